@@ -1,8 +1,8 @@
-"""Manifests as Pulumi resources: the only place where one becomes the other.
+"""Conversion of manifests to Pulumi resources. No other module does this conversion.
 
-Objects reach a cluster by an explicit provider only, which always names its kubeconfig and its ``clusterIdentifier``:
-without the one, objects of a tenant could land in whatever cluster is ambient; without the other, a rewritten
-kubeconfig would replace everything in the cluster.
+Objects are applied through explicit providers only, which always set a kubeconfig and a ``clusterIdentifier``. Without
+the kubeconfig, objects of a tenant could be applied to the ambient cluster. Without the identifier, a rewritten
+kubeconfig would replace every object in the cluster.
 """
 
 from __future__ import annotations
@@ -30,74 +30,81 @@ PACKAGE = "jacquard:components"
 _Key: TypeAlias = tuple[str, str, str]
 """Cluster, kind and name."""
 Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
-"""What something waits for; an output that brings a resource is done when more is true than that it was applied."""
+"""A dependency: a resource, or an output that resolves to the resource once further conditions hold."""
 Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
 OPERATORS = frozenset({"HelmRelease", "Kustomization"})
-"""Kinds by which Flux brings operators."""
+"""Kinds by which Flux installs operators."""
 _GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
-"""What was found ready of the objects of a component."""
+"""Readiness outputs of the awaited objects of each component."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """A cluster that objects are applied to."""
+    """A cluster to which objects are applied."""
 
     name: str
-    kubeconfig: Path
-    """Stable path; the file may still be missing in a preview."""
+    kubeconfig: Path | pulumi.Output[str]
+    """Stable path, or an output that resolves to one; the file may be missing during a preview."""
     identifier: str
-    """What the cluster is called for ever: ``environment/cluster``. A change replaces every object in it."""
+    """Permanent identifier of the cluster, ``environment/cluster``. A change replaces every object in it."""
     context: str | None = None
-    """Context of the kubeconfig; its current one when None."""
+    """Context of the kubeconfig; None for its current context."""
     depends_on: tuple[Need, ...] = ()
-    """What must be done before the cluster can be reached."""
+    """Dependencies that must be complete before the cluster is reachable."""
     look: Look | None = None
-    """Waits until an object is ready, as it is in the cluster; None if nobody looks, as in a preview."""
+    """Waits until an object is ready in the cluster; None to skip the check, as in a preview."""
+
+    provider: pulumi.ProviderResource | None = None
+    """Provider of single objects from the user's program, such as a `pulumi_kubernetes.Provider`; None creates one."""
 
     @cached_property
     def kubernetes(self) -> pulumi.ProviderResource:
         """Return the provider of single objects."""
-        # Spelt out so that the vendor's provider and the stand-in behave alike whatever their defaults are.
-        ways = {
+        if self.provider is not None:
+            return self.provider
+        # Set explicitly so that the vendor's provider and the stand-in behave identically whatever their defaults are.
+        options = {
             "enableServerSideApply": "true",
             "enableConfigMapMutable": "true",
             "enableSecretMutable": "true",
         }
-        return self._provider("kubernetes", ways, version("pulumi-kubernetes"))
+        return self._provider("kubernetes", options, version("pulumi-kubernetes"))
 
     @cached_property
     def object_sets(self) -> pulumi.ProviderResource:
-        """Return the provider of object sets; made on first use, since each provider is a process."""
+        """Return the provider of object sets; it is created on first use, since each provider is a process."""
         return self._provider("jacquard", {}, None)
 
-    def _provider(self, package: str, ways: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
-        props = {"kubeconfig": str(self._kubeconfig()), "clusterIdentifier": self.identifier, **ways}
+    def _provider(self, package: str, options: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
+        props: dict[str, Any] = {"kubeconfig": self._kubeconfig(), "clusterIdentifier": self.identifier, **options}
         if self.context is not None:
             props["context"] = self.context
         opts = pulumi.ResourceOptions(version=plugin, depends_on=list(self.depends_on))
         return pulumi.ProviderResource(package, self.name, props, opts)
 
-    def _kubeconfig(self) -> Path:
+    def _kubeconfig(self) -> str | pulumi.Output[str]:
         """Return the path of the kubeconfig.
 
         Raises:
-            RunError: the vendor's provider would find nothing there and take whatever cluster is ambient. A file that
-                is still to come is none of these: it plans without a cluster then, and fails without one.
+            RunError: the path is relative, a folder or an empty file, so the vendor's provider would use the ambient
+                cluster. A missing file is no error here: the provider plans without a cluster, and an update fails.
         """
-        wrong = ""
+        if isinstance(self.kubeconfig, pulumi.Output):
+            return self.kubeconfig
+        problem = ""
         if not self.kubeconfig.is_absolute():
-            wrong = "is no absolute path"
+            problem = "is not an absolute path"
         elif self.kubeconfig.exists() and not self.kubeconfig.is_file():
-            wrong = "is no file"
+            problem = "is not a file"
         elif self.kubeconfig.exists() and not self.kubeconfig.read_bytes().strip():
-            wrong = "is an empty file"
-        if wrong:
+            problem = "is an empty file"
+        if problem:
             msg = (
-                f"kubeconfig '{self.kubeconfig}' of cluster {self.name} {wrong}, so the objects could land in another "
-                "cluster; name the file that reaches it, by its whole path"
+                f"kubeconfig '{self.kubeconfig}' of cluster {self.name} {problem}, so objects could be applied to "
+                "another cluster; set the absolute path of a kubeconfig of this cluster"
             )
             raise pulumi.RunError(msg)
-        return self.kubeconfig
+        return str(self.kubeconfig)
 
 
 Clusters: TypeAlias = Mapping[str, Cluster]
@@ -105,14 +112,14 @@ Clusters: TypeAlias = Mapping[str, Cluster]
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """One object of a cluster, with the top-level keys it has in Kubernetes."""
+    """A single object of a cluster, with the same top-level keys as in Kubernetes."""
 
     def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
         super().__init__(type_token(manifest), name, {**manifest.body, "metadata": _metadata(manifest)}, opts)
 
 
 class ObjectSet(pulumi.CustomResource):
-    """Many objects as one resource: the hosts of a rack."""
+    """Many objects as a single resource, such as the hosts of a rack."""
 
     def __init__(self, name: str, objects: ManifestSet, opts: pulumi.ResourceOptions) -> None:
         props = {
@@ -126,7 +133,7 @@ class ObjectSet(pulumi.CustomResource):
 
 
 def type_token(manifest: Manifest) -> str:
-    """Return the resource type that the Kubernetes provider serves ``manifest`` under."""
+    """Return the resource type of ``manifest`` in the Kubernetes provider."""
     group = "core/v1" if manifest.api_version == "v1" else manifest.api_version
     return f"kubernetes:{group}:{manifest.kind}"
 
@@ -134,8 +141,8 @@ def type_token(manifest: Manifest) -> str:
 def child_name(component: str, item: Rendered) -> str:
     """Return the Pulumi name of ``item`` under ``component``: ``component-kind-object``, in lower case.
 
-    Cluster and namespace join where they say more than the component's name does. The name depends on nothing else,
-    so that a further object never renames, and thereby re-creates, its neighbours.
+    Cluster and namespace are included unless the component's name already starts with them. The name depends on
+    nothing else, so that an additional object never renames, and thereby recreates, other objects.
     """
     kind = item.kind if isinstance(item, Manifest) else "ObjectSet"
     cluster = "" if item.cluster == MANAGEMENT else item.cluster
@@ -146,14 +153,15 @@ def child_name(component: str, item: Rendered) -> str:
 def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[Rendered], clusters: Clusters) -> None:
     """Register ``rendered`` as children of ``component``.
 
-    Objects that are awaited, operators apart from all others, are a gate for what comes after them. Besides, an object
-    follows its namespace and what it refers to by the table of references, where it comes after those: what is new is
-    there before it is named, and what is named goes after all that name it. Of two objects that go together the engine
-    minds their own edges alone, none by way of one that stays. All else is applied at once: controllers settle the
+    Awaited objects form a gate for the objects after them; operators form gates separate from all other awaited
+    objects. In addition, an object depends on its namespace and on the objects that it refers to by the table of
+    references, if these precede it. So a new object exists before any reference to it, and an object is deleted after
+    all objects that refer to it. When two objects are deleted together, the engine respects only direct edges between
+    them, no path through an object that stays. All other objects are applied in parallel: controllers resolve the
     rest, and every edge costs time and state.
 
-    A provider waits for what it changes. That it waited in vain it remembers at best, and the vendor's forgets it with
-    a refresh: so each object of a gate is looked at where the clusters have a `Cluster.look`.
+    A provider waits for the objects that it changes. It records a failed wait at best, and the vendor's provider loses
+    that record with a refresh. So each object of a gate is checked again where the clusters have a `Cluster.look`.
     """
     known: dict[_Key, pulumi.Resource] = {}
     gate: list[Need] = []
@@ -163,41 +171,41 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
             cluster = clusters[item.cluster]
             needs = [*gate, *(known[need] for need in _needs(item, clusters) if need in known)]
             child = _resource(component, child_name(name, item), item, cluster, needs)
-            children.append(_found_ready(child, item, cluster.look))
+            children.append(_checked_ready(child, item, cluster.look))
             if isinstance(item, Manifest):
                 known[item.cluster, item.kind, item.name] = child
-        if stage is not _Stage.AT_ONCE:
+        if stage is not _Stage.UNAWAITED:
             gate = children
-            _GATES.setdefault(component, []).extend(one for one in children if isinstance(one, pulumi.Output))
+            _GATES.setdefault(component, []).extend(child for child in children if isinstance(child, pulumi.Output))
 
 
 def done(need: Need) -> Need:
-    """Return what waits for ``need``; where that is a component, also until its awaited objects were found ready."""
+    """Return a dependency on ``need``; for a component it also waits until its awaited objects are checked as ready."""
     gates = None if isinstance(need, pulumi.Output) else _GATES.get(need)
     return pulumi.Output.all(*gates).apply(lambda _: need) if gates else need
 
 
-def _found_ready(child: pulumi.CustomResource, item: Rendered, look: Look | None) -> Need:
+def _checked_ready(child: pulumi.CustomResource, item: Rendered, look: Look | None) -> Need:
     if look is None or isinstance(item, ManifestSet) or item.readiness is None:
         return child
 
-    async def looked(_: str) -> pulumi.Resource:
+    async def check(_: str) -> pulumi.Resource:
         await look(item)
         return child
 
-    return child.id.apply(looked)
+    return child.id.apply(check)
 
 
 class _Stage(Enum):
-    AT_ONCE = auto()
+    UNAWAITED = auto()
     OPERATOR = auto()
     AWAITED = auto()
 
 
 def _stage(item: Rendered) -> _Stage:
     if isinstance(item, ManifestSet) or item.readiness is None:
-        return _Stage.AT_ONCE
-    # An operator brings the kinds of what follows it, of further awaited objects too.
+        return _Stage.UNAWAITED
+    # An operator installs the kinds of the objects after it, including other awaited objects.
     return _Stage.OPERATOR if item.kind in OPERATORS else _Stage.AWAITED
 
 
@@ -205,22 +213,22 @@ def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
     if item.namespace is not None:
         yield item.cluster, "Namespace", item.namespace
     if isinstance(item, Manifest):
-        named = (*item.after, *_references(item.body), *_by_table(item))
-        yield from dict.fromkeys((item.cluster, kind, name) for kind, name in named)
-        # Flux installs into a namespace of this or another cluster, and tries again only after minutes.
+        targets = (*item.after, *_references(item.body), *_by_table(item))
+        yield from dict.fromkeys((item.cluster, kind, name) for kind, name in targets)
+        # Flux installs into a namespace of this or another cluster, and retries only after minutes.
         if target := item.body.get("spec", {}).get("targetNamespace"):
             yield from ((cluster, "Namespace", target) for cluster in clusters)
 
 
 def _by_table(item: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of what ``item`` names by fields of its kind; Flux orders what brings operators by itself."""
+    """Yield kind and name of the references of ``item`` by its kind; none for operators, which Flux orders itself."""
     for target, _, _ in references(item, references_table()) if item.kind not in OPERATORS else ():
         if target.cluster == item.cluster:
             yield target.kind.rpartition("/")[2], target.name
 
 
 def _references(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of everything that ``value`` refers to by fields called so."""
+    """Yield kind and name of every nested mapping of ``value`` with the fields ``kind`` and ``name``."""
     if isinstance(value, Mapping):
         if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):
             yield value["kind"], value["name"]

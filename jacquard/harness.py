@@ -1,4 +1,4 @@
-"""The only way from the product into the harness `jacquard.lab`: engine variables, plug-ins, set-up, doctor."""
+"""Boundary between the product and the harness `jacquard.lab`: engine variables, plug-ins, set-up, doctor."""
 
 from __future__ import annotations
 

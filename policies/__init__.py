@@ -1,4 +1,4 @@
-"""Rules that every deploy must keep: judged by the engine on each deploy, and without it by ``jacquard check``."""
+"""Policies that every deployment must satisfy: evaluated by the engine, and by ``jacquard check`` without an engine."""
 
 from policies.check import Judgement, judge
 from policies.judging import Violation

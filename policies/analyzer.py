@@ -1,10 +1,10 @@
-"""The policy pack as the engine sees it: an analyzer over the SDK's stubs.
+"""The policy pack for the Pulumi engine: an analyzer built on the SDK's gRPC stubs.
 
-The SDK's own ``PolicyPack`` decodes a resource once for every policy, turns an unknown value into a mere advice, and
-cannot know which stack it judges. Here a resource is decoded once, the unknown reaches the rules, and the URN says
-the stack, which also holds for ``pulumi policy analyze`` on a recorded state.
+The SDK's ``PolicyPack`` decodes each resource once per policy, downgrades violations with unknown values to advisory,
+and cannot determine the stack. This analyzer decodes a resource once, passes unknown values to the rules, and reads
+the stack from the URN, which also works for ``pulumi policy analyze`` on a recorded state.
 """
-# ruff: noqa: N802 - the methods are named by the protocol
+# ruff: noqa: N802 - the protocol defines the method names
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ _LEVELS = {
 
 
 def context_of(stack: str, now: dt.datetime, *, dry_run: bool) -> Context:
-    """Return what is allowed in ``stack``: nothing when it belongs to no environment that can be read."""
+    """Return the context of ``stack``; without a readable environment, the context allows nothing."""
     name, folder = stack.partition(".")[0], paths.environments()
     if name in environments(folder):
         try:
             return Context.of(load_environment(name, folder), now, stack, dry_run=dry_run)
         except SpecError:
-            pass  # the program tells what is wrong with the data; all that matters here is to let nothing through
+            pass  # the program reports errors in the data; an empty context rejects everything
     return Context(stack=stack, now=now, dry_run=dry_run)
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
-    """Judges one resource at a time, as strictly as the data of the environment says.
+    """Evaluates the rules for one resource at a time, with the enforcement levels of the environment.
 
     Args:
-        now: when the run began, with a time zone.
-        rules: what it judges by.
+        now: start time of the run, with a time zone.
+        rules: rules to evaluate.
     """
 
     def __init__(self, now: dt.datetime, rules: Sequence[Rule] = RULES) -> None:
@@ -68,14 +68,14 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules = tuple(rules)
         self._dry_run = False
         self._judges: dict[str, tuple[Judge, tuple[Fact, ...]]] = {}
-        """By stack: how its environment judges, and whom an apply of it touches."""
+        """Judge of each stack's environment, and the facts about the tenants that an apply of the stack affects."""
 
     def GetPluginInfo(self, _request: empty_pb2.Empty, _context: Any) -> plugin_pb2.PluginInfo:
         """Return the version of the pack."""
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def GetAnalyzerInfo(self, _request: empty_pb2.Empty, _context: Any) -> analyzer_pb2.AnalyzerInfo:
-        """Return the rules of the pack, each as strict as production has it."""
+        """Return the rules of the pack, each with its enforcement level in production."""
         policies = [
             analyzer_pb2.PolicyInfo(
                 name=rule.name,
@@ -89,35 +89,35 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.AnalyzerInfo(name=PACK, version=VERSION, policies=policies)
 
     def Configure(self, _request: analyzer_pb2.ConfigureAnalyzerRequest, _context: Any) -> empty_pb2.Empty:
-        """Take nothing: levels are data of the environment, where they are reviewed."""
+        """Ignore engine configuration: enforcement levels are reviewed data of the environment."""
         return empty_pb2.Empty()
 
     def ConfigureStack(
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, _context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Take whether anything is applied; which stack it is, each resource's URN says."""
+        """Record whether the run is a dry run; the stack comes from the URN of each resource."""
         self._dry_run = request.dry_run
         self._judges.clear()
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: Any) -> analyzer_pb2.AnalyzeResponse:
-        """Judge one resource before it is created or changed."""
+        """Evaluate the rules for one resource before it is created or changed."""
         judge, touched = self._judge(stack_of(request.urn))
-        # A freeze stops an apply at whatever comes first, and is told once in a preview.
-        told = touched if is_stack(request) or not self._dry_run else ()
-        found = [violation for fact in (*told, *facts_of(request)) for violation in judge.violations(fact)]
-        return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(item, request.urn) for item in found])
+        # A freeze blocks an apply at its first resource; a preview reports the freeze once, at the root of the stack.
+        reported = touched if is_stack(request) or not self._dry_run else ()
+        violations = [item for fact in (*reported, *facts_of(request)) for item in judge.violations(fact)]
+        return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(item, request.urn) for item in violations])
 
     def AnalyzeStack(self, _request: analyzer_pb2.AnalyzeStackRequest, _context: Any) -> analyzer_pb2.AnalyzeResponse:
-        """Judge nothing: no rule needs more than one resource."""
+        """Report nothing: no rule needs more than one resource."""
         return analyzer_pb2.AnalyzeResponse()
 
     def Remediate(self, _request: analyzer_pb2.AnalyzeRequest, _context: Any) -> analyzer_pb2.RemediateResponse:
-        """Change nothing: what is wrong is put right in the data, where it is reviewed."""
+        """Change nothing: violations are fixed in the reviewed data."""
         return analyzer_pb2.RemediateResponse()
 
     def Cancel(self, _request: empty_pb2.Empty, _context: Any) -> empty_pb2.Empty:
-        """Accept; no call takes long enough to be cut short."""
+        """Accept the request; every call is too short to need cancellation."""
         return empty_pb2.Empty()
 
     def _judge(self, stack: str) -> tuple[Judge, tuple[Fact, ...]]:
@@ -141,18 +141,18 @@ def _diagnostic(violation: Violation, urn: str) -> analyzer_pb2.AnalyzeDiagnosti
 
 
 def run() -> None:
-    """Serve the rules until the engine ends it, or end with what is wrong with one."""
+    """Serve the rules until the engine stops the process; exit with the errors if extension policies are invalid."""
     try:
         now = settings.now()
     except SettingError as error:
         sys.exit(str(error))
-    if wrong := extensions.told():
-        sys.exit("\n".join(wrong))
+    if errors := extensions.told():
+        sys.exit("\n".join(errors))
     serve(now)
 
 
 def serve(now: dt.datetime) -> None:
-    """Serve the pack until the engine ends it; the port is the first line of standard output."""
+    """Serve the pack until the engine stops the process; the first line of standard output is the port."""
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
         options=[("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],

@@ -1,4 +1,4 @@
-"""Runs the rules without an engine, for ``jacquard check`` and before ``jacquard up``."""
+"""Evaluates the policies without an engine, for ``jacquard check`` and before ``jacquard up``."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from policies.judging import Judge, Violation
 from policies.rules import change_in_freeze
 
 _ENGINE_ONLY = frozenset({PROVIDER, STACK})
-"""Kinds of facts that only a deploy has."""
+"""Kinds of facts that only exist in a deployment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What the rules say about everything that an environment renders."""
+    """Result of evaluating the policies for all rendered objects of an environment."""
 
     objects: int = 0
-    """Number of objects that are rendered, members of sets included."""
+    """Number of rendered objects, including the members of object sets."""
     resources: Mapping[str, int] = field(default_factory=dict)
-    """Number of Pulumi resources that each slice renders, by its name; a set is one."""
+    """Number of Pulumi resources by name of their slice; an object set counts as one resource."""
     refused: tuple[Violation, ...] = ()
     advised: tuple[Violation, ...] = ()
     waived: tuple[Violation, ...] = ()
     waived_checks: tuple[tuple[Problem, WaiverSpec], ...] = ()
-    """Cross-checks that waivers let pass; one whose waiver has expired is a problem of the data."""
+    """Cross-check problems with a valid waiver; a problem whose waiver has expired is reported as a data error."""
     idle_waivers: tuple[WaiverSpec, ...] = ()
-    """Waivers that nothing needs any more, or ever did."""
+    """Waivers that match no violation."""
 
     @property
     def waived_count(self) -> int:
-        """Return how many offences waivers let pass."""
+        """Return the number of waived violations."""
         return len(self.waived) + len(self.waived_checks)
 
 
 def judge(environment: Environment, now: dt.datetime) -> Judgement:
-    """Return what the rules say about ``environment`` at ``now``."""
-    judging = Judge(extensions.rules(), Context.of(environment, now))
-    judged, count = judging.kinds, 0
-    found: list[Violation] = []
+    """Evaluate the policies for ``environment`` at ``now``."""
+    evaluator = Judge(extensions.rules(), Context.of(environment, now))
+    judged, count = evaluator.kinds, 0
+    violations: list[Violation] = []
     resources: dict[str, int] = {}
     for piece in slices(environment):
         rendered = manifests(environment, piece)
@@ -56,29 +56,29 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
         for manifest in objects(rendered):
             count += 1
             if manifest.kind in judged:
-                found += judging.violations(object_fact(manifest.body, manifest.cluster))
+                violations += evaluator.violations(object_fact(manifest.body, manifest.cluster))
     waived_checks = checks.waived(environment)
-    used = {id(violation.waiver) for violation in found} | {id(waiver) for _, waiver in waived_checks}
+    used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}
     return Judgement(
         objects=count,
         resources=resources,
-        refused=tuple(item for item in found if item.is_refused),
-        advised=tuple(item for item in found if not item.is_refused and not item.is_waived),
-        waived=tuple(item for item in found if item.is_waived),
+        refused=tuple(item for item in violations if item.is_refused),
+        advised=tuple(item for item in violations if not item.is_refused and not item.is_waived),
+        waived=tuple(item for item in violations if item.is_waived),
         waived_checks=tuple(waived_checks),
         idle_waivers=tuple(item for item in _judgeable(environment) if id(item) not in used),
     )
 
 
 def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Violation]:
-    """Return why ``stack`` may not be applied at ``now``; empty when no freeze that is not waived holds it."""
+    """Return the unwaived freezes that block an apply of ``stack`` at ``now``."""
     context = Context.of(environment, now, stack)
-    judging = Judge([change_in_freeze.RULE], context)
-    return [item for fact in stack_facts(context) for item in judging.violations(fact) if item.is_refused]
+    evaluator = Judge([change_in_freeze.RULE], context)
+    return [item for fact in stack_facts(context) for item in evaluator.violations(fact) if item.is_refused]
 
 
 def _judgeable(environment: Environment) -> Iterator[WaiverSpec]:
-    """Yield the waivers of rules that can be judged without an engine and without a look at nodes."""
+    """Yield the waivers of rules that can be evaluated without an engine and without node status."""
     judged = {rule.name for rule in extensions.rules() if not rule.kinds & _ENGINE_ONLY}
     judged |= set(checks.waivable())
     yield from (waiver for waiver in environment.waivers.waivers if waiver.rule in judged)

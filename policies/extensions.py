@@ -1,4 +1,4 @@
-"""The rules of the repository that is worked on, beside ours: each file of ``policies/rules/`` brings a ``RULE``."""
+"""Loads extension policies: each file in ``policies/rules/`` of a user's repository defines a ``RULE``."""
 
 from __future__ import annotations
 
@@ -18,55 +18,54 @@ FOLDER = "policies/rules"
 
 
 def rules() -> tuple[Rule, ...]:
-    """Return all rules that can be judged by, ours first; `problems` tells what is wrong with others."""
-    return (*RULES, *_own()[0])
+    """Return Jacquard's rules, followed by the valid extension policies; `problems` reports the invalid ones."""
+    return (*RULES, *_extensions()[0])
 
 
 def problems() -> tuple[Problem, ...]:
-    """Return what is wrong with files of the repository's rules; nothing may be applied then."""
-    return _own()[1]
+    """Return the errors in the files of extension policies; any error blocks an apply."""
+    return _extensions()[1]
 
 
 def told() -> list[str]:
-    """Return what `problems` says, a line each, for whom no environment is in question."""
+    """Return `problems` as lines of text, for commands that run without an environment."""
     return [f"{extensions.from_project(item.place)}: {item.text}" for item in problems()]
 
 
-def _own() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
+def _extensions() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
     project = paths.own()
     if project is None:
         return (), ()
     loaded, problems = extensions.load(project, FOLDER, "RULE")
-    found: list[Rule] = []
-    wrong: list[Problem] = []
+    valid: list[Rule] = []
+    invalid: list[Problem] = []
     files: dict[str, str] = dict.fromkeys(map(str, RuleId), "jacquard")
-    for one in loaded:
-        faults = list(_faults(one, files))
-        wrong += faults
-        if not faults:
-            found.append(one.value)
-            files[one.value.name] = extensions.from_project(one.file)
-    return tuple(found), (*problems, *wrong)
+    for extension in loaded:
+        errors = list(_errors(extension, files))
+        invalid += errors
+        if not errors:
+            valid.append(extension.value)
+            files[extension.value.name] = extensions.from_project(extension.file)
+    return tuple(valid), (*problems, *invalid)
 
 
-def _faults(one: extensions.Own, files: dict[str, str]) -> Iterator[Problem]:
-    rule = one.value
+def _errors(extension: extensions.Own, files: dict[str, str]) -> Iterator[Problem]:
+    rule = extension.value
     if not isinstance(rule, Rule):
-        yield Problem(
-            one.file, 0, "RULE", f"is of type {type(rule).__name__}; write RULE = Rule(...) of policies.verdict"
-        )
+        text = f"is of type {type(rule).__name__}; write RULE = Rule(...) of policies.verdict"
+        yield Problem(extension.file, 0, "RULE", text)
         return
-    line = _line(one.path, rule.name)
+    line = _line(extension.path, rule.name)
     if not re.fullmatch(LABEL, rule.name):
-        text = f"is no name for a rule (got {shown(rule.name)}); write lower-case letters, digits and '-', as no-latest"
-        yield Problem(one.file, line, "RULE.name", text)
+        text = f"must be lower-case letters, digits and '-', such as no-latest (got {shown(rule.name)})"
+        yield Problem(extension.file, line, "RULE.name", text)
     elif rule.name in files:
-        text = f"'{rule.name}' is a rule of {files[rule.name]} already; give it another name"
-        yield Problem(one.file, line, "RULE.name", text)
+        text = f"'{rule.name}' is already a rule of {files[rule.name]}; choose another name"
+        yield Problem(extension.file, line, "RULE.name", text)
 
 
 def _line(path: Path, name: str) -> int:
-    """Return the line that says a rule's name; 0 when it is put together."""
+    """Return the number of the line that contains the rule's name; 0 if the name is computed."""
     quoted = (f'"{name}"', f"'{name}'")
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    return next((number for number, line in lines if any(one in line for one in quoted)), 0)
+    return next((number for number, line in lines if any(name in line for name in quoted)), 0)

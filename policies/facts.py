@@ -1,4 +1,4 @@
-"""What rules judge: plain data about one object, provider or tenant, the same from the engine and from the plan."""
+"""Facts that rules evaluate: plain data about an object, provider or tenant, equal from engine and rendered plan."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from components.specs.region.catalog import Channel, GoldenImage
 from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
 from components.specs.region.versions import Chart
 
-_Told = TypeVar("_Told")
+_Entry = TypeVar("_Entry")
 
 
 class Unknown:
-    """A value that is not known before apply; equal to nothing but itself."""
+    """A value that is unknown until apply; equal only to itself."""
 
     def __repr__(self) -> str:
         return "a value that is unknown until apply"
@@ -35,24 +35,24 @@ class Unknown:
 
 UNKNOWN: Final = Unknown()
 PROVIDER = "provider"
-"""Kind of the facts about Pulumi providers; no Kubernetes kind is written in lower case."""
+"""Kind of the facts about Pulumi providers; Kubernetes kinds are never lower-case."""
 STACK = "stack"
-"""Kind of the facts about whose slices a stack applies."""
+"""Kind of the facts about the tenants whose slices a stack applies."""
 _CLUSTER_API = "cluster.x-k8s.io/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One object as it is going to be applied."""
+    """An object in the form in which it will be applied."""
 
     kind: str | Unknown
     title: str
-    """What a person calls the object: kind, namespace, name and cluster."""
+    """Readable name of the object: kind, namespace, name and cluster."""
     body: Json
-    """The whole object, or a provider's inputs. Any value may be UNKNOWN."""
+    """The complete object, or the inputs of a provider. Any value may be UNKNOWN."""
 
     def at(self, *path: str) -> Any:
-        """Return the value at ``path``, None when there is none, UNKNOWN when it or what holds it is unknown."""
+        """Return the value at ``path``: None if it is absent, UNKNOWN if the value or one of its parents is unknown."""
         value: Any = self.body
         for step in path:
             if value is UNKNOWN:
@@ -60,66 +60,66 @@ class Fact:
             value = value.get(step) if isinstance(value, Mapping) else None
         return value
 
-    def of_cluster(self, told: Mapping[str, tuple[_Told, ...]]) -> tuple[_Told, ...]:
-        """Return what ``told`` says, by cluster, of the Cluster of Cluster API that this is; nothing if it is none."""
-        known = str(self.at("apiVersion")).startswith(_CLUSTER_API)
-        return told.get(str(self.at("metadata", "name")), ()) if known else ()
+    def of_cluster(self, entries: Mapping[str, tuple[_Entry, ...]]) -> tuple[_Entry, ...]:
+        """Return the ``entries``, by cluster, of this Cluster API Cluster; empty for any other object."""
+        is_cluster = str(self.at("apiVersion")).startswith(_CLUSTER_API)
+        return entries.get(str(self.at("metadata", "name")), ()) if is_cluster else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What rules compare facts with; the defaults are those of a stack of no readable environment, the strictest."""
+    """Data that rules compare facts with; the strict defaults apply to a stack without a readable environment."""
 
     stack: str
     now: dt.datetime
-    """Moment at which the command began, with a time zone; rules never ask a clock."""
+    """Start time of the command, with a time zone; rules never read the clock."""
     dry_run: bool = False
-    """Whether nothing is applied, as in a preview."""
+    """True if nothing is applied, as in a preview."""
     stage: Stage = Stage.PRODUCTION
     charts: tuple[Chart, ...] = ()
-    """Releases of charts in the catalogue."""
+    """Chart releases in the catalogue."""
     images: tuple[GoldenImage, ...] = ()
-    """Catalogue of images; empty when the stack belongs to no environment, which leaves nothing allowed."""
+    """Image catalogue; empty, so that no image is allowed, if the stack belongs to no environment."""
     locked: frozenset[tuple[str, str]] = frozenset()
-    """URL and SHA-256 of the images that the lock file pins, which may be another mirror's than the catalogue's."""
+    """URL and SHA-256 of the images pinned by the lock file; the mirror may differ from that of the catalogue."""
     channel: Channel | None = None
     levels: Mapping[str, Enforcement] = field(default_factory=dict)
-    """How strict each rule is that ``policy.yaml`` names, by rule."""
+    """Enforcement level of each rule in ``policy.yaml``, by rule name."""
     waivers: tuple[WaiverSpec, ...] = ()
     freezes: tuple[FreezeSpec, ...] | None = None
-    """Times in which nothing of tenants may change; None when they cannot be read, so that nobody knows."""
+    """Periods in which changes to tenants are blocked; None if the data cannot be read."""
     declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the data say of hosts beyond who they are, by host and path in its object; nothing where nobody knows."""
+    """Host settings in the data beyond identity, by host and field path; empty if unknown."""
     unverified: Mapping[str, str] = field(default_factory=dict)
-    """Why the BMC of a host is believed without a certificate, by host; nothing where it is not."""
+    """Reason for skipping BMC certificate verification, by host; only hosts that skip it."""
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Default add-ons that clusters go without, with reason and consequence, by cluster."""
+    """Default add-ons that clusters omit, with reason and consequence, by cluster."""
     own_values: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Values of add-ons that clusters have for themselves, with the reason, by cluster and add-on."""
+    """Cluster-specific add-on values, with the reason, by cluster and add-on."""
     closed_ports: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """Ports of VMs that their VPC's security group keeps closed, each with the rule that opens it, by cluster."""
+    """VM ports that the security group of their VPC blocks, each with the rule that opens it, by cluster."""
     turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Pools on InfiniBand or RoCE whose GPUs several pods have in turns, by cluster."""
+    """Pools on InfiniBand or RoCE with GPU time-slicing, by cluster."""
     overcommitted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What namespaces may take together beyond their tenant's quota, by the first cluster that has such."""
+    """Namespace quotas whose sum exceeds the tenant's quota, by the tenant's first cluster with such quotas."""
     subjects: tuple[str | None, ...] = (None,)
-    """Tenants whose slices the stack applies, with None for what all tenants share."""
+    """Tenants whose slices the stack applies; None represents the objects shared by all tenants."""
 
     @property
     def environment(self) -> str:
-        """Return the environment that the stack is named after."""
+        """Return the name of the stack's environment."""
         return self.stack.partition(".")[0]
 
     @property
     def today(self) -> dt.date:
-        """Return the day in UTC."""
+        """Return the current day in UTC."""
         return self.now.astimezone(dt.UTC).date()
 
     @classmethod
     def of(
         cls, environment: Environment, now: dt.datetime, stack: str | None = None, *, dry_run: bool = False
     ) -> Context:
-        """Return what is true for ``environment``."""
+        """Return the context of ``environment``."""
         stack = stack or environment.name
         return cls(
             stack=stack,
@@ -128,7 +128,7 @@ class Context:
             stage=environment.region.stage,
             charts=environment.versions.charts,
             images=environment.images.images,
-            locked=frozenset((one.url, one.sha256) for one in environment.image_pins.intents.values()),
+            locked=frozenset((pin.url, pin.sha256) for pin in environment.image_pins.intents.values()),
             channel=environment.region.image_channel,
             levels=environment.policy.rules,
             waivers=environment.waivers.waivers,
@@ -145,35 +145,35 @@ class Context:
 
 
 def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
-    kinds, away = environment.instance_types.by_name, unverified_bmcs(environment)
+    kinds, unverified = environment.instance_types.by_name, unverified_bmcs(environment)
     disks = {name: root_device_hints(kind.root_device) for name, kind in kinds.items() if kind.root_device}
     return {
         host.host: {
             **({"spec.rootDeviceHints": disks[host.instance_type]} if host.instance_type in disks else {}),
-            **({"spec.bmc.disableCertificateVerification": True} if host.host in away else {}),
+            **({"spec.bmc.disableCertificateVerification": True} if host.host in unverified else {}),
         }
         for host in environment.hosts
     }
 
 
 def _subjects(environment: Environment, part: str) -> tuple[str | None, ...]:
-    """Return whom the stack is about that ends with ``part``; the stack of a whole environment ends with nothing."""
+    """Return the tenants of the stack with the suffix ``part``; the stack of a whole environment has no suffix."""
     owners = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
-    found: dict[str | None, None] = {}
+    subjects: dict[str | None, None] = {}
     for piece in slices(environment):
         if part in {"", piece.name}:
             match piece.kind:
                 case SliceKind.TENANT:
-                    found[piece.subject] = None
+                    subjects[piece.subject] = None
                 case SliceKind.CLUSTER:
-                    found[owners[piece.subject]] = None
+                    subjects[owners[piece.subject]] = None
                 case _:
-                    found[None] = None
-    return tuple(found)
+                    subjects[None] = None
+    return tuple(subjects)
 
 
 def object_fact(body: Json, cluster: str, kind: str | Unknown | None = None) -> Fact:
-    """Return the fact about a Kubernetes object; ``kind`` is said apart where the body may not know it."""
+    """Return the fact about a Kubernetes object; pass ``kind`` if the body may not contain it."""
     metadata = body.get("metadata")
     known = metadata if isinstance(metadata, Mapping) else {}
     scope = "/".join(str(known[key]) for key in ("namespace", "name") if key in known)
@@ -183,7 +183,7 @@ def object_fact(body: Json, cluster: str, kind: str | Unknown | None = None) -> 
 
 
 def stack_facts(context: Context) -> Iterator[Fact]:
-    """Yield the facts about whom an apply of the stack of ``context`` would touch."""
+    """Yield a fact for each tenant that an apply of the context's stack affects."""
     for subject in context.subjects:
-        whose = f"tenant {subject}" if subject else "what tenants share"
-        yield Fact(kind=STACK, title=f"{whose} in stack {context.stack}", body={"tenant": subject})
+        subject_title = f"tenant {subject}" if subject else "resources shared by tenants"
+        yield Fact(kind=STACK, title=f"{subject_title} in stack {context.stack}", body={"tenant": subject})

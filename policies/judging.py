@@ -1,4 +1,4 @@
-"""Decides what findings lead to in an environment: refused, told, or waived."""
+"""Decides whether a finding is rejected, reported or waived in an environment."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _PASSED = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A fact that breaks a rule, or that the rule could not decide on."""
+    """A fact that violates a rule, or that the rule could not evaluate."""
 
     rule: Rule
     fact: Fact
     finding: Finding
     level: Enforcement
-    """How strict the finding is here; a waived one is only told."""
+    """Enforcement level of the finding; a waived finding is advisory."""
     environment: str
     waiver: WaiverSpec | None = None
-    """Waiver that names the offence; one that has expired waives nothing."""
+    """Waiver that matches the violation; an expired waiver has no effect."""
     is_waived: bool = False
 
     @property
     def is_refused(self) -> bool:
-        """Tell whether the deploy is stopped."""
+        """Return whether the violation blocks the deployment."""
         return self.level is Enforcement.MANDATORY
 
     def __str__(self) -> str:
@@ -47,23 +47,23 @@ class Violation:
 
     @property
     def waiver_text(self) -> str:
-        """Return why it is waived, why it is not any more, or how it could be."""
+        """Return the reason of the waiver, the reason why it is void, or how to waive the violation."""
         file = f"environments/{self.environment}/waivers.yaml"
         if self.finding.verdict is Verdict.UNDECIDED:
-            return "none: what cannot be judged is not let through"
+            return "none: a finding that cannot be evaluated cannot be waived"
         if self.is_waived and self.waiver:
             return str(self.waiver)
         if self.waiver:
             return (
-                f"void since {self.waiver.expires}; mend what it waived and remove it from {file}, or agree on a new "
-                f"date with {self.waiver.owner} ({self.waiver.ticket})"
+                f"void since {self.waiver.expires}; fix the violation and remove the waiver from {file}, or agree on a "
+                f"new date with {self.waiver.owner} ({self.waiver.ticket})"
             )
         subject = next(iter(subjects(self.fact)), None)
-        return f"for a time, an entry in {file} with subject {subject}" if subject else "none while its name is unknown"
+        return f"add an entry to {file} with subject {subject}" if subject else "none while its name is unknown"
 
 
 class Judge:
-    """The rules as one environment keeps them."""
+    """The rules with their enforcement levels in one environment."""
 
     def __init__(self, rules: Sequence[Rule], context: Context) -> None:
         self._context = context
@@ -75,11 +75,11 @@ class Judge:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kinds that any rule looks at; nothing is to be said about others."""
+        """Return the kinds that the rules evaluate; other kinds cannot have violations."""
         return frozenset(self._by_kind)
 
     def violations(self, fact: Fact) -> Iterator[Violation]:
-        """Yield what the rules say against ``fact``; all of them about one whose kind is unknown."""
+        """Yield the violations of ``fact``; a fact of unknown kind is evaluated by all rules."""
         for rule, level in self._all if isinstance(fact.kind, Unknown) else self._by_kind.get(fact.kind, ()):
             finding = rule.judge(fact, self._context)
             if finding.verdict not in _PASSED:

@@ -1,4 +1,4 @@
-"""What ``policy.yaml`` and ``waivers.yaml`` say about rules: that exist, no more than a stage allows, not for ever."""
+"""Validates the rule names, levels and waiver dates in ``policy.yaml`` and ``waivers.yaml``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from policies import extensions
 UNKNOWN_RULE = "policies.unknown-rule"
 FIRM_RULE = "policies.firm-rule"
 DESCRIPTIONS = {
-    UNKNOWN_RULE: "Report rules of policies that policy.yaml or waivers.yaml names and that do not exist.",
-    FIRM_RULE: "Report critical rules of policies that policy.yaml of a production environment makes advisory.",
+    UNKNOWN_RULE: "Report policies in policy.yaml or waivers.yaml that do not exist.",
+    FIRM_RULE: "Report critical policies that policy.yaml of a production environment makes advisory.",
 }
 
 
 def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
-    """Return what is wrong with rules and their settings at ``now``, sorted by file and line."""
+    """Return the errors in rules and their settings at ``now``, sorted by file and line."""
     return sorted(
         {
             *extensions.problems(),
@@ -46,30 +46,28 @@ def _unknown(environment: Environment) -> Iterator[Problem]:
     ]
     for file, path, name, known in named:
         if name not in known:
-            wrong = "is a cross-check that nothing waives" if name in checks.descriptions() else "is no rule"
-            text = f"'{name}' {wrong} (rules: {listed(known)}); remove it or pick one{suggestion(name, known)}"
+            reason = "is a cross-check that cannot be waived" if name in checks.descriptions() else "is not a rule"
+            text = f"'{name}' {reason} (rules: {listed(known)}); remove it or pick one{suggestion(name, known)}"
             yield _named(UNKNOWN_RULE, problem(environment, file, path, text))
 
 
 def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:
-    for found, waiver in checks.waived(environment):
+    for violation, waiver in checks.waived(environment):
         if waiver.expires <= today:
             text = (
-                f"{found.text}; its waiver is void since {waiver.expires}: remove it from {WAIVERS}, or agree on a new"
-                f" date with {waiver.owner} ({waiver.ticket})"
+                f"{violation.text}; its waiver is void since {waiver.expires}: remove it from {WAIVERS}, or agree on a"
+                f" new date with {waiver.owner} ({waiver.ticket})"
             )
-            yield replace(found, text=text)
+            yield replace(violation, text=text)
 
 
 def _firm(environment: Environment) -> Iterator[Problem]:
     for rule in extensions.rules():
         level = environment.policy.rules.get(rule.name)
         if level is Enforcement.ADVISORY and rule.is_firm(environment.region.stage):
-            text = (
-                f"must stay mandatory in production, since {rule.why}; remove it, and name what may offend in {WAIVERS}"
-            )
+            text = f"must stay mandatory in production, since {rule.why}; remove it, and waive exceptions in {WAIVERS}"
             yield _named(FIRM_RULE, problem(environment, POLICY, ("rules", rule.name), text))
 
 
-def _named(rule: str, found: Problem) -> Problem:
-    return replace(found, rule=rule)
+def _named(rule: str, item: Problem) -> Problem:
+    return replace(item, rule=rule)

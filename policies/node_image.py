@@ -1,4 +1,4 @@
-"""Which image a node is made from, in the form of each bare-metal backend: shared by the rules that judge it."""
+"""Reads the node image of a machine template of each bare-metal backend; shared by the image rules."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class NodeImage:
 
     url: str | None
     sha256: Any
-    """Text that stands where the digest belongs."""
+    """Value of the digest field."""
     fault: str = ""
-    """Why the image pins nothing; None when it does."""
+    """Reason why the image is not pinned; empty if it is pinned."""
 
     def entry(self, context: Context) -> GoldenImage | None:
-        """Return the image of the catalogue that has the digest."""
+        """Return the catalogue image with this digest."""
         return next((image for image in context.images if image.sha256 == self.sha256), None)
 
     @property
     def digest(self) -> str:
-        """Return the digest for a message."""
+        """Return the digest as message text."""
         return f"checksum {self.sha256 or 'missing'}"
 
 
 def node_image(fact: Fact) -> NodeImage | Finding:
-    """Return the image of the machine template ``fact``, or that it is not known before apply."""
+    """Return the image of the machine template ``fact``, or an undecided finding if it is unknown before apply."""
     return _ironcore(fact) if fact.kind == IRONCORE else _metal3(fact)
 
 
 def catalogued(fact: Fact, context: Context) -> GoldenImage | Finding:
-    """Return the catalogue's image of the machine template ``fact``; one that is not there is unpinned-image's."""
+    """Return the catalogue image of the machine template ``fact``; unpinned-image handles other images."""
     image = node_image(fact)
     return image if isinstance(image, Finding) else image.entry(context) or NOT_APPLICABLE
 
@@ -72,7 +72,7 @@ def _ironcore(fact: Fact) -> NodeImage | Finding:
     if value is UNKNOWN:
         return undecided(".".join(_IMAGE))
     if not isinstance(value, str) or not value:
-        return NodeImage(url=None, sha256=None, fault="an image that is no text" if value else "no image")
+        return NodeImage(url=None, sha256=None, fault="an image that is not a string" if value else "no image")
     repository, _, pinned = value.partition("@")
     sha256 = pinned.removeprefix(_DIGEST)
     pins = pinned.startswith(_DIGEST) and _is_sha256(sha256)

@@ -1,4 +1,4 @@
-"""The page about the rules, made from their docstrings: ``docs/reference/policies.md``."""
+"""Generates the page about the policies from their docstrings: ``docs/reference/policies.md``."""
 
 from __future__ import annotations
 
@@ -10,34 +10,50 @@ from policies.rules import RULES
 from policies.verdict import Rule
 
 FILE = "docs/reference/policies.md"
-"""Page of the rules, beside the folder of all environments."""
+"""Path of the page, relative to the repository."""
 _MARK = "<!-- written by jacquard schema --write from the docstrings in policies/rules; do not edit -->\n"
+_LABELS = ("Rejected", "Reported", "Correct", "Not evaluated")
 _INTRODUCTION = """# Policies
 
-Rules that every deploy keeps: pure functions over rendered objects, one module an offence in `policies/rules/`.
-`jacquard check` judges all objects of an environment by them without an engine, `jacquard up` before it begins, and
-the engine each resource before it is made (`--policy-pack policies`, also for plain `pulumi up`). A value that is
-unknown before apply, a rule that breaks, and settings that cannot be read refuse: nothing fails open.
+Look up the policies that every deployment must satisfy, their levels, and how to waive them. A policy is a pure
+function over rendered objects and checks for one kind of violation.
+
+Three commands evaluate the policies:
+
+- `jacquard check` evaluates all objects of an environment, without an engine.
+- `jacquard up` evaluates them before it starts.
+- The Pulumi engine evaluates each resource before it is created, with `--policy-pack policies`. This also works for
+  plain `pulumi up`.
+
+Policies fail closed: a value that is unknown before apply, an error in a policy, and unreadable settings are rejected.
 
 ## Settings
 
-Levels are data of the environment, reviewed like any other; the command line has none.
+Levels are reviewed data of the environment; there is no command-line option for them.
 
-- `policy.yaml`, `rules:` a rule is `mandatory` (it stops the deploy) or `advisory` (it is told). Not listed: as in
-  the table, by stage. A rule without a level is not judged there. In `production` a critical rule stays mandatory;
-  what has to offend is named in a waiver, one by one.
-- `policy.yaml`, `freezes:` see `change-in-freeze`.
-- `waivers.yaml`: leave for one rule and one subject until the day `expires`, with a reason, an owner and a ticket. A
-  rule is one of this page, a cross-check that is [listed to be waived](rules.md#what-may-be-waived), or `uniformity`,
-  of which [rollouts](../pools/rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a
-  tenant (for
-  `change-in-freeze`) or an object (`ConfigMap acme-train/settings`), as the report names it. What is waived is told
-  and counted, in SARIF as suppressed. A waiver that has expired waives nothing, and the violation says so. One that
-  matches nothing is told, unless only a deploy or a look at nodes can know (`provider-without-cluster-identifier`,
-  `change-in-freeze`, `uniformity`). An unknown value cannot be waived.
+- `rules:` in `policy.yaml` sets the level of a policy: `mandatory` (a violation blocks the deployment) or `advisory`
+  (a violation is reported). The default is the level of the stage in the table below. A policy without a level is not
+  evaluated in that stage. In `production` a critical policy is always mandatory; waive each exception individually.
+- `freezes:` in `policy.yaml`: see `change-in-freeze`.
+- `waivers.yaml` permits violations of one policy by one subject until the day `expires`, with a reason, an owner and a
+  ticket.
 
-The day is that of the command's beginning, in UTC; `JACQUARD_NOW=2026-12-24T12:00:00Z` rehearses another, `jacquard
-check --today` too.
+A waiver names one of the following as its `rule`:
+
+- a policy of this page
+- a cross-check that [can be waived](rules.md#what-may-be-waived)
+- `uniformity`, which [rollouts](../pools/rollouts.md) describes
+
+The subject of a waiver is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for `change-in-freeze`) or an
+object (`ConfigMap acme-train/settings`), as in the report.
+
+Waived violations are reported and counted, in SARIF as suppressed. An expired waiver has no effect, and the violation
+says so. A waiver that matches nothing is reported. Exceptions are `provider-without-cluster-identifier`,
+`change-in-freeze` and `uniformity`, which only a deployment or the status of nodes can match. An unknown value cannot
+be waived.
+
+The date is that of the start of the command, in UTC. To test another date, set `JACQUARD_NOW=2026-12-24T12:00:00Z` or
+use `jacquard check --today`.
 
 """
 
@@ -56,6 +72,7 @@ def _row(rule: Rule) -> str:
 
 def _section(rule: Rule) -> str:
     _, _, page = cleandoc(sys.modules[rule.find.__module__].__doc__ or "").partition("\n")
-    paragraphs = page.strip().replace("``", "`").replace("\nRefused:", "\n- Refused:").replace("\nTold:", "\n- Told:")
-    listed = paragraphs.replace("\nRight:", "\n- Right:")
-    return f"### {rule.name}\n\n{rule.description}\n\n{listed}\n"
+    paragraphs = page.strip().replace("``", "`")
+    for label in _LABELS:
+        paragraphs = paragraphs.replace(f"\n{label}:", f"\n- {label}:")
+    return f"### {rule.name}\n\n{rule.description}\n\n{paragraphs}\n"

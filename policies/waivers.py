@@ -1,4 +1,4 @@
-"""Which waiver covers an offence: the same rule, and a subject that the offending object has."""
+"""Matches waivers with violations: by rule, and by a subject of the object."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from components.specs.region.policy import WaiverSpec, longest_waiver
 from policies.facts import PROVIDER, STACK, Fact, Unknown
 
 HOSTS = frozenset({"BareMetalHost", "BMC"})
-"""Kinds of which an object is a host of the inventory, by the host's name."""
+"""Kinds whose objects represent a host of the inventory, with the host's name."""
 
 
 def subjects(fact: Fact) -> list[str]:
-    """Return what a waiver may call ``fact``, the widest first; nothing while its name is unknown.
+    """Return the waiver subjects that match ``fact``, widest first; empty while its name is unknown.
 
-    A tenant for what a stack applies, a host, a pool as ``cluster/pool``, or an object as ``Kind namespace/name``.
+    A subject is the tenant of a stack, a host, a pool as ``cluster/pool``, or an object as ``Kind namespace/name``.
     """
     return list(_subjects(fact))
 
@@ -42,5 +42,5 @@ def _subjects(fact: Fact) -> Iterator[str]:
 
 
 def waiver_of(rule: str, fact: Fact, waivers: Sequence[WaiverSpec]) -> WaiverSpec | None:
-    """Return the waiver that covers an offence of ``fact`` against ``rule`` the longest, also one that has expired."""
+    """Return the matching waiver of ``rule`` for ``fact`` with the latest expiry, including expired waivers."""
     return longest_waiver(waivers, rule, subjects(fact))

@@ -1,4 +1,4 @@
-"""Turns what the engine sends about a resource into the facts that rules judge."""
+"""Converts resources from the engine to the facts that rules evaluate."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ _PROVIDERS = "pulumi:providers:"
 _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
 _EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
-"""What tells an object from a component of that provider (ConfigFile, Chart), which only groups objects."""
+"""Fields that distinguish an object from a component of that provider (ConfigFile, Chart), which only groups
+objects."""
 _OBJECT_SET = "jacquard:index:ObjectSet"
 _STACK = "pulumi:pulumi:Stack"
 
 
 def is_stack(resource: Resource) -> bool:
-    """Tell whether a resource is the root of its stack, which the engine shows first."""
+    """Return whether a resource is the root of its stack, which the engine sends first."""
     return resource.type == _STACK
 
 
 def stack_of(urn: str) -> str:
-    """Return the stack that ``urn`` belongs to."""
+    """Return the name of the stack of ``urn``."""
     return urn.split("::", 1)[0].removeprefix("urn:pulumi:")
 
 
 def facts_of(resource: Resource) -> Iterator[Fact]:
-    """Yield the facts that a resource stands for: none, one, or one for each member of an object set."""
+    """Yield the facts of a resource: none, one, or one for each member of an object set."""
     package = resource.type.removeprefix(_PROVIDERS)
     if package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=_plain(resource))
@@ -47,7 +48,7 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
 
 
 def _bodies(object_set: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the members of an object set, and what is applied to objects that other controllers make."""
+    """Yield the members of an object set, and its patches of objects that other controllers create."""
     members, patches = object_set.get("members", UNKNOWN), object_set.get("patches", {})
     yield from members.values() if isinstance(members, Mapping) else (UNKNOWN,)
     for patch in patches.values() if isinstance(patches, Mapping) else (UNKNOWN,):

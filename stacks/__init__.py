@@ -1,1 +1,1 @@
-"""The Pulumi program: stack name, environment and slices, components."""
+"""The Pulumi program: stack names, environments and slices, components."""

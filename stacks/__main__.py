@@ -1,4 +1,4 @@
-"""The Pulumi program: what a stack's name stands for, from the data beside it."""
+"""Entry point of the Pulumi program, which applies the data of the current stack."""
 
 from jacquard.machine.loading import without_collector
 

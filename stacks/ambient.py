@@ -1,7 +1,7 @@
-"""No object goes to a cluster that nobody named, whatever registers it: a component of ours or code of a repository.
+"""Rejects objects without an explicit cluster, whether Jacquard's components or extensions register them.
 
-The vendor's Kubernetes provider takes the ambient cluster where it is given none, of ``KUBECONFIG`` or of the pod that
-it runs in, and so does the engine's default provider for objects that name no provider.
+The vendor's Kubernetes provider uses the ambient cluster if none is configured, from ``KUBECONFIG`` or from the pod in
+which it runs. So does the engine's default provider for objects without a provider.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import pulumi
 
 _OBJECT, _PROVIDER = "kubernetes:", "pulumi:providers:kubernetes"
-_NO_KUBECONFIG = "has no kubeconfig", "give it kubeconfig= with the whole path of the file that reaches its cluster"
-_NO_PROVIDER = "names no provider", "give it provider= with one whose kubeconfig names its cluster"
+_NO_KUBECONFIG = "has no kubeconfig", "set kubeconfig= to the absolute path of the cluster's kubeconfig"
+_NO_PROVIDER = "has no provider", "set provider= to a provider whose kubeconfig names its cluster"
 
 
 def refuse_ambient_clusters() -> None:
-    """Let the program end with what registers an object without a cluster, from here on."""
+    """Make the program fail when it registers an object without a cluster, from now on."""
     pulumi.runtime.register_stack_transformation(_refuse)
 
 
@@ -22,7 +22,7 @@ def _refuse(
     resource: pulumi.ResourceTransformationArgs,
 ) -> pulumi.ResourceTransformationResult | None:
     if resource.opts.urn:
-        return None  # read back from a component that the provider made: nothing is registered
+        return None  # read back from a component of the provider: nothing is registered
     if resource.type_ == _PROVIDER and not resource.props.get("kubeconfig"):
         raise pulumi.RunError(_message("provider", resource.name, *_NO_KUBECONFIG))
     if resource.type_.startswith(_OBJECT) and not _has_provider(resource):
@@ -37,4 +37,4 @@ def _has_provider(resource: pulumi.ResourceTransformationArgs) -> bool:
 
 
 def _message(kind: str, name: str, what: str, remedy: str) -> str:
-    return f"{kind} '{name}' {what}, so it would go to whatever cluster is ambient; {remedy}"
+    return f"{kind} '{name}' {what}, so it would be created in the ambient cluster; {remedy}"

@@ -1,4 +1,4 @@
-"""The clusters of a rehearsal: a management cluster, and one for each hosted control plane."""
+"""The clusters of a rehearsal: a management cluster, and a cluster for each hosted control plane."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from stacks.commands import python
 
 
 def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:
-    """Register one command for each cluster; they need nothing of each other and come up side by side.
+    """Register a command for each cluster; the clusters are independent and are created in parallel.
 
-    One that ends stays until the region's stack has taken out what is in it.
+    A removed cluster stays until the region's stack has deleted its objects.
     """
     tenants = [placed.cluster.name for placed in clusters(environment)]
     tenants += kubeconfig.ending(environment, kubeconfigs)

@@ -1,4 +1,4 @@
-"""Commands in the graph: modules of ours, run by the Python of the project."""
+"""Commands in the graph: Jacquard's modules, run by the Python of the project."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class PythonCommand(TypedDict):
 
 
 def python(*, create: str, delete: str) -> PythonCommand:
-    """Return the inputs that run the modules ``create`` (also on update) and ``delete``, given with their arguments.
+    """Return the inputs that run the modules ``create`` (also on update) and ``delete``, including their arguments.
 
-    Paths are relative to the program's folder, where providers run: an absolute one would differ from machine to
-    machine and show as a change. Folders of the project never stand in for packages of ours (``-P``).
+    Paths are relative to the program's folder, where providers run: absolute paths would differ between machines and
+    show as changes. Folders of the project never shadow Jacquard's packages (``-P``).
     """
     run = ".venv/bin/python -P -m "
     return PythonCommand(create=run + create, update=run + create, delete=run + delete, dir="..")

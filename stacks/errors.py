@@ -1,7 +1,7 @@
-"""The error of this package whose text is written for the user."""
+"""Error of this package whose message is written for users."""
 
 from __future__ import annotations
 
 
 class StackError(Exception):
-    """A stack that no environment has; its text is for the user."""
+    """The stack does not match any environment; the message is for users."""

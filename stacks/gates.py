@@ -1,7 +1,7 @@
-"""What a stack needs before anything is registered; an unmet need is something to wait for, not a failure.
+"""Checks the prerequisites of a stack before anything is registered; a missing prerequisite is awaited, not an error.
 
-Operators bring their CRDs and control planes come up in their own time. A stack that ran into them half-way would
-hang or leave a half-applied region, so all needs are looked at first and told together.
+Operators install their CRDs and control planes start asynchronously. A stack without them would hang or leave a
+partially applied region, so all prerequisites are checked first and reported together.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ def pass_gates(
     others: Callable[[], Iterable[Manifest]],
     asking: Names | None = None,
 ) -> None:
-    """Pass when everything is there that ``made`` needs, and refresh the kubeconfigs of their tenant clusters.
+    """Check the prerequisites of ``made``, and refresh the kubeconfigs of their tenant clusters.
 
-    A preview goes on without tenant clusters and says what it could not check, and what is there and not ready. Only a
-    run that applies a region with real hardware looks for what somebody has to give.
+    A preview continues without tenant clusters, and reports unchecked objects and objects that are not ready. External
+    prerequisites are only checked when a region with real hardware is applied.
 
     Args:
-        stack: its name.
-        region: what it is part of.
-        made: what it applies.
-        kubeconfigs: the folder of these.
-        preview: whether nothing is applied.
-        others: all objects of the region; asked for only when something seems to be missing.
-        asking: what the stack has already, if API servers are to be asked what its plug-ins do not tell.
+        stack: name of the stack.
+        region: region of the stack.
+        made: rendered concepts of the stack.
+        kubeconfigs: folder of the kubeconfigs.
+        preview: whether the run is a preview.
+        others: all objects of the region; only rendered if something seems to be missing.
+        asking: recorded objects of the stack, to query API servers for errors that its plug-ins do not report.
 
     Raises:
-        StackError: what is awaited cannot be read, or a kind does not have a field.
-        RunError: something is not there yet, the text begins with ``waiting: `` and ends with the command that
-            resumes; or the management cluster does not answer.
-        ApiError: the management cluster refuses.
+        StackError: a wait condition is invalid, or an object has an unknown field.
+        RunError: a prerequisite is missing; the text starts with ``waiting: `` and ends with the command to resume. Or
+            the management cluster does not answer.
+        ApiError: the management cluster rejects a request.
     """
-    made_here = {one.concept.name for one in made if isinstance(one.concept, HostedControlPlaneInput)}
-    shown = [(one.concept, one.rendered) for one in made]
+    made_here = {item.concept.name for item in made if isinstance(item.concept, HostedControlPlaneInput)}
+    shown = [(item.concept, item.rendered) for item in made]
     rendered = [(concept, tuple(objects(items))) for concept, items in shown]
     everything = [item for _, items in rendered for item in items]
-    _refuse(stack, "with a wait that cannot be read", unreadable(everything))
+    _refuse(stack, "with an invalid wait condition", unreadable(everything))
     clusters = sorted({item.cluster for item in everything} - {MANAGEMENT})
     try:
         path = kubeconfig.path(kubeconfigs, MANAGEMENT)
@@ -76,10 +76,10 @@ def pass_gates(
     except (KubeconfigError, Unreachable) as error:
         msg = f"{error}; {_remedy(region, kubeconfigs)}"
         raise pulumi.RunError(msg) from None
-    there = {name: kubeconfig.path(kubeconfigs, name) for name in clusters if name not in absent}
-    inner = {name: ApiServer.from_kubeconfig(file, timeout_seconds=_TIMEOUT_SECONDS) for name, file in there.items()}
+    present = {name: kubeconfig.path(kubeconfigs, name) for name in clusters if name not in absent}
+    inner = {name: ApiServer.from_kubeconfig(file, timeout_seconds=_TIMEOUT_SECONDS) for name, file in present.items()}
     apis = {MANAGEMENT: management, **inner}
-    lacking = () if preview or region.stage is Stage.REHEARSAL else _given(apis, everything, others)
+    lacking = () if preview or region.stage is Stage.REHEARSAL else _missing_prerequisites(apis, everything, others)
     require(stack, unmet if preview else [*unmet, *waiting, *lacking])
     for text in unchecked(everything, absent) if preview else ():
         pulumi.log.warn(text)
@@ -88,23 +88,23 @@ def pass_gates(
         try:
             _look(stack, api, inside, asking, preview=preview)
         except Unreachable as error:
-            pulumi.log.warn(f"cluster {name}: what is in it was not looked at: {error}")
+            pulumi.log.warn(f"cluster {name}: its objects were not checked: {error}")
 
 
-def _given(
+def _missing_prerequisites(
     apis: Mapping[str, ApiServer], everything: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]
 ) -> tuple[str, ...]:
-    """Return what somebody has to give and has not; a warning says what could not be looked for."""
-    found = Looked()
+    """Return the missing external prerequisites; log a warning for those that could not be checked."""
+    result = Looked()
     for name, api in apis.items():
         try:
-            one = look({name: api}, everything, others)
+            checked = look({name: api}, everything, others)
         except Unreachable as error:
-            one = Looked(unseen=(f"cluster {name}: nobody could look for what it is given: {error}",))
-        found = Looked(missing=(*found.missing, *one.missing), unseen=(*found.unseen, *one.unseen))
-    for text in found.unseen:
+            checked = Looked(unseen=(f"cluster {name}: its prerequisites could not be checked: {error}",))
+        result = Looked(missing=(*result.missing, *checked.missing), unseen=(*result.unseen, *checked.unseen))
+    for text in result.unseen:
         pulumi.log.warn(text)
-    return found.missing
+    return result.missing
 
 
 def _look(
@@ -115,91 +115,91 @@ def _look(
     *,
     preview: bool,
 ) -> None:
-    """Say what of one cluster a person should know before its objects are applied."""
+    """Report errors and warnings about the objects of one cluster before they are applied."""
     if asking is not None:
-        told = ask(api, inside, asking)
-        _refuse(stack, "with a field that its kind lacks and the vendor's provider would drop", told.unknown)
-        for text in told.foreign if preview else ():
+        report = ask(api, inside, asking)
+        _refuse(stack, "with an unknown field, which the vendor's provider would drop", report.unknown)
+        for text in report.foreign if preview else ():
             pulumi.log.warn(text)
     single = [item for _, items in inside for item in items if isinstance(item, Manifest)]
     for text in not_ready(api, single) if preview else ():
         pulumi.log.warn(text)
 
 
-def _refuse(stack: str, what: str, found: Sequence[str]) -> None:
-    if found:
-        count = "1 object" if len(found) == 1 else f"{len(found)} objects"
-        lines = [f"stack {stack}: {count} {what}", *(f"  {text}" for text in found)]
+def _refuse(stack: str, what: str, errors: Sequence[str]) -> None:
+    if errors:
+        lines = [f"stack {stack}: {_objects(len(errors))} {what}", *(f"  {text}" for text in errors)]
         raise StackError("\n".join(lines))
 
 
 def gated(rendered: Iterable[tuple[Concept, Iterable[Manifest]]]) -> Iterator[Manifest]:
-    """Yield those of the objects of concepts whose kinds must be served before anything is registered.
+    """Yield the objects whose kinds must be served before anything is registered.
 
-    What follows a region's first awaited object is left out, but for what brings operators: these come in the same run,
-    and are waited for.
+    Objects after a region's first awaited object are omitted, except operators: they are installed in the same run and
+    awaited.
     """
-    brought = False
+    after_wait = False
     for concept, items in rendered:
         for item in items:
-            if not brought or item.kind in OPERATORS:
+            if not after_wait or item.kind in OPERATORS:
                 yield item
-            brought = brought or (isinstance(concept, RegionInput) and item.readiness is not None)
+            after_wait = after_wait or (isinstance(concept, RegionInput) and item.readiness is not None)
 
 
 def missing_kinds(management: ApiServer, wanted: Iterable[Manifest]) -> list[str]:
-    """Return, in words, the kinds of ``wanted`` that the management cluster does not serve (their CRD is not there).
+    """Return a message for each kind of ``wanted`` whose CRD is missing in the management cluster.
 
     Raises:
-        ApiError: the management cluster does not answer, or refuses.
+        ApiError: the management cluster does not answer, or rejects the request.
     """
     kinds = sorted({(item.kind, item.api_version) for item in wanted if item.cluster == MANAGEMENT})
     return [
-        f"kind {kind} ({api_version}) is not served by the management cluster: its operator has not brought the CRD"
+        f"kind {kind} ({api_version}) is not served by the management cluster: its operator has not installed the CRD"
         for kind, api_version in kinds
         if not _served(management, api_version, kind)
     ]
 
 
 def missing_control_planes(management: ApiServer, clusters: Iterable[str]) -> list[str]:
-    """Return, in words, the ``clusters`` whose control plane is not initialized.
+    """Return a message for each of the ``clusters`` whose control plane is not initialized.
 
     Raises:
-        ApiError: the management cluster does not answer, or refuses.
+        ApiError: the management cluster does not answer, or rejects the request.
     """
     return [
-        f"control plane of cluster {cluster} is not initialized: the stack of its tenant makes it"
+        f"control plane of cluster {cluster} is not initialized: the stack of its tenant creates it"
         for cluster in sorted(clusters)
         if not _initialized(management, cluster)
     ]
 
 
 def require(stack: str, unmet: Sequence[str]) -> None:
-    """Pass when nothing is awaited.
+    """Check that there are no unmet prerequisites.
 
     Raises:
-        RunError: something is.
+        RunError: a prerequisite is unmet.
     """
     if not unmet:
         return
-    things = "1 thing that is" if len(unmet) == 1 else f"{len(unmet)} things that are"
-    lines = [f"{WAITING}stack {stack} needs {things} not there yet", *(f"  {need}" for need in unmet)]
+    count = "1 missing prerequisite" if len(unmet) == 1 else f"{len(unmet)} missing prerequisites"
+    lines = [f"{WAITING}stack {stack} has {count}", *(f"  {need}" for need in unmet)]
     raise pulumi.RunError("\n".join([*lines, f"resume with: pulumi up -s {stack}"]))
 
 
 def unchecked(items: Iterable[Manifest], clusters: Iterable[str]) -> list[str]:
-    """Return a line for each of ``clusters``, which are not there yet: no API server has seen their objects."""
+    """Return a message for each of ``clusters``, whose objects were not checked because it does not exist yet."""
     counts = Counter(item.cluster for item in items)
-    return [
-        f"cluster {cluster} is not there yet: {counts[cluster]} object{'' if counts[cluster] == 1 else 's'} not checked"
-        for cluster in clusters
-    ]
+    return [f"cluster {cluster} does not exist yet: {_objects(counts[cluster])} not checked" for cluster in clusters]
+
+
+def _objects(count: int) -> str:
+    return "1 object" if count == 1 else f"{count} objects"
 
 
 def _remedy(region: RegionSpec, kubeconfigs: Path) -> str:
     if region.stage is Stage.REHEARSAL:
-        return f"bring the clusters up with: pulumi up -s {region.region}.bootstrap, or jacquard up {region.region}"
-    return f"see that {kubeconfig.path(kubeconfigs, MANAGEMENT)} reaches context {region.context} from this machine"
+        return f"create the clusters with: pulumi up -s {region.region}.bootstrap, or jacquard up {region.region}"
+    return f"check that {kubeconfig.path(kubeconfigs, MANAGEMENT)} reaches context {region.context} from this machine"
 
 
 def _served(api: ApiServer, api_version: str, kind: str) -> bool:
@@ -212,7 +212,7 @@ def _served(api: ApiServer, api_version: str, kind: str) -> bool:
 
 def _initialized(management: ApiServer, cluster: str) -> bool:
     try:
-        found = management.get(ObjectRef(_CLUSTER_API, "Cluster", cluster, cluster)) or {}
+        body = management.get(ObjectRef(_CLUSTER_API, "Cluster", cluster, cluster)) or {}
     except KindNotFound:
         return False
-    return found.get("status", {}).get("initialization", {}).get("controlPlaneInitialized") is True
+    return body.get("status", {}).get("initialization", {}).get("controlPlaneInitialized") is True

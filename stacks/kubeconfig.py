@@ -1,6 +1,6 @@
-"""Kubeconfigs of tenant clusters, kept as files at stable paths and never in a stack's state.
+"""Kubeconfigs of tenant clusters, stored as files at stable paths and never in a stack's state.
 
-Cluster API leaves a cluster's kubeconfig in the Secret ``<cluster>-kubeconfig`` of the management cluster and renews
+Cluster API stores a cluster's kubeconfig in the Secret ``<cluster>-kubeconfig`` of the management cluster and renews
 it. The program refreshes the files before each operation; the first time a command in the graph waits for the Secret.
 """
 
@@ -27,14 +27,14 @@ _FILLED = (WaitCondition("jsonpath={.data.value}", path=("data", "value")),)
 
 
 class KubeconfigMissingError(ProviderError):
-    """A kubeconfig, or the folder of all of them, that is not where it is looked for."""
+    """A kubeconfig, or the folder of the kubeconfigs, is missing."""
 
 
 def folder(environment: str, variables: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that holds the kubeconfigs of ``environment``.
+    """Return the folder with the kubeconfigs of ``environment``.
 
     Raises:
-        KubeconfigMissingError: the variable that names it is not set.
+        KubeconfigMissingError: the variable with the folder is not set.
     """
     chosen = variables.get(FOLDER_VARIABLE)
     if not chosen:
@@ -52,19 +52,19 @@ def path(kubeconfigs: Path, cluster: str) -> Path:
 
 
 def ending(environment: Environment, kubeconfigs: Path) -> list[str]:
-    """Return the clusters that the data have no more, and in which objects of the region may still be.
+    """Return the clusters that were removed from the data, but may still contain objects of the region.
 
-    The stack that has objects in a cluster writes its kubeconfig before the first one, and removes it after the last.
+    The stack with objects in a cluster writes its kubeconfig before the first object, and removes it after the last.
     """
-    there = {file.stem for file in kubeconfigs.glob(path(Path(), "*").name)}
-    return sorted(there - {MANAGEMENT, *(placed.cluster.name for placed in clusters(environment))})
+    known = {file.stem for file in kubeconfigs.glob(path(Path(), "*").name)}
+    return sorted(known - {MANAGEMENT, *(placed.cluster.name for placed in clusters(environment))})
 
 
 def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
-    """Write the kubeconfig of ``cluster`` if the management cluster has it, and tell whether it does.
+    """Write the kubeconfig of ``cluster`` if the management cluster has it, and return whether it does.
 
     Raises:
-        ApiError: the management cluster does not answer, or refuses.
+        ApiError: the management cluster does not answer, or rejects the request.
     """
     secret = management.get(_secret(cluster))
     value = (secret or {}).get("data", {}).get("value")
@@ -75,18 +75,18 @@ def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
 
 
 def wait(management: ApiServer, kubeconfigs: Path, cluster: str, *, timeout_seconds: float) -> Path:
-    """Wait until the management cluster has the kubeconfig of ``cluster``, and return the file it was written to.
+    """Wait until the management cluster has the kubeconfig of ``cluster``, and return the path of the written file.
 
     Raises:
-        KubeconfigMissingError: the time is over.
-        ApiError: the management cluster does not answer, or refuses.
+        KubeconfigMissingError: the timeout expired.
+        ApiError: the management cluster does not answer, or rejects the request.
     """
     with suppress(WaitTimeout):
         wait_for(management, _secret(cluster), _FILLED, timeout_seconds=timeout_seconds)
     if not refresh(management, kubeconfigs, cluster):
         msg = (
-            f"secret {cluster}/{cluster}-kubeconfig of the management cluster did not come within "
-            f"{timeout_seconds:g} s; see why the control plane is not up: "
+            f"secret {cluster}/{cluster}-kubeconfig of the management cluster was not created within "
+            f"{timeout_seconds:g} s; check why the control plane is not ready: "
             f"kubectl --kubeconfig {path(kubeconfigs, MANAGEMENT)} describe -n {cluster} cluster {cluster}"
         )
         raise KubeconfigMissingError(msg)
@@ -98,13 +98,13 @@ def _secret(cluster: str) -> ObjectRef:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run ``python -m stacks.kubeconfig``; print the path only, never what is in the file."""
+    """Run ``python -m stacks.kubeconfig``; print only the path, never the content of the file."""
     parser = argparse.ArgumentParser(prog="python -m stacks.kubeconfig", description=refresh.__doc__)
     parser.add_argument("environment")
     parser.add_argument("cluster")
-    parser.add_argument("--timeout", type=float, default=0.0, metavar="SECONDS", help="how long to wait for it")
+    parser.add_argument("--timeout", type=float, default=0.0, metavar="SECONDS", help="time to wait for the kubeconfig")
     parser.add_argument("--context", help="context of the management cluster's kubeconfig")
-    parser.add_argument("--forget", action="store_true", help="remove the file instead")
+    parser.add_argument("--forget", action="store_true", help="remove the file of the kubeconfig")
     chosen = parser.parse_args(arguments)
     try:
         kubeconfigs = folder(chosen.environment)

@@ -1,6 +1,6 @@
-"""Words by which the command knows what the program told the engine; the command itself never loads Pulumi."""
+"""Prefixes by which the command recognises messages of the program; the command itself never loads Pulumi."""
 
 WAITING = "waiting: "
-"""How the error begins by which a stack ends that needs what is not there yet."""
+"""Prefix of the error for a stack with missing prerequisites."""
 NOT_READY = "not ready: "
-"""How the lines begin that a preview says of objects that are there and that the run will wait for."""
+"""Prefix of preview messages about existing objects that are not ready and for which the run will wait."""

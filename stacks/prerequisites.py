@@ -1,7 +1,7 @@
-"""What a stack refers to and nobody renders or makes, looked for in the clusters before anything is applied.
+"""Checks in the clusters that the external prerequisites of a stack exist, before anything is applied.
 
-Only names and keys are asked for: an API server hands out the metadata of a Secret without its values, and which keys
-it has stands there in ``managedFields``.
+Only names and keys are read: an API server returns the metadata of a Secret without its values, and ``managedFields``
+contains its keys.
 """
 
 from __future__ import annotations
@@ -26,104 +26,106 @@ _FIELD = "f:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What became of looking for prerequisites."""
+    """Result of the check for prerequisites."""
 
     missing: tuple[str, ...] = ()
-    """What is not there, a text of several lines for each form."""
+    """Missing prerequisites, as multi-line texts, one for each form."""
     unseen: tuple[str, ...] = ()
-    """What nobody could look for, and why."""
+    """Prerequisites that could not be checked, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one look found; nothing when all is there."""
+    """Result for one prerequisite; both texts are empty if it exists."""
 
-    one: Given
+    prerequisite: Given
     lacks: str = ""
     unseen: str = ""
 
 
 def look(apis: Mapping[str, ApiServer], items: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]) -> Looked:
-    """Return what ``items`` refer to that is not in the clusters; nothing is changed.
+    """Return the objects that ``items`` refer to and that do not exist in the clusters; nothing is changed.
 
-    What lies in a namespace that the stack itself has still to make is told as unseen: nobody can have made it yet.
+    Prerequisites in a namespace that the stack itself will create are reported as unseen, because they cannot exist
+    yet.
 
     Args:
-        apis: API servers, by cluster; what is in others is not looked for.
+        apis: API servers, by cluster; prerequisites in other clusters are not checked.
         items: all objects of the stack.
-        others: all objects of the region, which are rendered only when something is missing.
+        others: all objects of the region, only rendered if something is missing.
 
     Raises:
         Unreachable: an API server does not answer.
     """
     table = references_table()
-    wanted = [one for one in given(items, table).values() if one.target.is_object and one.target.cluster in apis]
+    referenced = given(items, table).values()
+    wanted = [item for item in referenced if item.target.is_object and item.target.cluster in apis]
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        answers = [answer for answer in pool.map(lambda one: _look(apis, one, items), wanted) if answer]
+        answers = [answer for answer in pool.map(lambda item: _check(apis, item, items), wanted) if answer]
     if not answers:
         return Looked()
     still = given(items, table, others())
-    left = [answer for answer in answers if answer.one.target in still]
+    left = [answer for answer in answers if answer.prerequisite.target in still]
     return Looked(
-        missing=tuple(_told([answer for answer in left if answer.lacks], table)),
+        missing=tuple(_messages([answer for answer in left if answer.lacks], table)),
         unseen=tuple(_unseen([answer for answer in left if answer.unseen])),
     )
 
 
 def keys_of(metadata: Mapping[str, Any]) -> set[str] | None:
-    """Return the keys of a Secret or ConfigMap, from its metadata alone; None when these do not tell."""
+    """Return the keys of a Secret or ConfigMap from its metadata; None if the metadata does not contain them."""
     managers = metadata.get("managedFields")
     if not managers:
         return None
     fields = [manager.get("fieldsV1", {}).get(section, {}) for manager in managers for section in _DATA]
-    return {key.removeprefix(_FIELD) for one in fields for key in one if key.startswith(_FIELD)}
+    return {key.removeprefix(_FIELD) for keys in fields for key in keys if key.startswith(_FIELD)}
 
 
-def _look(apis: Mapping[str, ApiServer], one: Given, items: Sequence[Manifest]) -> _Answer | None:
-    target, api = one.target, apis[one.target.cluster]
+def _check(apis: Mapping[str, ApiServer], prerequisite: Given, items: Sequence[Manifest]) -> _Answer | None:
+    target, api = prerequisite.target, apis[prerequisite.target.cluster]
     group, _, kind = target.kind.rpartition("/")
     try:
         version = api.version(group, kind)
         if version is None:
-            return _Answer(one, unseen=f"{target.cluster} does not serve {kind} yet")
-        found = api.get(ObjectRef(version, kind, target.name, target.namespace or None), metadata_only=True)
-        if found is None and _to_come(api, one, items):
-            return _Answer(one, unseen=f"namespace {target.namespace} is still to be made")
+            return _Answer(prerequisite, unseen=f"{target.cluster} does not serve {kind} yet")
+        body = api.get(ObjectRef(version, kind, target.name, target.namespace or None), metadata_only=True)
+        if body is None and _in_new_namespace(api, prerequisite, items):
+            return _Answer(prerequisite, unseen=f"namespace {target.namespace} does not exist yet")
     except Unreachable:
         raise
     except ApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return _Answer(one, unseen=f"whoever applies may not get {kind}s of {target.cluster}")
-    if found is None:
-        return _Answer(one, lacks=target.name)
-    keys = keys_of(found["metadata"]) if one.keys else None
-    lacking = sorted(one.keys - keys) if keys is not None else []
-    return _Answer(one, lacks=f"{target.name} (lacks {', '.join(lacking)})") if lacking else None
+        return _Answer(prerequisite, unseen=f"the user of this run may not get {kind}s of {target.cluster}")
+    if body is None:
+        return _Answer(prerequisite, lacks=target.name)
+    keys = keys_of(body["metadata"]) if prerequisite.keys else None
+    lacking = sorted(prerequisite.keys - keys) if keys is not None else []
+    return _Answer(prerequisite, lacks=f"{target.name} (lacks {', '.join(lacking)})") if lacking else None
 
 
-def _to_come(api: ApiServer, one: Given, items: Sequence[Manifest]) -> bool:
-    """Tell whether the stack makes the namespace of something in this very run."""
-    place = one.target.namespace
-    made = any(item.kind == "Namespace" and item.name == place and item.cluster == one.target.cluster for item in items)
+def _in_new_namespace(api: ApiServer, prerequisite: Given, items: Sequence[Manifest]) -> bool:
+    """Return whether the stack creates the namespace of a prerequisite in this run."""
+    place, cluster = prerequisite.target.namespace, prerequisite.target.cluster
+    made = any(item.kind == "Namespace" and item.name == place and item.cluster == cluster for item in items)
     return made and api.get(ObjectRef("v1", "Namespace", place), metadata_only=True) is None
 
 
-def _told(answers: Sequence[_Answer], table: Table) -> Iterator[str]:
-    """Yield a text for each form: what it is, each that is missing by its place, and how to make one."""
-    by_form = sorted(answers, key=lambda answer: answer.one.form or "")
-    for name, alike in groupby(by_form, key=lambda answer: answer.one.form):
-        found = tuple(alike)
+def _messages(answers: Sequence[_Answer], table: Table) -> Iterator[str]:
+    """Yield a text for each form: its description, the missing objects by place, and how to create them."""
+    by_form = sorted(answers, key=lambda answer: answer.prerequisite.form or "")
+    for name, alike in groupby(by_form, key=lambda answer: answer.prerequisite.form):
+        group = tuple(alike)
         form = table.forms.get(name or "")
-        what = form.what if form else "objects that nobody makes"
-        lines = [f"{what}: {len(found)} not there, for {found[0].one.first}", *_places(found)]
-        yield "\n    ".join([*lines, f"make: {form.make}"] if form else lines)
+        what = form.what if form else "objects that no stack creates"
+        lines = [f"{what}: {len(group)} missing, required by {group[0].prerequisite.first}", *_places(group)]
+        yield "\n    ".join([*lines, f"fix: {form.make}"] if form else lines)
 
 
 def _places(answers: Sequence[_Answer]) -> Iterator[str]:
     places: dict[str, list[str]] = {}
     for answer in answers:
-        target = answer.one.target
+        target = answer.prerequisite.target
         kind = target.kind.rpartition("/")[2]
         where = f"{target.namespace} of cluster {target.cluster}" if target.namespace else f"cluster {target.cluster}"
         places.setdefault(f"{kind} in {where}", []).append(answer.lacks)
@@ -134,6 +136,6 @@ def _places(answers: Sequence[_Answer]) -> Iterator[str]:
 def _unseen(answers: Sequence[_Answer]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for answer in answers:
-        reasons.setdefault(answer.unseen, []).append(str(answer.one.target))
+        reasons.setdefault(answer.unseen, []).append(str(answer.prerequisite.target))
     for reason, names in reasons.items():
-        yield f"not looked for, since {reason}: {', '.join(naturally(names))}"
+        yield f"not checked, because {reason}: {', '.join(naturally(names))}"

@@ -1,7 +1,7 @@
-"""Readiness of live objects, as the program sees it for itself.
+"""Checks the readiness of live objects in the program itself.
 
-What a provider waited for in vain is in the state, if at all: the vendor's forgets it with a refresh. A stack that went
-on then would apply what comes after a gate to an operator or a control plane that is not there.
+The state rarely records the timed-out wait of a provider: the vendor's provider drops it at a refresh. A stack that
+continued would apply the objects after a gate without the operator or control plane that they need.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stacks.markers import NOT_READY
 
 
 class Looking:
-    """Looks at the awaited objects of one cluster, which may come into being during the run."""
+    """Checks the awaited objects of one cluster, which may be created during the run."""
 
     def __init__(self, cluster: str, kubeconfig: Path, context: str | None) -> None:
         self._cluster = cluster
@@ -33,10 +33,10 @@ class Looking:
         return ApiServer.from_kubeconfig(self._kubeconfig, self._context)
 
     async def __call__(self, item: Manifest) -> None:
-        """Pass when an object that was applied is ready, if need be after a while.
+        """Check that an applied object is ready, waiting if necessary.
 
         Raises:
-            RunError: it is not after its time, or is not there at all.
+            RunError: the object is not ready after its timeout, or does not exist.
         """
         await asyncio.to_thread(self._pass, item)
 
@@ -45,61 +45,61 @@ class Looking:
         if item.readiness is None:
             return
         try:
-            found = self._api.get(ref)
-            if found is None:
+            body = self._api.get(ref)
+            if body is None:
                 msg = (
-                    f"{ref} of cluster {self._cluster} is not there, although the stack has made it; "
-                    "'pulumi refresh' writes that down, and the next 'up' makes it anew"
+                    f"{ref} of cluster {self._cluster} does not exist, although the stack created it; "
+                    "run 'pulumi refresh' to update the state, then 'up' to recreate it"
                 )
                 raise pulumi.RunError(msg)
-            if missing := unmet(found, wanted):
+            if missing := unmet(body, wanted):
                 pulumi.log.info(f"waiting for {ref} of cluster {self._cluster}: {'; '.join(missing)}")
                 wait_for(self._api, ref, wanted, timeout_seconds=item.readiness.timeout_seconds)
         except WaitTimeout as error:
-            msg = f"{error}; what comes after it was not applied"
+            msg = f"{error}; later objects were not applied"
             raise pulumi.RunError(msg) from None
         except (Unreachable, KubeconfigError) as error:
-            # What needs the cluster fails by itself, and the rest of the region need not wait for it.
-            pulumi.log.warn(f"nobody could look whether {ref} of cluster {self._cluster} is ready: {error}")
+            # Objects in this cluster fail on their own; the rest of the region does not have to wait for it.
+            pulumi.log.warn(f"readiness of {ref} of cluster {self._cluster} could not be checked: {error}")
         except ApiError as error:
             msg = f"{ref} of cluster {self._cluster}: {error}"
             raise pulumi.RunError(msg) from None
 
 
 def conditions(item: Manifest) -> tuple[WaitCondition, ...]:
-    """Return what is awaited of an object; nothing if it is not awaited.
+    """Return the wait conditions of an object; empty if it is not awaited.
 
     Raises:
-        WaitExpressionError: an expression cannot be read.
+        WaitExpressionError: an expression is invalid.
     """
     texts = item.readiness.conditions if item.readiness else ()
     return tuple(condition for text in texts for condition in parse_wait_for(text))
 
 
 def unreadable(items: Iterable[Manifest]) -> list[str]:
-    """Return in words what of ``items`` cannot be awaited: a provider may make an object before it finds out."""
-    found: list[str] = []
+    """Return messages for invalid wait conditions of ``items``, which a provider may only detect after the creation."""
+    messages: list[str] = []
     for item in items:
         try:
             conditions(item)
         except ProviderError as error:
-            found.append(f"{ObjectRef.of(item.body)} of cluster {item.cluster}: {error}")
-    return found
+            messages.append(f"{ObjectRef.of(item.body)} of cluster {item.cluster}: {error}")
+    return messages
 
 
 def not_ready(api: ApiServer, items: Iterable[Manifest]) -> Iterator[str]:
-    """Yield a line for each of ``items`` that is there, is awaited, and is not ready now.
+    """Yield a message for each of ``items`` that exists, is awaited, and is not ready now.
 
     Raises:
-        ApiError: the API server does not answer, or refuses.
+        ApiError: the API server does not answer, or rejects the request.
     """
     for item in items:
         wanted, ref = conditions(item), ObjectRef.of(item.body)
         if not wanted:
             continue
         try:
-            found = api.get(ref)
+            body = api.get(ref)
         except KindNotFound:
             continue
-        if found is not None and (missing := unmet(found, wanted)):
+        if body is not None and (missing := unmet(body, wanted)):
             yield f"{NOT_READY}{ref} of cluster {item.cluster}, which 'up' waits for: {'; '.join(missing)}"

@@ -1,4 +1,4 @@
-"""The program: a stack's name, the environment and slices it stands for, their components."""
+"""The Pulumi program: loads the environment and slices of the stack, and registers their components."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from stacks.target import load_target
 
 
 def run() -> None:
-    """Register everything that the current stack stands for; what a user has to mend ends in one clear error.
+    """Register the resources of the current stack; errors that users can fix end in one clear message.
 
     Raises:
-        RunError: the user has to do something first; the text says what.
+        RunError: the user has to fix a problem first; the text contains the remedy.
     """
     try:
         _register()
@@ -46,7 +46,7 @@ def _register() -> None:
     if target.bootstrap:
         deploy_clusters(target.environment, kubeconfigs)
         return
-    everything_made = [one for piece in target.slices for one in made(target.environment, piece)]
+    everything_made = [item for piece in target.slices for item in made(target.environment, piece)]
     preview = pulumi.runtime.is_dry_run()
     silent = serving()["kubernetes"].kind is Kind.VENDOR
     pass_gates(
@@ -59,9 +59,9 @@ def _register() -> None:
         asking=recorded if silent else None,
     )
     if region.stage is Stage.REHEARSAL:
-        # In previews too: an up that has nothing to change runs nothing else.
+        # Also in previews, because an up without changes only runs a preview.
         write_list(target.environment)
     deployment = Deployment(region, kubeconfigs, looking=not preview)
-    for one in everything_made:
-        deployment.add(one)
+    for item in everything_made:
+        deployment.add(item)
     deployment.export()

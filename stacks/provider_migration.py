@@ -1,8 +1,8 @@
-"""Which plug-ins wrote a stack last, and whether others may go on with it.
+"""Determines which plug-ins wrote a stack last, and whether other plug-ins may continue.
 
-The program records them as a component of its own, the first thing that it registers: so the record is in the state,
-whatever backend keeps it, and is there before anything is applied. Stacks that were made before that tell by what their
-objects look like: the vendor's provider keeps ``managedFields``, stand-ins never did, and at first they kept no
+The program records the plug-ins as a component, which it registers first. The record is therefore in the state of any
+backend, and exists before anything is applied. For older stacks the form of their objects identifies the plug-ins: the
+vendor's provider stores ``managedFields``, stand-ins never do, and the first ones did not store
 ``__initialApiVersion`` either.
 """
 
@@ -16,7 +16,7 @@ from jacquard.machine import settings
 from jacquard.machine.kind import Kind
 
 RECORD = "jacquard:components:PlugIns"
-"""Type of the component that tells."""
+"""Type of the component with the record."""
 _OBJECT = "kubernetes:"
 _FIRST_VERSION, _MANAGERS = "__initialApiVersion", "managedFields"
 
@@ -27,51 +27,53 @@ Recorded: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
 
 
 def writers(resources: Recorded) -> PlugIns:
-    """Return which plug-ins wrote a stack last; none for one that nobody wrote."""
+    """Return the plug-ins that wrote a stack last; empty for a new stack."""
     objects: list[Kind | None] = []
     for type_, outputs in resources:
         if type_ == RECORD:
-            found = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
-            return {provider: one for provider, one in found.items() if one}
-        if type_.startswith(_OBJECT) and "metadata" in outputs:  # without it a ConfigFile, a Chart: it groups objects
+            plug_ins = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
+            return {provider: plug_in for provider, plug_in in plug_ins.items() if plug_in}
+        if type_.startswith(_OBJECT) and "metadata" in outputs:  # a ConfigFile or Chart, which groups objects, has none
             objects.append(_writer(outputs))
-    # Where both wrote, what stand-ins made at first is what the vendor's provider would replace.
+    # If both kinds wrote objects, the vendor's provider would replace those of the first stand-ins.
     vendors = Kind.VENDOR in objects and Kind.STAND_IN not in objects
     return {"kubernetes": PlugIn(kind=Kind.VENDOR if vendors else Kind.STAND_IN)} if objects else {}
 
 
 def _writer(outputs: Mapping[str, Any]) -> Kind | None:
-    """Return who wrote an object; None if it may be either, as one without managers, which a refresh completed."""
+    """Return the kind that wrote an object; None if unknown, such as after a refresh without managers."""
     if _FIRST_VERSION not in outputs:
         return Kind.STAND_IN
     return Kind.VENDOR if _MANAGERS in (outputs.get("metadata") or {}) else None
 
 
 def others(wrote: PlugIns, serving: PlugIns) -> Kind | None:
-    """Return which kind would go on where the other kind wrote; None if nothing changes hands."""
+    """Return the kind that would continue a stack written by the other kind; None if the kind does not change."""
     pairs = ((wrote[provider], serving[provider]) for provider in serving if provider in wrote)
     return next((now.kind for before, now in pairs if before.kind is not now.kind), None)
 
 
-def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, switch_to: Kind | None = None) -> str | None:
-    """Return why ``stack`` is not gone on with, and what to do; None if it may be.
+def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, migrate_to: Kind | None = None) -> str | None:
+    """Return the reason why ``stack`` must not be continued, with remedies; None if it may be.
 
     Args:
-        stack: its name.
-        wrote: which plug-ins wrote it last.
-        serving: which would go on.
-        switch_to: the kind that somebody said may take over.
+        stack: name of the stack.
+        wrote: plug-ins that wrote the stack last.
+        serving: plug-ins that would continue.
+        migrate_to: kind of plug-ins that may take over.
     """
     now = others(wrote, serving)
-    if now is None or now is switch_to:
+    if now is None or now is migrate_to:
         return None
     before = Kind.STAND_IN if now is Kind.VENDOR else Kind.VENDOR
     ours = "build" if before is Kind.STAND_IN else "vendor"
     environment = stack.partition(".")[0]
-    told = ", ".join(f"{provider} {one.version}" for provider, one in sorted(wrote.items()) if one.version)
+    versions = ", ".join(
+        f"{provider} {plug_in.version}" for provider, plug_in in sorted(wrote.items()) if plug_in.version
+    )
     return (
-        f"stack {stack} was last written by {before.words}{f' ({told})' if told else ''}, and here {now.words} would go"
-        f" on, which may replace what nobody changed; go on with what wrote it: {settings.TOOLCHAIN}={ours} jacquard up"
-        f" {environment} (for plain pulumi: {settings.TOOLCHAIN}={ours} jacquard env {environment}); or hand it over,"
-        f" after a look: jacquard up {environment} --switch-to {now}"
+        f"stack {stack} was last written by {before.words}{f' ({versions})' if versions else ''}, but {now.words} would"
+        f" continue here and may replace unchanged objects; to continue with the former: {settings.TOOLCHAIN}={ours}"
+        f" jacquard up {environment} (for plain pulumi: {settings.TOOLCHAIN}={ours} jacquard env {environment}); to"
+        f" migrate, after a review: jacquard up {environment} --migrate-providers {now}"
     )

@@ -1,7 +1,7 @@
-"""The program's own look at its state, before it registers anything, and the record that it leaves there.
+"""Reads the stack's state before the program registers anything, and records the plug-ins in it.
 
-Nothing but the program is run by every ``jacquard`` and by every plain ``pulumi``. It asks the engine for the state, so
-that this holds for all backends.
+Only the program runs with every ``jacquard`` and every plain ``pulumi`` command. It reads the state through the engine,
+so that this works with all backends.
 """
 
 from __future__ import annotations
@@ -30,31 +30,33 @@ class Resource(NamedTuple):
     type: str
     name: str
     outputs: Mapping[str, Any]
-    """Names only, on two levels, but of the record."""
+    """Names of outputs, on two levels, without values; the record of plug-ins also has its values."""
 
 
 class PlugInRecord(pulumi.ComponentResource):
-    """Which plug-ins applied the stack: no object, a note in its state.
+    """Record of the plug-ins that applied the stack: not an object, only an entry in its state.
 
-    It never leaves the program, and is protected: so a plain ``pulumi destroy``, which runs no program of ours, is
-    refused in its preview, whatever else the stack has.
+    It is always registered, and it is protected. A plain ``pulumi destroy``, which does not run the program, is
+    therefore rejected in its preview, independent of the other resources in the stack.
     """
 
     def __init__(self, plug_ins: PlugIns) -> None:
-        told = {provider: str(one) for provider, one in plug_ins.items()}
-        super().__init__(RECORD, "plug-ins", told, pulumi.ResourceOptions(protect=True))
-        self.register_outputs(told)
+        versions = {provider: str(plug_in) for provider, plug_in in plug_ins.items()}
+        super().__init__(RECORD, "plug-ins", versions, pulumi.ResourceOptions(protect=True))
+        self.register_outputs(versions)
 
 
 def keep(stack: str) -> Names:
-    """Record the plug-ins of this run if they may go on with ``stack``, and return what it has already.
+    """Record the plug-ins of this run if they may continue ``stack``, and return its recorded objects.
 
     Raises:
-        StackError: others wrote it, and nobody said that these may take over.
+        StackError: other plug-ins wrote the stack, and no provider migration was requested.
     """
     here, recorded = serving(), list(_recorded(stack))
     wrote = writers((resource.type, resource.outputs) for resource in recorded)
-    problem = refusal(stack, wrote, here, switch_to=settings.switch_to())
+    if settings.uses_deprecated_name():
+        pulumi.warn(f"{settings.DEPRECATED_SWITCH_TO} is deprecated; use {settings.MIGRATE_PROVIDERS}")
+    problem = refusal(stack, wrote, here, migrate_to=settings.migrate_providers())
     if problem:
         raise StackError(problem)
     PlugInRecord(here)
@@ -62,15 +64,15 @@ def keep(stack: str) -> Names:
 
 
 def _recorded(stack: str) -> Iterator[Resource]:
-    """Yield what the state of ``stack`` has."""
+    """Yield the resources in the state of ``stack``."""
     monitor = get_monitor()
     if monitor is None:
         return  # no engine runs the program
     arguments = Struct()
     arguments["stackName"] = stack
     answer: Any = monitor.Invoke(resource_pb2.ResourceInvokeRequest(tok=_READ, args=arguments))
-    found = getattr(answer, "return").fields["outputs"].struct_value.fields
-    for urn, resource in found.items():
+    resources = getattr(answer, "return").fields["outputs"].struct_value.fields
+    for urn, resource in resources.items():
         type_ = resource.struct_value.fields["type"].string_value
         outputs = resource.struct_value.fields["outputs"].struct_value
         names = {name: dict.fromkeys(inner.struct_value.fields) for name, inner in outputs.fields.items()}

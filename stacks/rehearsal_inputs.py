@@ -1,8 +1,8 @@
-"""What people give to a rehearsal: objects that the region refers to and nobody renders, and what images hold.
+"""Writes the simulated prerequisites of a rehearsal: referenced objects that no stack creates, and image contents.
 
-On hardware a person reads ``jacquard show ENV prerequisites`` and makes them. In a rehearsal the simulated platform
-reads the list of them, and gives what is on it and nothing else. Golden images hold what they declare, of which
-simulated nodes read what no object tells.
+On hardware a person reads ``jacquard show ENV prerequisites`` and creates the objects. In a rehearsal the simulated
+platform reads this list, and creates exactly the objects on it. Simulated nodes read the declared contents of golden
+images that no object contains.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from jacquard.machine.files import replace_private
 
 
 def write_list(environment: Environment) -> None:
-    """Write what the platform of a rehearsal gives, and what its images hold, into its region's folder."""
-    listed = [
+    """Write the prerequisites of a rehearsal, and the contents of its images, to its region's folder."""
+    prerequisites = [
         {
-            "kind": one.target.kind,
-            "cluster": one.target.cluster,
-            "namespace": one.target.namespace,
-            "name": one.target.name,
-            "keys": sorted(one.keys),
+            "kind": item.target.kind,
+            "cluster": item.target.cluster,
+            "namespace": item.target.namespace,
+            "name": item.target.name,
+            "keys": sorted(item.keys),
         }
-        for one in given(everything(environment), references_table()).values()
-        if one.target.is_object
+        for item in given(everything(environment), references_table()).values()
+        if item.target.is_object
     ]
-    replace_private(paths.given(environment.name), json.dumps(listed, indent=1))
-    images = {one.version: {"rdma_exclusive": one.contents.rdma_exclusive} for one in environment.images.images}
+    replace_private(paths.given(environment.name), json.dumps(prerequisites, indent=1))
+    images = {image.version: {"rdma_exclusive": image.contents.rdma_exclusive} for image in environment.images.images}
     replace_private(paths.golden_images(environment.name), json.dumps(images, indent=1))

@@ -1,4 +1,4 @@
-"""What a stack's name asks for: an environment, and which of its slices."""
+"""Resolves a stack's name to an environment and its slices."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from stacks.errors import StackError
 from stacks.extensions import joined
 
 BOOTSTRAP = "bootstrap"
-"""Name of the stack, after the environment's, that makes the clusters of a rehearsal."""
+"""Suffix of the name of the stack that creates the clusters of a rehearsal."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What one stack applies."""
+    """Environment and slices that a stack applies."""
 
     environment: Environment
     slices: tuple[Slice, ...]
-    """In the order they are applied; empty for the bootstrap stack."""
+    """Slices in order of application; empty for the bootstrap stack."""
     bootstrap: bool = False
 
 
 def load_target(stack: str, folder: Path) -> Target:
-    """Return what ``stack`` applies, from the data in ``folder``.
+    """Return the target of ``stack``, from the data in ``folder``.
 
     Raises:
-        StackError: the name fits no environment, or not the layout of its environment.
-        SpecError: the data of the environment is wrong.
+        StackError: the name matches no environment, or not the layout of its environment.
+        SpecError: the data of the environment is invalid.
     """
     name, _, part = stack.partition(".")
     known = environments(folder)
     if name not in known:
         msg = (
-            f"stack '{stack}': there is no environment '{name}' (there are: {listed(known)}); "
-            "call a stack <environment>, or <environment>.<slice> where the environment is applied in slices"
+            f"stack '{stack}': environment '{name}' does not exist (existing: {listed(known)}); "
+            "name a stack <environment>, or <environment>.<slice> if the environment is applied in slices"
         )
         raise StackError(msg)
     environment = joined(load_environment(name, folder))
@@ -53,16 +53,16 @@ def load_target(stack: str, folder: Path) -> Target:
 
 
 def stack_names(environment: Environment) -> tuple[str, ...]:
-    """Return the stacks of ``environment`` in the order they are applied, the bootstrap stack left out."""
+    """Return the stacks of ``environment`` in order of application, without the bootstrap stack."""
     return tuple(stack_needs(environment))
 
 
 def stack_needs(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return which stacks each stack of ``environment`` needs, both in the order they are applied."""
+    """Return the dependencies of each stack of ``environment``, all in order of application."""
     if environment.region.stacks is StackLayout.WHOLE:
         return {environment.name: ()}
     return {
-        f"{environment.name}.{name}": tuple(f"{environment.name}.{one}" for one in needed)
+        f"{environment.name}.{name}": tuple(f"{environment.name}.{other}" for other in needed)
         for name, needed in needs(environment).items()
     }
 
@@ -71,8 +71,8 @@ def _bootstrap(stack: str, environment: Environment) -> Target:
     stage = environment.region.stage
     if stage is not Stage.REHEARSAL:
         msg = (
-            f"stack '{stack}': only an environment of stage rehearsal makes its own clusters, and stage is {stage} in "
-            f"environments/{environment.name}/region.yaml; name the management cluster in context: there"
+            f"stack '{stack}': only environments of stage rehearsal create their own clusters, and stage is {stage} in "
+            f"environments/{environment.name}/region.yaml; set context: there to that of the management cluster"
         )
         raise StackError(msg)
     return Target(environment=environment, slices=(), bootstrap=True)
@@ -90,6 +90,6 @@ def _chosen(stack: str, part: str, environment: Environment) -> tuple[Slice, ...
     chosen = tuple(piece for piece in pieces if piece.name == part)
     if chosen:
         return chosen
-    wrong = f"has no slice '{part}'" if part else "is applied in slices"
-    msg = f"stack '{stack}': environment '{environment.name}' {wrong} ({where}); use one of {listed(names)}"
+    reason = f"has no slice '{part}'" if part else "is applied in slices"
+    msg = f"stack '{stack}': environment '{environment.name}' {reason} ({where}); use one of {listed(names)}"
     raise StackError(msg)

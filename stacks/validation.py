@@ -1,8 +1,7 @@
-"""What the vendor's Kubernetes provider keeps to itself, asked of the API servers by the program.
+"""Queries API servers for errors that the vendor's Kubernetes provider does not report.
 
-That provider drops a misspelt field of a kind of Kubernetes' own in silence, and of a custom kind only the change after
-the next fails; and that an object is there already it tells when it makes it. The stand-in tells all of it in its
-previews.
+That provider silently drops a misspelt field of a built-in kind; for a custom kind only the second change after it
+fails. It reports an existing object only when it creates it. The stand-in reports all of this in its previews.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from components.resources import child_name, type_token
 from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
 
 SIDE_BY_SIDE = 16
-"""Most objects that are asked about at the same time."""
+"""Maximum number of objects that are checked in parallel."""
 _ELSEWHERE = "default"
-"""A namespace that is there, for objects of one that is still to come."""
+"""Existing namespace, used for objects whose namespace does not exist yet."""
 
 Names: TypeAlias = frozenset[tuple[str, str]]
 """Types and names of resources."""
@@ -28,26 +27,26 @@ Names: TypeAlias = frozenset[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What an API server says of objects."""
+    """Report of an API server about objects."""
 
     unknown: tuple[str, ...] = ()
     """Objects with a field that their kind does not have."""
     foreign: tuple[str, ...] = ()
-    """Objects that are there, and that the stack did not make."""
+    """Existing objects that the stack did not create."""
 
 
 def ask(api: ApiServer, rendered: Iterable[tuple[str, Iterable[Rendered]]], recorded: Names) -> Told:
-    """Return what an API server says of objects; nothing is changed.
+    """Return the report of an API server about objects; nothing is changed.
 
-    Objects of sets are left out: their provider is ours.
+    Objects of sets are skipped, because Jacquard's provider applies them.
 
     Args:
         api: the API server.
-        rendered: what is to be applied there, by the name of its component.
-        recorded: what the stack has already.
+        rendered: objects to apply there, by the name of their component.
+        recorded: recorded objects of the stack.
 
     Raises:
-        Unreachable: it does not answer.
+        Unreachable: the API server does not answer.
     """
     wanted = [
         (item, (type_token(item), child_name(name, item)) in recorded)
@@ -56,16 +55,16 @@ def ask(api: ApiServer, rendered: Iterable[tuple[str, Iterable[Rendered]]], reco
         if isinstance(item, Manifest)
     ]
 
-    def about(one: tuple[Manifest, bool]) -> tuple[str, str]:
-        item, ours = one
+    def about(entry: tuple[Manifest, bool]) -> tuple[str, str]:
+        item, ours = entry
         return _unknown(api, item), "" if ours else _foreign(api, item)
 
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        found = list(pool.map(about, wanted))
-    return Told(unknown=_some(text for text, _ in found), foreign=_some(text for _, text in found))
+        texts = list(pool.map(about, wanted))
+    return Told(unknown=_nonempty(text for text, _ in texts), foreign=_nonempty(text for _, text in texts))
 
 
-def _some(texts: Iterable[str]) -> tuple[str, ...]:
+def _nonempty(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text for text in texts if text)
 
 
@@ -78,7 +77,7 @@ def _unknown(api: ApiServer, item: Manifest) -> str:
 
 
 def _refusal(api: ApiServer, item: Manifest) -> ApiError | None:
-    """Return why an object would be refused; whose fields they are matters later."""
+    """Return the reason why an object would be rejected, independent of field ownership."""
     try:
         api.apply(item.body, field_manager=FIELD_MANAGER, dry_run=True, force=True)
     except Unreachable:
@@ -90,14 +89,12 @@ def _refusal(api: ApiServer, item: Manifest) -> ApiError | None:
 
 def _foreign(api: ApiServer, item: Manifest) -> str:
     try:
-        found = api.get(ObjectRef.of(item.body))
+        body = api.get(ObjectRef.of(item.body))
     except KindNotFound:
         return ""
-    if found is None or found["metadata"].get("deletionTimestamp"):
+    if body is None or body["metadata"].get("deletionTimestamp"):
         return ""
-    return (
-        f"{_place(item)} already exists, and this stack did not make it; import it, delete it, or choose another name"
-    )
+    return f"{_place(item)} already exists outside this stack; import it, delete it, or choose another name"
 
 
 def _place(item: Manifest) -> str:

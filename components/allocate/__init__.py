@@ -1,1 +1,1 @@
-"""What users do not name: numbers, prefixes, addresses, hosts."""
+"""Allocation of everything that users do not name: numbers, prefixes, addresses, hosts."""

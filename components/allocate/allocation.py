@@ -1,7 +1,7 @@
-"""Allocates what users do not name: numbers, prefixes, addresses, hosts, first image pins. Pure and stable.
+"""Allocation of numbers, prefixes, addresses, hosts and first image pins. Pure and stable.
 
-What is allocated stays; what is missing is added; what belongs to nothing is freed: hosts at once, numbers into
-quarantine. A pin is never moved.
+Existing allocations are kept, missing ones are added, unused ones are released: hosts immediately, numbers into
+quarantine. Pins are never changed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ACCEPT_EDITS = "--accept-edits"
 
 @dataclass
 class Allocation:
-    """Lock files as they should be, not sealed yet, and what could not be allocated."""
+    """New lock files, not sealed yet, and the problems of allocations that failed."""
 
     numbers: AllocationsLock
     pins: ImagesLock
@@ -45,28 +45,28 @@ class Allocation:
 
 
 def allocate(environment: Environment, released: Collection[str] = ()) -> tuple[AllocationsLock, ImagesLock]:
-    """Return the lock files that fit the data of ``environment``, in which ``checks.check_data`` finds nothing.
+    """Return the lock files that fit the data of ``environment``; ``checks.check_data`` reports no problems for them.
 
     Args:
-        environment: as loaded.
-        released: hosts that are taken from their pool (``releases.release_hosts``).
+        environment: loaded environment.
+        released: hosts to remove from their pools (``releases.release_hosts``).
 
     Raises:
-        SpecError: a range, the inventory or the image channel has too little; nothing is allocated then.
+        SpecError: a range, the inventory or the image channel is exhausted; nothing is allocated then.
     """
-    found = attempt(environment, released)
-    if found.problems:
-        raise SpecError(environment.name, found.problems)
-    return paired(environment.name, found.numbers, found.pins)
+    allocation = attempt(environment, released)
+    if allocation.problems:
+        raise SpecError(environment.name, allocation.problems)
+    return paired(environment.name, allocation.numbers, allocation.pins)
 
 
 def attempt(environment: Environment, released: Collection[str] = ()) -> Allocation:
-    """Return the lock files as far as they can be filled, with the problems met."""
+    """Return the lock files, as complete as possible, with the problems of failed allocations."""
     assignment = assign(environment, released)
     numbers = number(environment, assignment.hosts)
-    vpcs, crowded = give_links(environment, numbers.vpcs, assignment.hosts)
-    addresses, unaddressed = give_addresses(environment, vpcs, assignment.hosts)
-    control_planes, homeless = control_plane_pins(environment)
+    vpcs, link_problems = give_links(environment, numbers.vpcs, assignment.hosts)
+    addresses, address_problems = give_addresses(environment, vpcs, assignment.hosts)
+    control_planes, control_plane_problems = control_plane_pins(environment)
     groups, problems = _pins(environment, list(assignment.groups))
     dpus = dpu_pins(environment, vpcs)
     before = environment.image_pins
@@ -90,12 +90,19 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
         groups=assignment.groups,
         quarantine=numbers.quarantine,
     )
-    lacking = [*assignment.problems, *numbers.problems, *crowded, *unaddressed, *homeless, *problems]
+    lacking = [
+        *assignment.problems,
+        *numbers.problems,
+        *link_problems,
+        *address_problems,
+        *control_plane_problems,
+        *problems,
+    ]
     return Allocation(lock, pins, lacking)
 
 
 def _offers(environment: Environment, channel: Channel, placed: PlacedPool) -> bool:
-    """Tell whether ``channel`` has an image for ``placed``."""
+    """Return whether ``channel`` has an image for ``placed``."""
     region = environment.region.model_copy(update={"image_channel": channel})
     followed = environment.model_copy(update={"region": region})
     return choose_image(followed, placed.cluster, placed.pool) is not None
@@ -122,10 +129,10 @@ def _pins(environment: Environment, groups: list[str]) -> tuple[dict[str, NodeIn
 
 
 def _first_intent(environment: Environment, placed: PlacedPool, running: list[NodeIntent]) -> NodeIntent | None:
-    """Return the intent of a new group: that of most groups of its pool, so that a pool that grows stays uniform.
+    """Return the intent of a new group: the most common intent of its pool, so that a growing pool stays uniform.
 
-    Groups that leave count too: a pool that moves to other failure domains does not move to another image. A new pool
-    is what the data say.
+    Groups that are being removed count too: moving a pool to other failure domains does not change its image. A new
+    pool gets the intent declared by the data.
     """
     fitting = [intent for intent in running if _fits(environment, placed, intent)]
     if fitting:
@@ -148,5 +155,5 @@ def _no_image(environment: Environment, placed: PlacedPool) -> Problem:
         f" add one to {IMAGES}"
     )
     if others:
-        text += f", or follow channel {' or '.join(others)} in {REGION}"
+        text += f", or use channel {' or '.join(others)} in {REGION}"
     return problem(environment, placed.file, (*placed.path, "image"), text)

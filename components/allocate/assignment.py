@@ -1,4 +1,4 @@
-"""Gives hosts to pools: what is assigned stays, what is missing comes evenly from as few failure domains as hold it."""
+"""Assignment of hosts to pools: existing hosts are kept, missing hosts are spread evenly over few failure domains."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from components.specs.natural import natural, naturally
 from components.specs.reading.problems import Problem
 
 Owner = tuple[str, str]
-"""Tenant and cluster, since another tenant's cluster of the same name is another cluster."""
+"""Tenant and cluster: clusters of different tenants may have the same name."""
 Halls = tuple[str, ...]
 _NO_GROUP = GroupAllocation(nodes=0)
 
 
 @dataclass
 class Assignment:
-    """Hosts by pool, sizes of rollout groups, and the pools that could not be served."""
+    """Pool of each host, sizes of rollout groups, and problems of pools that could not be served."""
 
     hosts: dict[str, str] = field(default_factory=dict)
     groups: dict[str, GroupAllocation] = field(default_factory=dict)
@@ -37,26 +37,27 @@ class Assignment:
 
 
 def assign(environment: Environment, released: Collection[str] = ()) -> Assignment:
-    """Return the assignment of ``environment``'s hosts, beginning with the one in its lock file.
+    """Return the assignment of the hosts of ``environment``, starting from its lock file.
 
-    A pool that shrinks keeps its hosts as spares: taking a host away means draining and wiping it first, so it is
-    asked for with ``released``. For the same reason a host that a cluster loses goes to nobody else at once: it is
-    free for the next allocation, after the change that releases it was applied.
+    A pool that shrinks keeps its hosts as spares: removing a host requires draining and wiping it, so it is explicitly
+    requested with ``released``. For the same reason a host that a cluster releases is not assigned to another cluster
+    immediately: it is free in the next allocation, after the releasing change was applied.
 
-    A host out of service is given to nobody. A pool that has it keeps it: a group that stands is neither made smaller
-    for it nor given another host unasked (``releases.replace_hosts``), but a group that grows cannot count on it.
+    A host out of service is not assigned to any pool. A pool that has it keeps it. An existing group is not reduced
+    because of it, and gets a replacement only on request (``releases.replace_hosts``). A group that grows cannot use
+    it.
 
-    A pool that counts in racks gets whole NVLink domains: all hosts of a rack, none of which is out of service. Its
-    spares stay inside the rack, since a node elsewhere is in another NVLink domain: 4 racks of 18 nodes with a spare
-    each run 68 nodes.
+    A pool that counts in racks gets whole NVLink domains: all hosts of a rack, none of them out of service. Its spares
+    stay inside the rack, since a node elsewhere is in another NVLink domain: 4 racks of 18 nodes with one spare each
+    run 68 nodes.
     """
     return _Assigner(environment, released).run()
 
 
 def spread(nodes: int, now: Mapping[str, int], room: Mapping[str, int]) -> dict[str, int]:
-    """Return ``nodes`` split over the domains of ``room``, as even as ``room`` allows and close to ``now``.
+    """Return ``nodes`` divided over the domains of ``room``, as evenly as ``room`` allows and close to ``now``.
 
-    The sum is below ``nodes`` when there is no room for all.
+    The sum is less than ``nodes`` if ``room`` is too small.
     """
     split = {domain: min(now.get(domain, 0), room[domain]) for domain in sorted(room, key=natural)}
     change = min(nodes, sum(room.values())) - sum(split.values())
@@ -89,24 +90,24 @@ class _Assigner:
         self._tenants = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
         self._result = Assignment()
         self._free: dict[str, FreeHosts] = defaultdict(FreeHosts)
-        self._held: dict[str, Counter[str]] = defaultdict(Counter)
+        self._in_service: dict[str, Counter[str]] = defaultdict(Counter)
         """Hosts in service, by pool and domain."""
-        self._broken: dict[str, Counter[str]] = defaultdict(Counter)
-        """Hosts out of service, by pool and domain; those of nobody by instance type."""
+        self._out_of_service: dict[str, Counter[str]] = defaultdict(Counter)
+        """Hosts out of service, by pool and domain; unassigned hosts by instance type."""
         self._leaving: dict[Owner, list[tuple[str, HostSpec]]] = defaultdict(list)
         self._sort(released)
 
     def run(self) -> Assignment:
         for placed in sorted(clusters(self._environment), key=lambda placed: natural(placed.tenant.tenant)):
             owner = (placed.tenant.tenant, placed.cluster.name)
-            mine = self._leaving.get(owner, [])
-            self._let_go(mine)
+            leaving = self._leaving.get(owner, [])
+            self._make_available(leaving)
             for index, pool in enumerate(placed.cluster.pools):
                 path = (*placed.path, "pools", index)
                 self._serve(PlacedPool(tenant=placed.tenant, cluster=placed.cluster, pool=pool, path=path))
-            for domain, host in mine:
+            for domain, host in leaving:
                 self._free[host.instance_type].remove(domain, host)
-            self._leaving[owner] = [item for item in mine if item[1].host not in self._result.hosts]
+            self._leaving[owner] = [item for item in leaving if item[1].host not in self._result.hosts]
         return self._result
 
     def _sort(self, released: Collection[str]) -> None:
@@ -118,25 +119,25 @@ class _Assigner:
             in_service = host.host not in self._environment.out_of_service
             if key and placed and placed.pool.instance_type == host.instance_type:
                 self._result.hosts[host.host] = key
-                (self._held if in_service else self._broken)[key][domain] += 1
+                (self._in_service if in_service else self._out_of_service)[key][domain] += 1
             elif not in_service:
-                self._broken[host.instance_type][domain] += 1
+                self._out_of_service[host.instance_type][domain] += 1
             elif key is None:
                 free.append((domain, host))
             else:
                 self._leaving[self._owner(key)].append((domain, host))
-        self._let_go(free)
+        self._make_available(free)
 
-    def _let_go(self, hosts: Iterable[tuple[str, HostSpec]]) -> None:
-        """Let pools have ``hosts``, each with its domain."""
-        together: dict[tuple[str, str], list[HostSpec]] = defaultdict(list)
+    def _make_available(self, hosts: Iterable[tuple[str, HostSpec]]) -> None:
+        """Add ``hosts``, each with its domain, to the free hosts."""
+        by_domain: dict[tuple[str, str], list[HostSpec]] = defaultdict(list)
         for domain, host in hosts:
-            together[host.instance_type, domain].append(host)
-        for (kind, domain), some in together.items():
-            self._free[kind].add(domain, some)
+            by_domain[host.instance_type, domain].append(host)
+        for (kind, domain), members in by_domain.items():
+            self._free[kind].add(domain, members)
 
     def _owner(self, key: str) -> Owner:
-        """Return whose pool ``key`` was when the lock file was written."""
+        """Return the owner of pool ``key`` at the time the lock file was written."""
         cluster = cluster_of(key)
         entry = self._lock.clusters.get(cluster)
         return (entry.tenant if entry else self._tenants.get(cluster, ""), cluster)
@@ -166,15 +167,15 @@ class _Assigner:
         least = spread(pool.min_nodes or 0, {}, nodes)
         spares = declared_spares(self._environment, pool)
         for domain, size in ceiling.items():
-            held = self._held[placed.key][domain]
+            present = self._in_service[placed.key][domain]
             if size <= groups[domain].most_nodes:
-                held += self._broken[placed.key][domain]
-            self._take(placed, domain, size + spares_for(size, spares) - held, halls)
+                present += self._out_of_service[placed.key][domain]
+            self._assign_hosts(placed, domain, size + spares_for(size, spares) - present, halls)
             bounds = {"min_nodes": least[domain], "max_nodes": size} if pool.autoscaling else {}
             self._result.groups[group_key(placed.key, domain)] = GroupAllocation(nodes=nodes[domain], **bounds)
 
     def _fewest(self, placed: PlacedPool, wanted: int, halls: Halls) -> dict[str, int]:
-        """Return the room of the domains in use and of as few others as make room for ``wanted`` nodes."""
+        """Return the capacity by domain: domains in use, plus the fewest others needed for ``wanted`` nodes."""
         room = {domain: self._room(placed, domain, halls) for domain in self._domains(placed)}
         missing = wanted - sum(room.values())
         for domain in self._free[placed.pool.instance_type].emptiest(halls) if missing > 0 else ():
@@ -186,23 +187,24 @@ class _Assigner:
         return room
 
     def _domains(self, placed: PlacedPool) -> list[str]:
-        return naturally({*self._held[placed.key], *self._broken[placed.key]})
+        return naturally({*self._in_service[placed.key], *self._out_of_service[placed.key]})
 
     def _room(self, placed: PlacedPool, domain: str, halls: Halls) -> int:
-        """Return how many nodes ``placed`` may have in ``domain``; repairs make no standing group smaller."""
+        """Return the maximum number of nodes of ``placed`` in ``domain``; hosts in repair do not shrink a group."""
         spares = declared_spares(self._environment, placed.pool)
-        hosts = self._held[placed.key][domain] + self._free[placed.pool.instance_type].count(domain, halls)
-        standing = nodes_within(hosts + self._broken[placed.key][domain], spares)
+        hosts = self._in_service[placed.key][domain] + self._free[placed.pool.instance_type].count(domain, halls)
+        standing = nodes_within(hosts + self._out_of_service[placed.key][domain], spares)
         return max(nodes_within(hosts, spares), min(self._group(placed, domain).most_nodes, standing))
 
     def _group(self, placed: PlacedPool, domain: str) -> GroupAllocation:
         return self._lock.groups.get(group_key(placed.key, domain), _NO_GROUP)
 
     def _serve_racks(self, placed: PlacedPool, racks: int, full: int, halls: Halls) -> None:
-        free, held, broken = self._free[placed.pool.instance_type], self._held[placed.key], self._broken[placed.key]
-        standing = self._domains(placed)
-        standing.sort(key=lambda domain: (not self._group(placed, domain).nodes, broken[domain]))
-        used = standing[:racks]
+        free, present = self._free[placed.pool.instance_type], self._in_service[placed.key]
+        broken = self._out_of_service[placed.key]
+        current = self._domains(placed)
+        current.sort(key=lambda domain: (not self._group(placed, domain).nodes, broken[domain]))
+        used = current[:racks]
         for domain in free.emptiest(halls) if len(used) < racks else ():
             if len(used) == racks or free.count(domain, halls) < full:
                 break
@@ -210,35 +212,35 @@ class _Assigner:
         if len(used) < racks:
             self._result.problems.append(self._too_few_racks(placed, len(used), halls))
         spares = declared_spares(self._environment, placed.pool)
-        for domain in (*used, *standing[racks:]):
+        for domain in (*used, *current[racks:]):
             if domain in used:
-                self._take(placed, domain, full - held[domain] - broken[domain], halls)
-            nodes = nodes_within(held[domain] + broken[domain], spares) if domain in used else 0
+                self._assign_hosts(placed, domain, full - present[domain] - broken[domain], halls)
+            nodes = nodes_within(present[domain] + broken[domain], spares) if domain in used else 0
             self._result.groups[group_key(placed.key, domain)] = GroupAllocation(nodes=nodes)
 
-    def _take(self, placed: PlacedPool, domain: str, count: int, halls: Halls) -> None:
+    def _assign_hosts(self, placed: PlacedPool, domain: str, count: int, halls: Halls) -> None:
         free = self._free[placed.pool.instance_type]
         for host in free.take(domain, min(count, free.count(domain, halls))):
             self._result.hosts[host.host] = placed.key
-            self._held[placed.key][domain] += 1
+            self._in_service[placed.key][domain] += 1
 
     def _too_few_nodes(self, placed: PlacedPool, wanted: int, halls: Halls) -> Problem:
-        leaving = sum(len(hosts) for hosts in self._given_up(placed, halls).values())
+        leaving = sum(len(hosts) for hosts in self._released_hosts(placed, halls).values())
         return too_few_nodes(self._environment, placed, wanted, self._accounts(placed, halls), leaving)
 
     def _too_few_racks(self, placed: PlacedPool, possible: int, halls: Halls) -> Problem:
-        leaving = len(self._given_up(placed, halls))
+        leaving = len(self._released_hosts(placed, halls))
         return too_few_racks(self._environment, placed, possible, self._accounts(placed, halls), leaving)
 
     def _accounts(self, placed: PlacedPool, halls: Halls) -> dict[str, Account]:
-        """Return what becomes of the hosts that ``placed`` could have, by domain."""
+        """Return the account of the hosts that ``placed`` could use, by domain."""
         kind = placed.pool.instance_type
         return {
             domain: Account(
                 hall=hall,
                 total=total,
-                mine=self._held[placed.key][domain] + self._free[kind].count(domain, halls),
-                out_of_service=self._broken[placed.key][domain] + self._broken[kind][domain],
+                mine=self._in_service[placed.key][domain] + self._free[kind].count(domain, halls),
+                out_of_service=self._out_of_service[placed.key][domain] + self._out_of_service[kind][domain],
                 room=self._room(placed, domain, halls),
             )
             for (hall, domain), total in self._totals[kind].items()
@@ -247,15 +249,15 @@ class _Assigner:
 
     @cached_property
     def _totals(self) -> dict[str, Counter[tuple[str, str]]]:
-        """All hosts, by instance type, hall and domain."""
+        """Return the number of hosts, by instance type, hall and domain."""
         totals: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         for host in self._environment.hosts:
             totals[host.instance_type][host.hall, self._environment.failure_domain(host)] += 1
         return totals
 
-    def _given_up(self, placed: PlacedPool, halls: Halls) -> dict[str, list[HostSpec]]:
-        """Return the hosts by domain that ``placed`` could take, were they not still given to another cluster."""
-        found: dict[str, list[HostSpec]] = defaultdict(list)
+    def _released_hosts(self, placed: PlacedPool, halls: Halls) -> dict[str, list[HostSpec]]:
+        """Return the hosts, by domain, that ``placed`` could use but other clusters have not fully released yet."""
+        released: dict[str, list[HostSpec]] = defaultdict(list)
         for domain, host in (
             item
             for owner, items in self._leaving.items()
@@ -263,5 +265,5 @@ class _Assigner:
             for item in items
         ):
             if host.instance_type == placed.pool.instance_type and host.hall in halls:
-                found[domain].append(host)
-        return found
+                released[domain].append(host)
+        return released

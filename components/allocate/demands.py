@@ -1,4 +1,4 @@
-"""Numbers that somebody asks for: what is given, or why nothing is."""
+"""Requests for numbers: the allocated value, or the problem if the range is exhausted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.specs.reading.problems import Problem, dotted
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """Who asks for a number, and where that is written."""
+    """Holder that requests a number, and its place in the data."""
 
     holder: str
     file: str
@@ -24,7 +24,7 @@ class Want:
 
 
 class Taker:
-    """Takes numbers from a ledger, and remembers whom it could give none."""
+    """Takes numbers from a ledger, and records a problem for each request that fails."""
 
     def __init__(self, environment: Environment, ledger: Ledger) -> None:
         self._environment = environment
@@ -32,17 +32,17 @@ class Taker:
         self.problems: list[Problem] = []
 
     def take(self, want: Want, what: str, kind: Kind, key: str = "", *, size: int = 1) -> Any:
-        """Return a number, or the first of ``size``; None, and a problem remembered, when none is free."""
+        """Return a number, or the first of ``size``; None, with a recorded problem, if none is free."""
         block = self._ledger.take(want.holder, kind, size)
         return self.value(want, what, kind, key, block)
 
     def value(self, want: Want, what: str, kind: Kind, key: str, block: Block | None) -> Any:
-        """Return the value of ``block`` in a lock file; None, and a problem remembered, where there is none."""
+        """Return the value of ``block`` in a lock file; None, with a recorded problem, if ``block`` is None."""
         if block is not None:
             return as_value(kind, block)
         path, value = written(self._environment, kind)
         line = self._environment.positions.line(REGION, path)
-        text = f"no free {what} is left in {dotted(path)} ({REGION}:{line}, {value or 'empty'}); widen it there"
+        text = f"no free {what} in {dotted(path)} ({REGION}:{line}, {value or 'empty'}); widen it there"
         text += self._ledger.releasable(kind, self._environment.name)
         where = (*want.path, key) if key else want.path
         self.problems.append(problem(self._environment, want.file, where, text))

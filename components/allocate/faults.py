@@ -1,4 +1,4 @@
-"""A host goes out of service or comes back: the edit of ``out_of_service.yaml``, and what it means for its pool."""
+"""Taking hosts out of service and back: edits of ``out_of_service.yaml``, and replacement hosts for the pool."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _HOSTS = "hosts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What the fault of a host, or the end of it, means for the pool that has the host."""
+    """Effect of the fault of a host, or of its end, on the pool of the host."""
 
     pool: str | None
-    """``cluster/pool`` that has the host; None for a host that is nobody's."""
+    """``cluster/pool`` of the host; None for an unassigned host."""
     stand_ins: tuple[str, ...] = ()
-    """Hosts that the pool gets for those it misses."""
+    """Replacement hosts assigned to the pool."""
     locks: tuple[AllocationsLock, ImagesLock] | None = None
-    """Lock files with these hosts given; None where nothing is."""
+    """Lock files with the replacement hosts assigned; None if there are none."""
     why_none: str = ""
-    """Why the pool gets none."""
+    """Reason why the pool gets no replacement hosts."""
 
 
 def with_fault(text: str, host: str, entry: dict[str, str]) -> str:
-    """Return an ``out_of_service.yaml`` that lists ``host``, in its place by name; an entry that is there is replaced.
+    """Return an ``out_of_service.yaml`` with an entry for ``host``, sorted by name; an existing entry is replaced.
 
     Args:
-        text: of the file; empty where there is none.
+        text: content of the file; empty if there is no file.
         host: name of the host.
         entry: fields of `OutOfServiceSpec`, as text.
     """
@@ -62,7 +62,7 @@ def with_fault(text: str, host: str, entry: dict[str, str]) -> str:
 
 
 def without_fault(text: str, host: str) -> str:
-    """Return an ``out_of_service.yaml`` that does not list ``host`` any more."""
+    """Return an ``out_of_service.yaml`` without the entry of ``host``."""
 
     def edit(document: Any) -> Any:
         del document[_HOSTS][host]
@@ -75,7 +75,7 @@ def with_faults_of(environment: Environment, text: str) -> Environment:
     """Return ``environment`` with ``text`` as its ``out_of_service.yaml``.
 
     Raises:
-        SpecError: the text breaks a rule of that file.
+        SpecError: the text violates a rule of that file.
     """
     spec, _, problems = parsed(OUT_OF_SERVICE, text, OutOfServiceFile)
     if problems or not isinstance(spec, OutOfServiceFile):
@@ -84,7 +84,7 @@ def with_faults_of(environment: Environment, text: str) -> Environment:
 
 
 def exchange(environment: Environment, host: str) -> Exchange:
-    """Return what the pool of ``host`` gets for the hosts that it misses. Nothing that fails here undoes a fault."""
+    """Return the replacement hosts for the pool of ``host``. A failure here does not undo the recorded fault."""
     before = environment.allocations.hosts
     pool = before.get(host)
     if pool is None or host not in environment.out_of_service:
@@ -93,5 +93,5 @@ def exchange(environment: Environment, host: str) -> Exchange:
         locks = replace_hosts(environment, pool)
     except SpecError as error:
         return Exchange(pool=pool, why_none="; ".join(problem.text for problem in error.problems))
-    given = sorted(locks[0].hosts.keys() - before.keys(), key=natural)
-    return Exchange(pool=pool, stand_ins=tuple(given), locks=locks)
+    replacements = sorted(locks[0].hosts.keys() - before.keys(), key=natural)
+    return Exchange(pool=pool, stand_ins=tuple(replacements), locks=locks)

@@ -1,4 +1,4 @@
-"""Free hosts of one instance type by failure domain, found without a look at all of them."""
+"""Free hosts of one instance type by failure domain, indexed to avoid full scans."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Position = tuple[tuple[str | int, ...], int, str]
 
 
 class FreeHosts:
-    """Hosts that may be taken.
+    """Hosts that can be assigned.
 
-    Each hall has a heap of its domains, those with most free hosts first. An entry whose count has changed since is
-    skipped, since every change adds a new one.
+    Each hall has a heap of its domains, ordered by descending number of free hosts. Every change adds a new entry;
+    entries with an outdated count are skipped.
     """
 
     def __init__(self) -> None:
@@ -25,19 +25,19 @@ class FreeHosts:
         self._heaps: dict[str, list[tuple[int, tuple[str | int, ...], str]]] = defaultdict(list)
 
     def add(self, domain: str, hosts: Collection[HostSpec]) -> None:
-        """Let ``hosts``, all of ``domain``, be taken from now on."""
+        """Add ``hosts``, all of ``domain``, to the free hosts."""
         self._hosts[domain] = sorted([*self._hosts[domain], *hosts], key=position)
         self._halls.setdefault(domain, self._hosts[domain][0].hall)
         self._enter(domain)
 
     def remove(self, domain: str, host: HostSpec) -> None:
-        """Let ``host`` not be taken any more, if nobody took it."""
+        """Remove ``host`` from the free hosts, unless it was assigned meanwhile."""
         if host in self._hosts[domain]:
             self._hosts[domain].remove(host)
             self._enter(domain)
 
     def take(self, domain: str, count: int) -> list[HostSpec]:
-        """Return up to ``count`` hosts of ``domain``, by rack and slot."""
+        """Remove and return up to ``count`` hosts of ``domain``, by rack and slot."""
         if count <= 0 or domain not in self._hosts:
             return []
         taken, self._hosts[domain] = self._hosts[domain][:count], self._hosts[domain][count:]
@@ -45,7 +45,7 @@ class FreeHosts:
         return taken
 
     def count(self, domain: str, halls: Collection[str]) -> int:
-        """Return how many hosts of ``domain`` are free, none if it is in none of ``halls``."""
+        """Return the number of free hosts of ``domain``; 0 if the domain is not in ``halls``."""
         return len(self._hosts[domain]) if self._halls.get(domain) in halls else 0
 
     def domains(self, halls: Collection[str]) -> list[str]:
@@ -53,17 +53,17 @@ class FreeHosts:
         return sorted((domain for domain in self._hosts if self.count(domain, halls)), key=natural)
 
     def emptiest(self, halls: Collection[str]) -> Iterator[str]:
-        """Yield the domains in ``halls`` that have free hosts, those with most first; nothing is taken meanwhile."""
+        """Yield the domains in ``halls`` with free hosts, by descending count; do not take hosts while iterating."""
         heaps = [self._heaps[hall] for hall in halls if hall in self._heaps]
-        passed: set[str] = set()
+        visited: set[str] = set()
         try:
             while heaps := [heap for heap in heaps if heap]:
                 count, _, domain = heapq.heappop(min(heaps))
-                if -count == len(self._hosts[domain]) and count and domain not in passed:
-                    passed.add(domain)
+                if -count == len(self._hosts[domain]) and count and domain not in visited:
+                    visited.add(domain)
                     yield domain
         finally:
-            for domain in sorted(passed):
+            for domain in sorted(visited):
                 self._enter(domain)
 
     def _enter(self, domain: str) -> None:
@@ -73,5 +73,5 @@ class FreeHosts:
 
 
 def position(host: HostSpec) -> Position:
-    """Return where ``host`` stands, to sort by."""
+    """Return the sort key of ``host``: rack, slot, name."""
     return natural(host.rack), host.slot, host.host

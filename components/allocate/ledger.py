@@ -1,8 +1,8 @@
-"""Who has which number, what is free, and what is in quarantine.
+"""Ledger of numbers: allocated to a holder, free, or in quarantine.
 
-A number that is freed stays in quarantine, listed with who had it, until it is released: routes, leases and partitions
-may outlive the change that frees it, and nobody else must answer to them. The same holder coming back gets it again.
-There is no clock here: only people know when the last route is gone.
+A freed number stays in quarantine, listed with its previous holder, until it is explicitly released: routes, leases
+and partitions may outlive the change that frees it, and must not lead to another holder. Only its previous holder can
+get a quarantined number back. Quarantine has no timeout: only an operator knows when the last route is withdrawn.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ from components.specs.network.vpc_allocation import MorePrefix, VpcAllocation
 
 MAX_HOLDERS_SHOWN = 3
 Given = Iterator[tuple[Kind, tuple[str, ...], Block]]
-"""Numbers that an entry has, each with its key in the entry."""
+"""Numbers of an entry, each with its kind and its key in the entry."""
 
 
 def ranges(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
     """Return the region's ranges, by kind."""
-    found = {}
+    blocks = {}
     for section, sort in SORTS.items():
-        for _, fabric, value in _written(environment, sort):
+        for _, fabric, value in _declared(environment, sort):
             if value is not None:
                 parts = value if isinstance(value, tuple) else (value,)
-                found[Kind(section, fabric)] = tuple(map(sort.block, parts))
-    return found
+                blocks[Kind(section, fabric)] = tuple(map(sort.block, parts))
+    return blocks
 
 
 def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
-    """Return what the region may give out, by kind.
+    """Return the ranges available for allocation, by kind.
 
-    DPUs take their ASN from the end of the range, one for each loopback (``render.nvue``), so VPCs stay below that.
+    DPUs use ASNs from the end of the range, one per loopback (``render.nvue``), so VPCs get ASNs below these.
     """
     asn, loopbacks = environment.region.networks.asn, environment.region.networks.dpu_loopbacks
     return ranges(environment) | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),)}
 
 
 _GROWING = "guids"
-"""Sort of numbers of which a cluster may come to need more behind those that it has."""
+"""Section of numbers whose ranges may have to grow in place."""
 
 
 class Ledger:
-    """Gives numbers of some ranges. First all that is kept and freed is entered, then numbers are taken."""
+    """Allocates numbers from ranges. Record all kept and freed numbers first, then take new ones."""
 
     def __init__(self, allowed: Mapping[Kind, tuple[Block, ...]], quarantine: Mapping[str, Freed]) -> None:
         self._blocks = {kind: Blocks(parts) for kind, parts in allowed.items()}
         self._with_room = {kind: Blocks(parts) for kind, parts in allowed.items() if kind.section == _GROWING}
-        """Ranges that may grow, each with as many numbers again behind it, which go to others last."""
+        """Ranges that may grow: each block reserves as many numbers after it, which other holders get last."""
         self._freed: dict[str, dict[Kind, list[Block]]] = defaultdict(lambda: defaultdict(list))
         for holder, freed in quarantine.items():
             for kind, _, block in freed_numbers(freed):
                 self.free(holder, kind, block)
 
     def keep(self, given: Given) -> None:
-        """Enter numbers that stay where they are."""
+        """Record numbers that stay allocated."""
         for kind, _, block in given:
             if kind in self._blocks:
                 self._occupy(kind, block)
@@ -68,7 +68,7 @@ class Ledger:
     def free(self, holder: str, kind: Kind, block: Block) -> None:
         """Put a number of ``holder`` into quarantine."""
         if kind == ROUTE_TARGETS and kind not in self._blocks:
-            return  # the VNI by another name
+            return  # The route target equals the VNI.
         if block not in self._freed[holder][kind]:
             self._freed[holder][kind].append(block)
         if kind in self._blocks:
@@ -80,30 +80,30 @@ class Ledger:
             self.free(holder, kind, block)
 
     def take(self, holder: str, kind: Kind, size: int = 1) -> Block | None:
-        """Return a block of ``size`` numbers: what ``holder`` had before, or the lowest; None when none is free."""
+        """Return a block of ``size`` numbers: a quarantined block of ``holder``, or the lowest free; None if none."""
         blocks = self._blocks.get(kind)
         if blocks is None:
             return None
-        had = self._freed[holder][kind]
-        for block in had:
+        quarantined = self._freed[holder][kind]
+        for block in quarantined:
             if block.size == size and block in blocks:
-                had.remove(block)
+                quarantined.remove(block)
                 return block
-        apart = self._with_room[kind].take(2 * size) if kind in self._with_room else None
-        taken = Block(apart.first, apart.first + size - 1) if apart else blocks.take(size)
+        double = self._with_room[kind].take(2 * size) if kind in self._with_room else None
+        taken = Block(double.first, double.first + size - 1) if double else blocks.take(size)
         if taken is not None:
             self._occupy(kind, taken)
         return taken
 
     def grow(self, kind: Kind, block: Block, size: int) -> Block | None:
-        """Return ``block`` with the numbers behind it up to ``size``; None when these are not all free."""
+        """Return ``block`` extended to ``size`` numbers; None if the following numbers are not all free."""
         grown = self._blocks[kind].grow(block, size) if kind in self._blocks else None
         if grown is not None:
             self._occupy(kind, grown)
         return grown
 
     def move(self, holder: str, kind: Kind, block: Block, size: int) -> Block | None:
-        """Return ``size`` numbers instead of ``block``, which is in quarantine then; None when none are free."""
+        """Return ``size`` numbers instead of ``block``, which moves into quarantine; None if none are free."""
         moved = self.take(holder, kind, size)
         if moved is not None:
             self.free(holder, kind, block)
@@ -115,22 +115,22 @@ class Ledger:
             self._with_room[kind].occupy(Block(block.first, block.last + block.size))
 
     def quarantine(self) -> dict[str, Freed]:
-        """Return what is in quarantine, by holder."""
-        held = {holder: _freed(by_kind) for holder, by_kind in sorted(self._freed.items())}
-        return {holder: freed for holder, freed in held.items() if freed != Freed()}
+        """Return the numbers in quarantine, by holder."""
+        by_holder = {holder: _freed(by_kind) for holder, by_kind in sorted(self._freed.items())}
+        return {holder: freed for holder, freed in by_holder.items() if freed != Freed()}
 
     def releasable(self, kind: Kind, region: str) -> str:
-        """Return how to get at numbers of ``region`` in quarantine, if there are any of ``kind``."""
-        held = {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
-        if not held:
+        """Return the remedy that releases quarantined numbers of ``kind`` in ``region``; empty if there are none."""
+        blocks_of = {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
+        if not blocks_of:
             return ""
-        names = [f"{', '.join(shown(kind, block) for block in blocks)} of {holder}" for holder, blocks in held.items()]
+        names = [f"{', '.join(shown(kind, block) for block in blocks)} of {key}" for key, blocks in blocks_of.items()]
         more = len(names) - MAX_HOLDERS_SHOWN
         listing = "; ".join(names[:MAX_HOLDERS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        count = sum(map(len, held.values()))
+        count = sum(map(len, blocks_of.values()))
         return (
-            f", or release what nothing uses any more of the {count} in quarantine ({listing}):"
-            f" jacquard allocate {region} --release-quarantine {next(iter(held))}"
+            f", or release quarantined numbers that are no longer used ({count}: {listing}):"
+            f" jacquard allocate {region} --release-quarantine {next(iter(blocks_of))}"
         )
 
 
@@ -150,7 +150,7 @@ def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
 
 
 def freed_numbers(freed: Freed) -> Given:
-    """Yield the numbers of one holder in quarantine."""
+    """Yield the quarantined numbers of one holder."""
     for section in Freed.model_fields:
         value = getattr(freed, section)
         by_fabric: Mapping[str, Iterable[Any]] = value if isinstance(value, dict) else {"": value}
@@ -160,13 +160,13 @@ def freed_numbers(freed: Freed) -> Given:
 
 
 def shown(kind: Kind, block: Block) -> str:
-    """Return a number as people write it."""
+    """Return a number in its display format."""
     return format(as_value(kind, block), SORTS[kind.section].form)
 
 
 def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
-    """Return where the range of ``kind`` stands in ``region.yaml``, and what is there."""
-    places = _written(environment, SORTS[kind.section])
+    """Return the path of the range of ``kind`` in ``region.yaml``, and its value as text."""
+    places = _declared(environment, SORTS[kind.section])
     path, value = next((path, value) for path, fabric, value in places if fabric == kind.fabric)
     if form := SORTS[kind.section].form:
         return path, f"{value.first:{form}}-{value.last:{form}}"
@@ -174,13 +174,13 @@ def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
 
 
 def written_size(environment: Environment, kind: Kind) -> int:
-    """Return how many numbers the range of ``kind`` has as it is written, whoever may have them."""
-    value = next(value for _, fabric, value in _written(environment, SORTS[kind.section]) if fabric == kind.fabric)
-    return sum(as_block(one).size for one in (value if isinstance(value, tuple) else (value,)))
+    """Return the size of the range of ``kind`` in ``region.yaml``, including numbers in use."""
+    value = next(value for _, fabric, value in _declared(environment, SORTS[kind.section]) if fabric == kind.fabric)
+    return sum(as_block(part).size for part in (value if isinstance(value, tuple) else (value,)))
 
 
-def _written(environment: Environment, sort: Sort) -> Iterator[tuple[DataPath, str, Any]]:
-    """Yield each range of ``sort``, with where it stands and the fabric it is of; a value of None is none."""
+def _declared(environment: Environment, sort: Sort) -> Iterator[tuple[DataPath, str, Any]]:
+    """Yield path, fabric and value of each range of ``sort``; the value is None if the range is not declared."""
     if not sort.by_fabric:
         yield ("networks", sort.range), "", getattr(environment.region.networks, sort.range)
         return
@@ -194,13 +194,13 @@ def as_value(kind: Kind, block: Block) -> Any:
 
 
 def _freed(by_kind: Mapping[Kind, list[Block]]) -> Freed:
-    found: dict[str, Any] = {}
+    sections: dict[str, Any] = {}
     for kind, blocks in sorted(by_kind.items()):
         values = tuple(as_value(kind, block) for block in blocks)
         if not values:
             continue
         if kind.fabric:
-            found.setdefault(kind.section, {})[kind.fabric] = values
+            sections.setdefault(kind.section, {})[kind.fabric] = values
         else:
-            found[kind.section] = values
-    return Freed(**found)
+            sections[kind.section] = values
+    return Freed(**sections)

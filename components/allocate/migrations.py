@@ -1,4 +1,4 @@
-"""What moves data files of older formats on, by kind and by the version that is left."""
+"""Migrations of data files from older formats, by kind and old version."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Pin = dict[str, Any]
 
 
 def with_isolation(document: Any, around: Around) -> Any:
-    """Write into each VPC of ``allocations.lock.yaml``, format 1, what isolates it on the day of the migration."""
+    """Add the current isolation of each VPC to ``allocations.lock.yaml``, format 1."""
     wanted = {vpc.name: (tenant.tenant, vpc.isolation) for tenant in around().tenants for vpc in tenant.vpcs}
     for name, entry in document.get("vpcs", {}).items():
         owner, isolation = wanted.get(name, ("", None))
@@ -32,21 +32,21 @@ def with_isolation(document: Any, around: Around) -> Any:
 
 
 def with_intents(document: Any, around: Around) -> Any:
-    """Turn the pins of ``images.lock.yaml``, format 1, into intents: what is rendered stays the same byte by byte.
+    """Convert the pins of ``images.lock.yaml``, format 1, to intents; rendered objects stay byte-identical.
 
-    Format 1 held image, digest and revision; all else that makes a node was read from the data, so it is what the data
-    say on the day of the migration. What nobody can make anew, since its image is gone, is left out of ``previous``.
+    Format 1 has image, digest and revision. All other values of a node come from the data at the time of the
+    migration. Entries of ``previous`` whose image is no longer in the catalogue are dropped.
     """
     environment = around()
     intents: dict[str, Intent] = {}
-    lost: list[Problem] = []
+    problems: list[Problem] = []
 
     def named(section: str, key: str, pool: str, pin: _Pin) -> str | None:
         intent = _intent(environment, pool, pin)
         if intent is None:
-            text = f"nothing else says what nodes of image {pin['image']} are, and {IMAGES} has it no more;"
-            text += " add it there again, then jacquard migrate"
-            lost.append(Problem(IMAGE_PINS, 0, f"{section}.{key}", text))
+            text = f"image {pin['image']} is no longer in {IMAGES}, which the migration of its pins requires;"
+            text += " add it again, then run jacquard migrate"
+            problems.append(Problem(IMAGE_PINS, 0, f"{section}.{key}", text))
             return None
         intents[intent.name] = intent
         return intent.name
@@ -56,24 +56,24 @@ def with_intents(document: Any, around: Around) -> Any:
         pool: {**rollout, **{end: named("rollouts", f"{pool}.{end}", pool, rollout[end]) for end in ("to", "before")}}
         for pool, rollout in document.get("rollouts", {}).items()
     }
-    if lost:
-        raise SpecError(environment.name, lost)
+    if problems:
+        raise SpecError(environment.name, problems)
     previous = {
         pool: name for pool, pin in document.get("previous", {}).items() if (name := named("previous", pool, pool, pin))
     }
-    flashed = _dpus(environment)
-    moved = {
+    dpu_intents = _dpus(environment)
+    migrated = {
         "schema_version": document["schema_version"],
         "control_planes": document.get("control_planes", {}),
         "intents": {name: _plain(intent) for name, intent in intents.items()},
         "groups": groups,
-        "dpu_intents": {intent.name: _plain(intent) for intent in flashed.values()},
-        "dpus": {key: intent.name for key, intent in flashed.items()},
+        "dpu_intents": {intent.name: _plain(intent) for intent in dpu_intents.values()},
+        "dpus": {key: intent.name for key, intent in dpu_intents.items()},
         "rollouts": rollouts,
         "waves": document.get("waves", {}),
         "previous": previous,
     }
-    return {key: value for key, value in moved.items() if value or key == "schema_version"}
+    return {key: value for key, value in migrated.items() if value or key == "schema_version"}
 
 
 def _intent(environment: Environment, pool: str, pin: _Pin) -> NodeIntent | None:
@@ -82,9 +82,9 @@ def _intent(environment: Environment, pool: str, pin: _Pin) -> NodeIntent | None
     if placed is None or image is None:
         return None
     pinned = image.model_copy(update={"sha256": pin["sha256"]})
-    # No library that wrote such a file had nodes with shared GPUs, or IPv6.
-    unknown = {"gpu_sharing": None, "dual_stack": None}
-    return wanted_intent(environment, placed, pinned, pin["revision"]).model_copy(update=unknown)
+    # Library versions that wrote format 1 did not support shared GPUs or IPv6.
+    unsupported = {"gpu_sharing": None, "dual_stack": None}
+    return wanted_intent(environment, placed, pinned, pin["revision"]).model_copy(update=unsupported)
 
 
 def _dpus(environment: Environment) -> dict[str, Intent]:
@@ -92,7 +92,7 @@ def _dpus(environment: Environment) -> dict[str, Intent]:
     if image is None:
         return {}
     intent = wanted_dpu_intent(environment, image, _FIRST_DPU_REVISION)
-    return {one.key: intent for one in dpu_deployments(environment, environment.allocations.vpcs)}
+    return {deployment.key: intent for deployment in dpu_deployments(environment, environment.allocations.vpcs)}
 
 
 def _plain(intent: Intent) -> dict[str, Any]:

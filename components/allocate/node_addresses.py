@@ -1,7 +1,7 @@
-"""The address of each host in its VPC: the host's end of a link to its DPU, which the lock file says for both.
+"""Address of each host in its VPC: the host's end of the link to its DPU, allocated in the lock file for both ends.
 
-Left to itself DPF's address management gives links in the order in which DPUs turn up, so that nobody knows a host's
-address before its DPU runs. It takes what is said beforehand, whatever it gave before (CIDRPool, staticAllocations).
+By default DPF's address management assigns links in the order in which DPUs appear, so a host's address is unknown
+before its DPU runs. It accepts static allocations, which override earlier assignments (CIDRPool, staticAllocations).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from components.specs.reading.problems import Problem, listed
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A host in a VPC that has a link for each."""
+    """A host in a VPC with one link per host."""
 
     host: str
     vpc: str
@@ -34,39 +34,39 @@ class _Placed:
 def give_addresses(
     environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]
 ) -> tuple[dict[str, Address], list[Problem]]:
-    """Return the address of each host that has a link, and what could not be given.
+    """Return the address of each host that has a link, and the problems of hosts without a free link.
 
-    A host keeps its address while it stays in its VPC and in its DPU cluster. Another one gets the lowest that nobody
-    has, and one that is freed by this very change only when there is no other: its DPU may still hold it.
+    A host keeps its address while it stays in its VPC and in its DPU cluster. A new host gets the lowest free address.
+    An address that this change frees is used only if there is no other: the old DPU may still have it configured.
 
     Args:
-        environment: as loaded; nobody gets an address unless ``nodes.addresses`` of the region asks for it.
-        vpcs: numbers by VPC, with the links of each DPU cluster.
-        hosts: host to ``cluster/pool``.
+        environment: loaded environment; without ``nodes.addresses`` in the region no addresses are assigned.
+        vpcs: allocations by VPC, with the links of each DPU cluster.
+        hosts: pool (``cluster/pool``) by host.
     """
     if environment.region.nodes.addresses is None:
         return {}, []
-    placed = sorted(_placed(environment, vpcs, hosts), key=lambda one: natural(one.host))
+    placed = sorted(_placed(environment, vpcs, hosts), key=lambda item: natural(item.host))
     kept = _kept(environment, vpcs, placed)
-    given, problems, held = dict(kept), [], set(environment.allocations.addresses.values())
+    addresses, problems, in_lock = dict(kept), [], set(environment.allocations.addresses.values())
     free: dict[tuple[str, str], Iterator[Address]] = {}
-    for one in placed:
-        key = (one.vpc, one.at)
+    for item in placed:
+        key = (item.vpc, item.at)
         if key not in free:
             taken = set(kept.values())
-            left = (address for address in _room(vpcs[one.vpc], one.at) if address not in taken)
-            free[key] = iter(sorted(left, key=lambda address: (address in held, address)))
-        if one.host not in given:
+            available = (address for address in _room(vpcs[item.vpc], item.at) if address not in taken)
+            free[key] = iter(sorted(available, key=lambda address: (address in in_lock, address)))
+        if item.host not in addresses:
             address = next(free[key], None)
             if address is None:
-                problems.append(_too_few(environment, one, vpcs[one.vpc]))
+                problems.append(_no_link(environment, item, vpcs[item.vpc]))
             else:
-                given[one.host] = address
-    return {one.host: given[one.host] for one in placed if one.host in given}, problems
+                addresses[item.host] = address
+    return {item.host: addresses[item.host] for item in placed if item.host in addresses}, problems
 
 
 def link_of(address: Address) -> Network:
-    """Return the link that ``address`` is the host's end of."""
+    """Return the link whose host end is ``address``."""
     return Network((address, POINT_TO_POINT), strict=False)
 
 
@@ -80,26 +80,26 @@ def _placed(environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: 
 
 
 def _kept(environment: Environment, vpcs: Mapping[str, VpcAllocation], placed: list[_Placed]) -> dict[str, Address]:
-    """Return the addresses that stay; of two hosts with one address the first."""
-    rooms = {(one.vpc, one.at): frozenset(_room(vpcs[one.vpc], one.at)) for one in placed}
+    """Return the addresses that hosts keep; if two hosts have the same address, the first host keeps it."""
+    rooms = {(item.vpc, item.at): frozenset(_room(vpcs[item.vpc], item.at)) for item in placed}
     kept: dict[str, Address] = {}
     taken = set[Address]()
-    for one in placed:
-        old = environment.allocations.addresses.get(one.host)
-        if old is not None and old in rooms[one.vpc, one.at] and old not in taken:
-            kept[one.host] = old
+    for item in placed:
+        old = environment.allocations.addresses.get(item.host)
+        if old is not None and old in rooms[item.vpc, item.at] and old not in taken:
+            kept[item.host] = old
             taken.add(old)
     return kept
 
 
 def _room(vpc: VpcAllocation, at: str) -> Iterator[Address]:
-    """Yield the addresses of hosts that the DPU cluster ``at`` has links to, upwards."""
+    """Yield the host addresses of the links of DPU cluster ``at``, in ascending order."""
     yield from (link + HOST_INDEX for link in links(vpc, at))
 
 
-def _too_few(environment: Environment, one: _Placed, vpc: VpcAllocation) -> Problem:
+def _no_link(environment: Environment, item: _Placed, vpc: VpcAllocation) -> Problem:
     text = (
-        f"{listed(map(str, vpc.host_links))} has no link left for {one.host} in DPU cluster {one.at}; add one for hosts"
-        f" to more_prefixes of {one.vpc}"
+        f"{listed(map(str, vpc.host_links))} has no free link for {item.host} in DPU cluster {item.at}; add a prefix"
+        f" for hosts to more_prefixes of {item.vpc}"
     )
-    return problem(environment, ALLOCATIONS, ("vpcs", one.vpc), text)
+    return problem(environment, ALLOCATIONS, ("vpcs", item.vpc), text)

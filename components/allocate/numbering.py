@@ -1,7 +1,7 @@
-"""Numbers of VPCs, clusters and machines: what is given stays, what is missing is the lowest free, the rest is freed.
+"""Numbers of VPCs, clusters and machines: existing ones are kept, missing ones get the lowest free, others are freed.
 
-Not given here: the VTEP loopback and the ASN of each DPU. DPF's own address management hands out loopbacks from
-``networks.dpu_loopbacks``, and a DPU's ASN follows from its loopback.
+VTEP loopbacks and ASNs of DPUs are not allocated here: DPF's address management assigns loopbacks from
+``networks.dpu_loopbacks``, and a DPU's ASN is derived from its loopback.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from components.specs.region.tenant import TenantSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """All numbers of a region, and what could not be given."""
+    """All numbers of a region, and the problems of failed allocations."""
 
     vpcs: dict[str, VpcAllocation]
     clusters: dict[str, ClusterAllocation]
@@ -54,12 +54,12 @@ class Numbers:
 
 
 def number(environment: Environment, hosts: Mapping[str, str]) -> Numbers:
-    """Return the numbers that fit the data of ``environment``, whose hosts are in pools as ``hosts`` says."""
+    """Return the numbers that fit the data of ``environment``; ``hosts`` maps each host to its pool."""
     return _Numbering(environment, hosts).run()
 
 
 _ON_FABRICS = {"pkeys": ("PKey", pkeys, infiniband), "fabric_vnis": ("VNI", fabric_vnis, roce)}
-"""Numbers of a VPC on fabrics by key of its entry: their name, their kind, and the fabrics that have them."""
+"""Numbers of a VPC on fabrics, by key of its entry: name, kind, and function for the fabrics of the VPC."""
 
 
 class _Numbering:
@@ -81,15 +81,15 @@ class _Numbering:
         for name, (tenant, index, vpc) in self._vpcs.items():
             want = Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
             old = vpcs.get(name)
-            given = old.model_copy(update=self._on_fabrics(want, vpc, old)) if old else self._vpc(want, tenant, vpc)
-            vpcs |= {name: self._ipv6(want, vpc, given)} if given else {}
+            entry = old.model_copy(update=self._on_fabrics(want, vpc, old)) if old else self._vpc(want, tenant, vpc)
+            vpcs |= {name: self._ipv6(want, vpc, entry)} if entry else {}
         for name, (tenant, index, vpc) in self._vpcs.items():
             if name in vpcs and vpc.more_prefixes:
                 want = Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
                 vpcs[name] = self._more_prefixes(want, vpc, vpcs[name])
         for name, placed in self._clusters.items():
-            given_cluster = self._cluster(placed, control_planes.get(name))
-            control_planes |= {name: given_cluster} if given_cluster else {}
+            cluster = self._cluster(placed, control_planes.get(name))
+            control_planes |= {name: cluster} if cluster else {}
         for name, want in self._machines.items():
             if name not in addresses:
                 address = self._taker.take(want, "address", PUBLIC_IPS)
@@ -121,22 +121,22 @@ class _Numbering:
         return kept
 
     def _kept_on_fabrics(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, Any]:
-        """Return the numbers of ``vpc`` on fabrics that it still names, and free the others."""
+        """Return the numbers of ``vpc`` on the fabrics it still uses, and free the others."""
         kept = {}
         for key, (_, kind, fabrics) in _ON_FABRICS.items():
-            had, named = getattr(old, key), {fabric.name for fabric in fabrics(self._environment, vpc)}
-            for name in had.keys() - named:
-                self._ledger.free(holder, kind(name), as_block(had[name]))
-            kept[key] = {name: number for name, number in had.items() if name in named}
+            current, used = getattr(old, key), {fabric.name for fabric in fabrics(self._environment, vpc)}
+            for name in current.keys() - used:
+                self._ledger.free(holder, kind(name), as_block(current[name]))
+            kept[key] = {name: number for name, number in current.items() if name in used}
         return kept
 
     def _kept_more(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, MorePrefix]:
-        """Return the prefixes that ``vpc`` still names, and free the others."""
-        named = {more.name for more in vpc.more_prefixes}
+        """Return the additional prefixes that ``vpc`` still declares, and free the others."""
+        declared = {more.name for more in vpc.more_prefixes}
         for name, more in old.more_prefixes.items():
-            if name not in named:
+            if name not in declared:
                 self._ledger.free(holder, VPC_PREFIXES, as_block(more.prefix))
-        return {name: more for name, more in old.more_prefixes.items() if name in named}
+        return {name: more for name, more in old.more_prefixes.items() if name in declared}
 
     def _kept_clusters(self) -> dict[str, ClusterAllocation]:
         kept = {}
@@ -178,42 +178,43 @@ class _Numbering:
         return VpcAllocation(tenant=tenant.tenant, isolation=vpc.isolation, **numbers)
 
     def _more_prefixes(self, want: Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
-        """Return ``old`` with prefixes that ``vpc`` names and that it has not."""
-        given = dict(old.more_prefixes)
+        """Return ``old`` with the missing additional prefixes of ``vpc``."""
+        prefixes = dict(old.more_prefixes)
         for index, more in enumerate(vpc.more_prefixes):
-            if more.name not in given:
+            if more.name not in prefixes:
                 prefix = self._prefix(want, more.size, ("more_prefixes", index, "size"))
-                given |= {more.name: MorePrefix(kind=more.kind, prefix=prefix, cluster=more.cluster)} if prefix else {}
-        return old.model_copy(update={"more_prefixes": given})
+                if prefix:
+                    prefixes[more.name] = MorePrefix(kind=more.kind, prefix=prefix, cluster=more.cluster)
+        return old.model_copy(update={"more_prefixes": prefixes})
 
     def _prefix(self, want: Want, length: int, at: DataPath, kind: Kind = VPC_PREFIXES) -> Any:
-        here, bits = replace(want, path=(*want.path, *at)), SORTS[kind.section].prefix_bits
-        return self._taker.take(here, f"/{length}", kind, size=1 << (bits - length))
+        request, bits = replace(want, path=(*want.path, *at)), SORTS[kind.section].prefix_bits
+        return self._taker.take(request, f"/{length}", kind, size=1 << (bits - length))
 
     def _ipv6(self, want: Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
-        """Return ``old`` with the prefixes of IPv6 that ``vpc`` asks for and that it has not.
+        """Return ``old`` with the missing IPv6 prefixes of ``vpc``.
 
-        Of a region that has none to give ``dual-stack.given`` tells it.
+        Rule ``dual-stack.given`` reports a region without an IPv6 range.
         """
-        there = vpc.ipv6 is not None and self._environment.region.networks.tenants_ipv6 is not None
-        lacking = [kind for kind in IPV6_PREFIXES if there and kind not in old.ipv6]
+        available = vpc.ipv6 is not None and self._environment.region.networks.tenants_ipv6 is not None
+        missing = [kind for kind in IPV6_PREFIXES if available and kind not in old.ipv6]
         taken = {
             IPV6_PREFIXES[kind]: self._prefix(want, getattr(vpc.ipv6, kind), ("ipv6", kind), VPC_PREFIXES_IPV6)
-            for kind in lacking
+            for kind in missing
         }
         return old.model_copy(update=taken)
 
     def _on_fabrics(self, want: Want, vpc: VpcSpec, old: VpcAllocation | None) -> dict[str, Any]:
         """Return the numbers of ``vpc`` on its fabrics, by key of its entry."""
-        found = {}
-        for key, (what, kind, fabrics) in _ON_FABRICS.items():
+        by_key = {}
+        for key, (label, kind, fabrics) in _ON_FABRICS.items():
             numbers = dict(getattr(old, key)) if old else {}
             for fabric in fabrics(self._environment, vpc):
                 if fabric.name not in numbers:
-                    taken = self._taker.take(want, what, kind(fabric.name), "fabrics")
+                    taken = self._taker.take(want, label, kind(fabric.name), "fabrics")
                     numbers |= {fabric.name: taken} if taken else {}
-            found[key] = dict(sorted(numbers.items()))
-        return found
+            by_key[key] = dict(sorted(numbers.items()))
+        return by_key
 
     def _cluster(self, placed: PlacedCluster, old: ClusterAllocation | None) -> ClusterAllocation | None:
         tenant, name = placed.tenant.tenant, placed.cluster.name
@@ -222,9 +223,9 @@ class _Numbering:
         numbers = self._ranges.given(want, placed, old)
         if vip is None:
             return None
-        given = old or ClusterAllocation(tenant=tenant, vip=vip)
+        entry = old or ClusterAllocation(tenant=tenant, vip=vip)
         changes = {
-            "controller": self._controllers.choose(placed, given.controller),
+            "controller": self._controllers.choose(placed, entry.controller),
             **numbers,
             "node_ports": placed.cluster.api_server.node_ports,
             "service_domain": placed.cluster.service_domain,
@@ -232,7 +233,7 @@ class _Numbering:
             "control_planes": self._environment.region.control_planes.backend,
             "bare_metal": self._environment.region.bare_metal.backend,
         }
-        return given.model_copy(update=changes)
+        return entry.model_copy(update=changes)
 
     def _public_machines(self) -> Iterator[tuple[str, Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):

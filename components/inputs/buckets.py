@@ -1,4 +1,4 @@
-"""What the way to the buckets of a cluster is made from."""
+"""Inputs of bucket access in a cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[BucketsInput]:
-    """Yield the buckets that a cluster gets keys of, in the order of the tenant's file; nothing where it gets none."""
+    """Yield the buckets that a cluster has access to, in the order of the tenant's file; nothing if there are none."""
     offered = tuple(_offered(environment, placed))
     if offered:
         yield BucketsInput(name=placed.cluster.name, cluster=placed.cluster.name, offered=offered)

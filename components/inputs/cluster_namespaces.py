@@ -1,4 +1,4 @@
-"""What the namespaces of a cluster's teams are made from, and which namespaces the platform has beside them."""
+"""Inputs of the namespaces of a cluster's teams, and the namespaces of the platform in a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 
 ROLES = {"edit_group": "edit", "view_group": "view"}
-"""Kubernetes' own role that a group of a namespace has there."""
+"""Built-in Kubernetes role for each group field of a namespace."""
 _ALWAYS = ("default", DNS_NAMESPACE)
 
 
@@ -40,7 +40,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
                 for one in cluster.namespaces
             ),
             api=environment.allocations.clusters[cluster.name].vip,
-            # Kubernetes takes the first of the range (K8S:pkg/controlplane/services.go).
+            # Kubernetes uses the first address of the range (K8S:pkg/controlplane/services.go).
             service=numbers.services[1],
             inside=tuple(numbers.prefixes.values()),
             hidden=networks.unseen,
@@ -49,7 +49,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 
 def platform_namespaces(environment: Environment, placed: PlacedCluster) -> frozenset[str]:
-    """Return the namespaces of a cluster that Kubernetes and the platform have there; others come with `KUBERNETES`."""
+    """Return the namespaces of Kubernetes and the platform in a cluster, except those with prefix `KUBERNETES`."""
     cluster, vms = placed.cluster, placed.tenant.vms
     chosen = add_ons(environment, placed)
     classes = tuple(spec for spec in environment.region.storage if spec.name in cluster.storage)
@@ -68,7 +68,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
 
 
 def has_keys(placed: PlacedCluster, namespace: str) -> bool:
-    """Tell whether pods of a namespace have keys of a bucket."""
+    """Return whether pods of a namespace have keys of a bucket."""
     return any(
         access.cluster == placed.cluster.name and namespace in access.namespaces
         for bucket in placed.tenant.buckets

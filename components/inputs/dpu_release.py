@@ -1,4 +1,4 @@
-"""What lets the DPUs of a region go is made from this: whose hosts they are, and how many may be away."""
+"""Input of the release of DPU maintenance holds: owners of hosts, and the limit of unavailable hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 def dpu_release(environment: Environment) -> DpuRelease | None:
-    """Return how the DPUs of ``environment`` are let go; None where people do it."""
+    """Return the input that releases the DPUs of ``environment``; None if operators release them manually."""
     spec, found = environment.region.dpus.release, tuple(deployments(environment, environment.allocations.vpcs))
     if spec is None or not found:
         return None
@@ -23,5 +23,5 @@ def dpu_release(environment: Environment) -> DpuRelease | None:
 
 
 def has_dpus(placed: PlacedCluster) -> bool:
-    """Tell whether DPUs isolate the hosts of a cluster."""
+    """Return whether DPUs isolate the hosts of a cluster."""
     return placed.vpc is not None and on_dpus(placed.vpc)

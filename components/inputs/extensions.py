@@ -1,7 +1,7 @@
-"""Code of a repository of regions that joins ours: each file of a folder brings one thing under a name that is agreed.
+"""Extensions: Python code of a user's repository, loaded by path; each file of a folder defines one agreed name.
 
-Files are loaded by their path, never by a package's name: ``policies/`` and ``components/`` of a repository are called
-as ours are.
+Files are loaded by their path, never by a package's name, because the folders ``policies/`` and ``components/`` of a
+repository have the names of the library's packages.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
-"""What a file of ``components/`` calls ``concepts``: what it adds to one slice of an environment."""
-_LEAVE = "leave it out, or call it otherwise"
+"""Function ``concepts`` in a file of ``components/``: returns the inputs it adds to one slice of an environment."""
+_LEAVE = "remove it, or rename it"
 _PROJECT = "../../"
-"""Way from the folder of an environment to that of its project."""
+"""Path from the folder of an environment to its project."""
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """One file of a repository and what it brings."""
+    """One extension file and the value it defines."""
 
     file: str
-    """Path of the file from the folder of an environment, as problems have it."""
+    """Path of the file from the folder of an environment, as in problems."""
     path: Path
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class OwnComponent:
-    """A component of a repository, whose code may break."""
+    """An extension component, whose code may fail."""
 
     file: str
     path: Path
     make: Concepts
 
     def inputs(self, environment: Environment, part: Slice) -> tuple[OwnInput, ...]:
-        """Return what the component adds to ``part``.
+        """Return the inputs that the component adds to ``part``.
 
         Raises:
-            SpecError: its code breaks, or yields something else.
+            SpecError: its code fails, or yields another type.
         """
         try:
             found = tuple(self.make(environment, part))
         except Exception as error:
-            text = f"concepts() breaks on slice {part.name}: {_said(error)}; mend it"
+            text = f"concepts() fails on slice {part.name}: {_message(error)}; fix it"
             raise self._wrong(environment, _line(error, self.path), text) from error
         odd = [type(one).__name__ for one in found if not isinstance(one, OwnInput)]
         if odd:
@@ -76,27 +76,27 @@ class OwnComponent:
 
 
 def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
-    """Yield what components of the repository add to ``part``.
+    """Yield the inputs that extension components add to ``part``.
 
     Raises:
-        SpecError: code of one breaks, or two call something alike.
+        SpecError: code of one fails, or two use the same name.
     """
     files: dict[str, str] = {}
     for component in environment.own:
         for one in component.inputs(environment, part):
             if one.name in files:
                 other = from_project(files[one.name])
-                text = f"component '{one.name}' of slice {part.name} is in {other} too; give it another name"
+                text = f"component '{one.name}' of slice {part.name} is also in {other}; rename it"
                 raise SpecError(environment.name, [Problem(component.file, 0, "", text)])
             files[one.name] = component.file
             yield one
 
 
 def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered, ...]) -> None:
-    """Pass when no component of the repository makes an object of ``part`` that is made already.
+    """Check that no extension component creates an object of ``part`` that exists already.
 
     Raises:
-        SpecError: with all such objects.
+        SpecError: with all duplicate objects.
     """
     count = Counter(item.key for item in objects(rendered)) if environment.own else Counter[str]()
     problems = [
@@ -104,7 +104,7 @@ def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered
             component.file,
             0,
             "",
-            f"component '{one.name}': {_named(item)} is made twice in slice {part.name}; {_LEAVE}",
+            f"component '{one.name}': {_named(item)} is defined twice in slice {part.name}; {_LEAVE}",
         )
         for component in environment.own
         for one in component.inputs(environment, part)
@@ -121,7 +121,7 @@ def _named(item: Manifest) -> str:
 
 
 def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
-    """Return the components of the repository ``project``, and what is wrong with their files."""
+    """Return the extension components of the repository ``project``, and the problems of their files."""
     found, problems = load(project, "components", "concepts")
     odd = [one for one in found if not callable(one.value)]
     problems += tuple(
@@ -135,12 +135,12 @@ def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, 
 
 
 def from_project(place: str) -> str:
-    """Return a place that problems name, as it is called in the project's folder."""
+    """Return a place of a problem relative to the project's folder."""
     return place.removeprefix(_PROJECT)
 
 
 def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
-    """Return what the files of ``folder`` of a repository call ``name``, and what is wrong with these files."""
+    """Return the values of ``name`` in the files of ``folder`` of a repository, and the problems of these files."""
     paths = sorted((project / folder).glob("[!_]*.py"))
     stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
     return _loaded(project, name, stamps)
@@ -155,14 +155,16 @@ def _loaded(
         file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
         try:
             module = _module(path)
-        except Exception as error:  # noqa: BLE001 - whatever a file of the user's breaks on is told in one line
-            text = f"does not import: {_said(error)}; mend it, or move it out of {path.parent.relative_to(project)}/"
+        except Exception as error:  # noqa: BLE001 - any error of a user's file is reported in one line
+            text = (
+                f"cannot be imported: {_message(error)}; fix it, or move it out of {path.parent.relative_to(project)}/"
+            )
             problems.append(Problem(file, _line(error, path), "", text))
             continue
         if hasattr(module, name):
             found.append(Own(file, path, getattr(module, name)))
         else:
-            text = f"has no {name}; define it, or begin the file's name with _ to have it left alone"
+            text = f"has no {name}; define it, or prefix the file name with _ to ignore it"
             problems.append(Problem(file, 0, "", text))
     return tuple(found), tuple(problems)
 
@@ -173,17 +175,17 @@ def _module(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(name)
     module = module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
 
 
 def _line(error: Exception, path: Path) -> int:
-    """Return the line of ``path`` that broke, 0 when none did."""
+    """Return the line of ``path`` that raised the error; 0 if it did not."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return error.lineno or 0
     lines, trace = [0], error.__traceback__

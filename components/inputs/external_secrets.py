@@ -1,4 +1,4 @@
-"""Which Secrets a store delivers: those that rendered objects refer to and nobody makes, by the walk over them."""
+"""Inputs of Secrets from a store: those that rendered objects refer to and that nothing else creates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KIND = "Secret"
 def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]]) -> Iterator[ExternalSecretsInput]:
     """Yield the Secrets that the objects of ``made`` refer to; none in a region without a store.
 
-    Secrets of the foundation are part of the region's own input, since its data stores wait for them.
+    Secrets of the foundation are in the input of the region, because its data stores wait for them.
     """
     store = environment.region.secrets.store
     if store is None or part.kind is SliceKind.FOUNDATION:
@@ -35,7 +35,7 @@ def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]
 
 
 def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
-    """Return the Secrets that ``items`` refer to and no controller makes, in the order of the first reference."""
+    """Return the Secrets that ``items`` refer to and no controller creates, in the order of the first reference."""
     table, region = _secrets(), environment.region.region
     return tuple(
         _delivery(one, region, entry, form.type)
@@ -46,7 +46,7 @@ def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Del
 
 @cache
 def _secrets() -> Table:
-    """Return of the table the rows of Secrets that a store delivers: most objects have none, and take no time."""
+    """Return the table with only the rows of Secrets that a store delivers: fast, because most objects have none."""
     table = references_table()
     deliverable = {name for name, form in table.forms.items() if form.entry is not None}
     kinds = {kind: tuple(row for row in rows if row.form in deliverable) for kind, rows in table.refers.items()}
@@ -67,7 +67,7 @@ def _delivery(one: Given, region: str, entry: Entry, kind: str | None) -> Delive
 
 
 def _seen(made: Made[Concept]) -> tuple[Rendered, ...]:
-    """Return objects that refer to all Secrets of ``made``: of hosts that share a BMC login, one."""
+    """Return objects that refer to all Secrets of ``made``: one of all hosts that share a BMC login."""
     concept = made.concept
     if not isinstance(concept, InventoryInput):
         return made.rendered
@@ -76,7 +76,7 @@ def _seen(made: Made[Concept]) -> tuple[Rendered, ...]:
 
 
 def _of_earlier_halls(environment: Environment, part: Slice) -> set[tuple[str, str]]:
-    """Return namespace and name of the logins that an earlier hall brings: two slices never own one object."""
+    """Return namespace and name of logins that an earlier hall creates: slices never share an object."""
     if part.kind is not SliceKind.INVENTORY:
         return set()
     halls = [hall for site in environment.region.sites for hall in site.halls]

@@ -1,4 +1,4 @@
-"""What the hand-over of a cluster to its tenant is made from."""
+"""Input of the Flux repository of a tenant's cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the control planes of a tenant's clusters are made from."""
+"""Inputs of the control planes of a tenant's clusters."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
 
 
 def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | None:
-    """Return the window that holds the rolls of a cluster's pools; None where none does."""
+    """Return the window that blocks the rolls of a cluster's pools; None if there is none."""
     window, paused = placed.tenant.changes.window, {pool.name for pool in placed.cluster.pools if pool.rollout.paused}
     groups = [
         group_name(*parts)

@@ -1,4 +1,4 @@
-"""What the hosts of a hall are made from."""
+"""Inputs of the hosts of a hall."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.keys import group_key, pool_key
 
 
 def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
-    """Yield the hosts of one hall, those of a rack together."""
+    """Yield the hosts of one hall, grouped by rack."""
     owners = {
         pool_key(placed.cluster.name, pool.name): HostOwner(
             cluster=placed.cluster.name, pool=pool.name, vpc=placed.cluster.vpc
@@ -56,7 +56,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
 
 
 def _firmware(environment: Environment) -> dict[str, Firmware]:
-    """Return the firmware of each host whose rollout group has an intent that asks for one."""
+    """Return the firmware of each host whose rollout group has an intent with firmware."""
     pins = environment.image_pins
     groups = {key: firmware for key, name in pins.groups.items() if (firmware := pins.intents[name].firmware)}
     if not groups:

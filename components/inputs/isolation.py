@@ -1,4 +1,4 @@
-"""What the walls of the management cluster are made from: who runs where, and what tenants name outside."""
+"""Inputs of network isolation in the management cluster: its pods, and external services of tenants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HTTPS = 443
 
 
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[IsolationInput]:
-    """Yield the one input of the walls."""
+    """Yield the single input of network isolation."""
     tenants = (tenant_namespace(tenant.tenant) for tenant in environment.tenants)
     yield IsolationInput(
         name=environment.name,
@@ -42,7 +42,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
 
 
 def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
-    """Yield the control plane of each cluster, with the data store that it runs on and not the one it wishes for."""
+    """Yield the control plane of each cluster, with its current data store instead of the wanted one."""
     control_planes, dns = environment.region.control_planes, environment.region.dns
     for placed in clusters(environment):
         cluster = placed.cluster
@@ -60,7 +60,7 @@ def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
 
 
 def _members(control_planes: ControlPlanesSpec, cluster: ClusterSpec) -> int:
-    """Return the pods of the etcds of ``cluster``; where a backend makes as many as replicas, there are fewer."""
+    """Return the etcd pods of ``cluster``; fewer if a backend creates as many as replicas."""
     members = control_planes.dedicated.members if control_planes.dedicated else 0
     return max(members, cluster.control_plane.replicas) * (1 + (cluster.control_plane.events is Events.APART))
 
@@ -70,7 +70,7 @@ def _fabrics(environment: Environment, placed: PlacedCluster) -> int:
 
 
 def _asked(cluster: ClusterSpec) -> Iterator[int]:
-    """Yield the ports of services outside; that of a webhook stands in a Secret, and is taken for that of HTTPS."""
+    """Yield the ports of external services; the URL of a webhook is in a Secret, and assumed to use HTTPS."""
     options = cluster.api_server
     audit = options.audit and options.audit.webhook_secret
     if cluster.oidc is not None:

@@ -1,4 +1,4 @@
-"""All objects of a slice, as plain data: what components register, policies judge and golden files hold."""
+"""All objects of a slice as plain data: the input of registration, policies and golden files."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def everything(environment: Environment) -> Iterator[Manifest]:
     """Yield every single object of all slices of ``environment``, in the order they are applied.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks, or makes an object that is made already.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        SpecError: code of extension components fails, or creates a duplicate object.
     """
     for part in slices(environment):
         yield from objects(manifests(environment, part))
 
 
 def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
-    """Return what ``part`` of ``environment`` holds, in the order it is applied.
+    """Return the objects of ``part`` of ``environment``, in the order they are applied.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks, or makes an object that is made already.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        SpecError: code of extension components fails, or creates a duplicate object.
     """
     rendered = tuple(item for one in made(environment, part) for item in one.rendered)
     refuse_twins(environment, part, rendered)

@@ -1,4 +1,4 @@
-"""Which address each host has in its VPC, for those that hand it over: to DPUs their end, to nodes theirs."""
+"""Addresses of hosts in their VPC, for DPUs and nodes that configure them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Links = Mapping[str, Mapping[str, Network]]
 
 
 def host_links(environment: Environment) -> Mapping[str, Links]:
-    """Return the links of the hosts that have an address, by VPC; one walk over all hosts finds those of all VPCs."""
+    """Return the links of hosts that have an address, by VPC, in one pass over all hosts."""
     lock, found = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
     if lock.addresses:
         at, vpc_of = running_dpu(environment), vpc_of_host(environment)

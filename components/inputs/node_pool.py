@@ -1,4 +1,4 @@
-"""What node pools are made from."""
+"""Inputs of node pools."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[NodePool
 
 
 def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> NodePoolInput:
-    """Return what ``pool`` is made from.
+    """Return the input of ``pool``.
 
     Raises:
-        KeyError: the lock files do not fit the data.
+        KeyError: the lock files do not match the data.
     """
     region, kind = environment.region, environment.instance_types.by_name[pool.instance_type]
     groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool))

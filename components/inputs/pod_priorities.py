@@ -1,4 +1,4 @@
-"""What the priorities of pods inside a cluster are made from."""
+"""Inputs of pod priorities inside a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the foundation of a region is made from."""
+"""Input of the foundation of a region."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from components.specs.region.tenant import TenantSpec
 
 
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
-    """Yield the one input of the foundation."""
+    """Yield the single input of the foundation."""
     needed, dpf = needed_charts(environment), uses_dpf(environment)
     installed = environment.versions.installed(region.image_channel)
     made = RegionInput(
@@ -50,7 +50,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:
-    """Return what people and alerts find on the namespaces of ``tenant``: whom to tell and ask, when, what it paid."""
+    """Return the annotations of the namespaces of ``tenant`` for operators and alerts: contacts, window, contract."""
     contacts, changes = tenant.contacts, tenant.changes
     contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
     return {

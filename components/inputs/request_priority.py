@@ -1,4 +1,4 @@
-"""What the priority of requests inside a cluster is made from."""
+"""Input of request priority inside a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each slice of an environment is made from: names are looked up, numbers read from the lock files."""
+"""Inputs of each slice of an environment, with resolved names and the numbers of the lock files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     dns.of_cluster,
     flux.of_cluster,
 )
-"""What makes the inputs of a slice's components, in the order they are applied."""
+"""Functions that create the inputs of a cluster slice's components, in the order they are applied."""
 
 
 def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:

@@ -1,4 +1,4 @@
-"""What the storage of a cluster is made from."""
+"""Inputs of the storage of a cluster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.specs.storage.storage import StorageClassSpec, TopolvmClassSpec,
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[StorageCatalogInput]:
-    """Yield the storage classes of a cluster, in the order that it names them."""
+    """Yield the storage classes of a cluster, in the order of the data."""
     cluster, tenant = placed.cluster, placed.tenant
     classes = {spec.name: spec.of_tenant(tenant.tenant) for spec in environment.region.storage}
     offered = tuple(classes[name] for name in cluster.storage)
@@ -30,7 +30,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
 
 
 def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:
-    """Return what a class says beside: where its tenant mounts it from, how much of it, its snapshots, and its VMs."""
+    """Return annotations of a class: export, quota and snapshots of the tenant, and use by VMs."""
     tenant, name = placed.tenant, spec.name
     mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
     networks = [str(prefix) for vpc in mounting for prefix in environment.allocations.vpcs[vpc].of_kind("hosts")]

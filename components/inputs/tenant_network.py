@@ -1,4 +1,4 @@
-"""What the VPCs of a tenant are made from."""
+"""Inputs of the VPCs of a tenant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from components.specs.region.tenant import TenantSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedVpc:
-    """A VPC and whose it is."""
+    """A VPC with its tenant."""
 
     tenant: TenantSpec
     vpc: Vpc
@@ -31,7 +31,7 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     """Yield all VPCs in order of file and entry.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     links = host_links(environment)
     for tenant in environment.tenants:
@@ -40,7 +40,7 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
 
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
-    """Return the objects that hold the rules of a VPC, each as its kind and name."""
+    """Return the objects that enforce the rules of a VPC, each as kind and name."""
     name, kind = placed.vpc.spec.name, BORDERS[placed.vpc.spec.isolation].rules_in
     concepts = list(of_tenant(environment, placed.tenant))
     concepts += (one for item in clusters_of(placed.tenant) for one in of_cluster(environment, item))
@@ -56,11 +56,11 @@ def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNe
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
-    """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
+    """Yield the VPC of a cluster that the cluster itself isolates, or that has a partition."""
     vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
     cut = rails_of(environment, placed)
     if vpc is not None and (part or ports or cut or not on_dpus(vpc)):
-        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
+        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # DPUs receive links only
         yield replace(_network(environment, mine, placed.cluster.name), partition=part, rails=cut, roce=ports)
 
 

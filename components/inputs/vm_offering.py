@@ -1,4 +1,4 @@
-"""What the virtual machines of a cluster are made from."""
+"""Inputs of the virtual machines of a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpe
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOfferingInput]:
-    """Yield what can be ordered in the cluster that runs its tenant's VMs, and nothing for any other."""
+    """Yield the VM offering of the cluster that runs its tenant's VMs; nothing for other clusters."""
     vms = placed.tenant.vms
     if vms is not None and vms.cluster == placed.cluster.name:
         yield _offering(environment, placed, vms)

@@ -1,1 +1,1 @@
-"""What nodes and DPUs are to be: images, intents, and in what those that run are behind their data."""
+"""Intents of nodes, DPUs and charts: images, pins, and differences between pinned values and the data."""

@@ -1,4 +1,4 @@
-"""How nodes boot: what each bare-metal backend can do with an image, and what a region must have for it."""
+"""Boot methods of nodes: support of each bare-metal backend, and the prerequisites of a region."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.region.catalog import BootMode, GoldenImage
 
 FIRST_REVISION = {BootMode.DISK: 1, BootMode.LIVE_ISO: 2, BootMode.NETBOOT: 1}
-"""First template revision that knows each way to boot."""
+"""First template revision that supports each boot mode."""
 
 
 def boot_objections(environment: Environment, image: GoldenImage, instance_type: str) -> list[str]:
-    """Return why nodes of ``instance_type`` cannot boot ``image`` here, or cannot be relied on to join then."""
+    """Return why nodes of ``instance_type`` cannot boot ``image`` in this region, or may fail to join afterwards."""
     backend = environment.region.bare_metal.backend
     boots = BARE_METAL[backend].boots
     if image.boot not in boots:
-        return [f"image {image.version} boots by {image.boot}, {backend} boots nodes by {' or '.join(boots)}"]
+        return [f"image {image.version} has boot: {image.boot}, {backend} supports {' or '.join(boots)}"]
     if image.boot is not BootMode.LIVE_ISO:
         return []
     if environment.region.nodes.join_service is None:
-        unproven = (
-            f"image {image.version} boots by {image.boot}, which gives nodes no token, and is unproven here while"
-            " region.yaml has no nodes.join_service"
+        unsupported = (
+            f"image {image.version} has boot: {image.boot}, which passes no join token to nodes, and is unproven"
+            " unless region.yaml has nodes.join_service"
         )
-        return [unproven]
+        return [unsupported]
     hosts = [host for host in environment.hosts if host.instance_type == instance_type]
     without = [host for host in hosts if not parse_bmc(host.bmc).attaches_media]
     if without:
         unfit = (
-            f"image {image.version} boots by {image.boot}, which takes virtual media, and {len(without)} of"
-            f" {len(hosts)} {instance_type} hosts have a driver without it, such as {without[0].host}"
+            f"image {image.version} has boot: {image.boot}, which requires virtual media, and {len(without)} of"
+            f" {len(hosts)} {instance_type} hosts have a BMC driver without it, such as {without[0].host}"
             f" ({without[0].bmc})"
         )
         return [unfit]
@@ -40,5 +40,5 @@ def boot_objections(environment: Environment, image: GoldenImage, instance_type:
 
 
 def boot_method(host: HostSpec) -> BootMethod:
-    """Return how ``host`` boots what provisions it, which its driver decides."""
+    """Return how ``host`` boots its provisioning image, as its BMC driver decides."""
     return BootMethod.VIRTUAL_MEDIA if parse_bmc(host.bmc).attaches_media else BootMethod.NETWORK_BOOT

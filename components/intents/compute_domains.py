@@ -1,4 +1,4 @@
-"""What nodes need so that agents of NVIDIA's DRA driver (DRAD) run there, and pods of several share a domain."""
+"""Requirements on nodes for agents of NVIDIA's DRA driver (DRAD) and compute domains that span nodes."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from components.specs.reading.problems import listed
 from components.specs.region.catalog import GoldenImage, ImageContents
 
 LEAST_KUBERNETES: KubernetesVersion = "v1.34.2"
-"""First release for which upstream asks for no settings of API server, scheduler and kubelet
+"""First release for which upstream requires no settings of API server, scheduler and kubelet
 (DRAD:docs/prerequisites.md)."""
 _LEAST_DRIVER = "570.158.01"
-"""First driver whose IMEX finds its peers by name, without which agents refuse to start
+"""First driver whose IMEX finds peers by name; agents do not start with older drivers
 (DRAD:cmd/compute-domain-kubelet-plugin/main.go)."""
 
 
 def too_old(version: str, least: str) -> bool:
-    """Tell whether ``version`` is before ``least``; one that is not numbers with dots says nothing."""
-    numbers, needed = (one.removeprefix("v").split(".") for one in (version, least))
+    """Return whether ``version`` is older than ``least``; False for a version that is not dotted numbers."""
+    numbers, needed = (text.removeprefix("v").split(".") for text in (version, least))
     return all(map(str.isdecimal, numbers)) and [*map(int, numbers)] < [*map(int, needed)]
 
 
 def compute_domain_objections(
     environment: Environment, image: GoldenImage, cluster: str, pool: NodePoolSpec
 ) -> list[str]:
-    """Return why nodes of ``image`` would join no compute domain of a cluster that offers them.
+    """Return why nodes with ``image`` could not join a compute domain of a cluster that offers compute domains.
 
-    Images that leave GPUs to VMs are no part of any.
+    Images that pass GPUs through to VMs are exempt: their nodes never join a compute domain.
     """
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if kind is None or not kind.spans_nodes or image.contents.vfio_devices:
         return []
-    lacks = [*_lacks(image.contents)]
-    if not lacks or not offers_compute_domains(environment, cluster):
+    missing = [*_missing(image.contents)]
+    if not missing or not offers_compute_domains(environment, cluster):
         return []
-    return [f"image {image.version} lacks {listed(lacks)}, and {cluster} offers compute domains on {kind.name}"]
+    return [f"image {image.version} lacks {listed(missing)}, and {cluster} offers compute domains on {kind.name}"]
 
 
 def offers_compute_domains(environment: Environment, cluster: str) -> bool:
-    """Tell whether an add-on of ``cluster`` gives compute domains."""
-    found = (placed for placed in clusters(environment) if placed.cluster.name == cluster)
-    return any(entry.gives is Gift.COMPUTE_DOMAINS for placed in found for entry in add_ons(environment, placed))
+    """Return whether an add-on of ``cluster`` provides compute domains."""
+    matching = (placed for placed in clusters(environment) if placed.cluster.name == cluster)
+    return any(entry.gives is Gift.COMPUTE_DOMAINS for placed in matching for entry in add_ons(environment, placed))
 
 
-def _lacks(contents: ImageContents) -> Iterator[str]:
+def _missing(contents: ImageContents) -> Iterator[str]:
     if not contents.imex:
         yield "contents.imex: true"
     if contents.gpu_driver is None or too_old(contents.gpu_driver, _LEAST_DRIVER):

@@ -1,4 +1,4 @@
-"""In what an intent that is pinned differs from what the data say now, field by field, with the place in the data."""
+"""Differences between a pinned intent and the data, field by field, with the place in the data."""
 
 from __future__ import annotations
 
@@ -17,64 +17,66 @@ At = tuple[str, DataPath]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One field in which what runs is not what the data say."""
+    """A field whose pinned value differs from the data."""
 
     field: str
     """Field of the intent."""
     pinned: str
-    """Value that runs, as lock files write it."""
+    """Pinned value, formatted as in lock files."""
     data: str
-    """Value that the data have."""
+    """Value declared by the data."""
     where: str
-    """File and line that decide the value in the data."""
+    """File and line of the value in the data."""
 
     def __str__(self) -> str:
-        return f"{self.field} {self.pinned}, the data say {self.data} ({self.where})"
+        return f"{self.field} is {self.pinned}, data has {self.data} ({self.where})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field in which an intent follows another."""
+    """A field that differs between two successive intents."""
 
     field: str
     """Field of the intent."""
     before: str
-    """Value that goes, as lock files write it."""
+    """Old value, formatted as in lock files."""
     after: str
-    """Value that comes."""
+    """New value, formatted as in lock files."""
 
     def __str__(self) -> str:
         return f"{self.field} {self.before} -> {self.after}"
 
 
 def changes(before: Intent, after: Intent) -> tuple[Change, ...]:
-    """Return the fields in which ``after`` is not ``before``."""
-    was, will = (one.model_dump(mode="json", exclude_none=True) for one in (before, after))
+    """Return the fields in which ``after`` differs from ``before``."""
+    old, new = (intent.model_dump(mode="json", exclude_none=True) for intent in (before, after))
     return tuple(
-        Change(field=name, before=_text(was.get(name)), after=_text(will.get(name)))
+        Change(field=name, before=_text(old.get(name)), after=_text(new.get(name)))
         for name in type(before).model_fields
-        if was.get(name) != will.get(name)
+        if old.get(name) != new.get(name)
     )
 
 
 def differences(
     environment: Environment, pinned: Intent, wanted: Intent, places: Mapping[str, At], of_image: Collection[str]
 ) -> tuple[Difference, ...]:
-    """Return in what ``pinned`` is not ``wanted``.
+    """Return the fields in which ``pinned`` differs from ``wanted``.
 
     Args:
-        environment: whose data say ``wanted``.
-        pinned: what runs.
-        wanted: what the data say, at the same revision.
-        places: by field, the value of the data that decides it.
-        of_image: fields that come with the image, and of which nothing is told when that is another one.
+        environment: its data declare ``wanted``.
+        pinned: intent of the lock file.
+        wanted: intent declared by the data, at the same revision.
+        places: file and path of the deciding value in the data, by field.
+        of_image: fields that follow from the image; they are omitted if the image itself differs.
     """
-    told = changes(pinned, wanted)
-    if any(change.field == "image" for change in told):
-        told = tuple(change for change in told if change.field not in of_image)
+    changed = changes(pinned, wanted)
+    if any(change.field == "image" for change in changed):
+        changed = tuple(change for change in changed if change.field not in of_image)
     return tuple(
-        Difference(field=one.field, pinned=one.before, data=one.after, where=place(environment, *places[one.field]))
-        for one in told
+        Difference(
+            field=change.field, pinned=change.before, data=change.after, where=place(environment, *places[change.field])
+        )
+        for change in changed
     )
 
 

@@ -1,4 +1,4 @@
-"""What DPUs are flashed from: the intent of each DPUDeployment, which a promotion alone moves, as for nodes."""
+"""Intents of DPUs: each DPUDeployment has one, which only a promotion changes, as for nodes."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.region.catalog import DpuImage
 
 _OF_IMAGE = ("url", "sha256", "bsp", "doca", "uefi", "atf")
-"""Fields of an intent that are the image's own."""
+"""Fields of an intent that follow from the image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuDeployment:
-    """A DPUDeployment of a region, and whose DPUs it flashes."""
+    """A DPUDeployment of a region, with the VPC and the DPU cluster of its DPUs."""
 
     name: str
     """Name of the object."""
     vpc: str | None
-    """VPC that the hosts of its DPUs belong to; None when they are free."""
+    """VPC of the hosts of its DPUs; None for free hosts."""
     cluster: str
     """DPU cluster that its DPUs join."""
 
     @property
     def key(self) -> str:
-        """Return its key in the lock file, ``dpus/deployment``."""
+        """Return the key in the lock file, ``dpus/deployment``."""
         return dpu_key(self.name)
 
 
 def find_dpu_image(environment: Environment, version: str) -> DpuImage | None:
-    """Return the DPU image ``version`` of the catalogue."""
+    """Return the DPU image ``version`` of the catalogue; None if there is none."""
     return next((image for image in environment.images.dpu_images if image.version == version), None)
 
 
 def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int = NEWEST) -> DpuIntent:
-    """Return what the data say that DPUs are flashed from, if they run ``image``."""
+    """Return the DPU intent declared by the data for ``image``."""
     region, kinds = environment.region, environment.instance_types.instance_types
     return DpuIntent(
         revision=revision,
@@ -64,14 +64,14 @@ def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int =
 
 
 def dpu_pins(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> dict[str, DpuIntent]:
-    """Return the intent of the DPUs of each DPUDeployment, by its key in the lock file.
+    """Return the intent of the DPUs of each DPUDeployment, by key of the lock file.
 
-    What has one keeps it. A new deployment gets that of most others, so that the DPUs of a region stay the same; in a
-    new region the data say it.
+    Existing pins are kept. A new deployment gets the most common intent, so that the DPUs of a region stay uniform; in
+    a new region the intent comes from the data.
     """
     pins = environment.image_pins
     old = {key: pins.dpu_intents[name] for key, name in pins.dpus.items()}
-    keys = [one.key for one in deployments(environment, vpcs)]
+    keys = [deployment.key for deployment in deployments(environment, vpcs)]
     count = Counter(intent.name for intent in old.values())
     usual = max(old.values(), key=lambda intent: (count[intent.name], intent.name), default=None)
     image = find_dpu_image(environment, environment.region.dpus.image)
@@ -80,7 +80,7 @@ def dpu_pins(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> dic
 
 
 def dpus_behind(environment: Environment) -> tuple[Difference, ...]:
-    """Return in what the DPUs of ``environment`` are behind their data; on their way, by where they go."""
+    """Return the fields in which pinned DPUs are out of date; during a rollout its target is compared."""
     pins, opened = environment.image_pins, environment.image_pins.rollouts.get(DPUS)
     name = opened.to if opened else min(pins.dpus.values(), default=None)
     image = find_dpu_image(environment, environment.region.dpus.image)
@@ -92,11 +92,11 @@ def dpus_behind(environment: Environment) -> tuple[Difference, ...]:
 
 
 def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> Iterator[DpuDeployment]:
-    """Yield the DPUDeployments of a region: those of free hosts, then those of VPCs.
+    """Yield the DPUDeployments of a region: for free hosts, then for VPCs.
 
     Args:
-        environment: as loaded.
-        vpcs: numbers by VPC, as they are or are going to be.
+        environment: loaded environment.
+        vpcs: current or new allocations by VPC.
     """
     if not uses_dpf(environment):
         return
@@ -114,20 +114,20 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
 
 
 def dpu_hosts(environment: Environment) -> dict[str, str]:
-    """Return the DPUDeployment that the data put the DPU of each host into, by its key in the lock file."""
+    """Return the lock-file key of the DPUDeployment that the data assign to the DPU of each host, by host name."""
     vpc_of, running = vpc_of_host(environment), running_dpu(environment)
-    key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, environment.allocations.vpcs)}
+    key_of = {(item.vpc, item.cluster): item.key for item in deployments(environment, environment.allocations.vpcs)}
     places = {host.host: (vpc_of(host), running(host)) for host in environment.hosts}
     return {host: key_of[place] for host, place in places.items() if place in key_of}
 
 
 def ordered_dpus(environment: Environment) -> Counter[str]:
-    """Return how many DPUs the data put into each DPUDeployment, by its key in the lock file: one a host."""
+    """Return the number of DPUs that the data assign to each DPUDeployment, by key of the lock file: one per host."""
     return Counter(dpu_hosts(environment).values())
 
 
 def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
-    """Return by field of an intent of DPUs the value of the data that decides it."""
+    """Return file and path of the deciding value in the data, by field of a DPU intent."""
     entry: DataPath = ("dpu_images", environment.images.dpu_images.index(image))
     kinds = environment.instance_types.instance_types
     most = max(range(len(kinds)), key=lambda index: kinds[index].dpu.virtual_functions)
@@ -142,7 +142,7 @@ def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
 
 
 def dpus_of_vpc(environment: Environment, vpc: str) -> tuple[DpuIntent, ...]:
-    """Return what the DPUs behind the hosts of ``vpc`` are flashed from, by deployment."""
+    """Return the intents of the DPUs of the hosts of ``vpc``, one per deployment."""
     pins = environment.image_pins
-    mine = {one.key for one in deployments(environment, environment.allocations.vpcs) if one.vpc == vpc}
-    return tuple(pins.dpu_intents[name] for key, name in pins.dpus.items() if key in mine)
+    keys = {item.key for item in deployments(environment, environment.allocations.vpcs) if item.vpc == vpc}
+    return tuple(pins.dpu_intents[name] for key, name in pins.dpus.items() if key in keys)

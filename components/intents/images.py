@@ -1,4 +1,4 @@
-"""Which golden image a pool may run: channel, instance type and kubelet version decide."""
+"""Selection of golden images for pools, by channel, instance type and kubelet version."""
 
 from __future__ import annotations
 
@@ -19,100 +19,100 @@ from components.specs.storage.storage import TopolvmClassSpec
 
 CHANNEL = "channel"
 MAX_MINORS_BEHIND = 3
-"""How far a kubelet may be behind its API server (Kubernetes' version skew policy)."""
+"""Maximum number of minor versions that a kubelet may be older than its API server (Kubernetes version skew policy)."""
 MAX_DOCA_MINORS = 3
-"""Minor releases of DOCA between host and DPU: a year has four, and compatibility is promised within one."""
+"""Maximum difference of DOCA minor releases between host and DPU: compatibility is promised within one year, which has
+four releases."""
 
 
 def find_image(environment: Environment, version: str) -> GoldenImage | None:
-    """Return the image ``version`` of the catalogue."""
+    """Return the image ``version`` of the catalogue; None if there is none."""
     return next((image for image in environment.images.images if image.version == version), None)
 
 
 def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
-    """Return why ``image`` may not be newly pinned for ``pool``; empty when it may.
+    """Return why ``image`` may not be newly pinned for ``pool``; empty if it may.
 
-    Beside what is wrong with a pin that stands: Cluster API makes no Machine whose minor version is not the control
-    plane's (its preflight check KubeadmVersionSkew), so that nodes of an older image would stay away for ever.
+    The checks include those of existing pins. In addition, Cluster API creates no Machine whose minor version differs
+    from the control plane (preflight check KubeadmVersionSkew), so nodes of an older image would never be created.
     """
-    found, running = [*standing_objections(environment, image, cluster, pool)], running_version(environment, cluster)
-    found += _disk_objections(environment, image, cluster, pool)
+    reasons, running = [*standing_objections(environment, image, cluster, pool)], running_version(environment, cluster)
+    reasons += _disk_objections(environment, image, cluster, pool)
     if 0 < minor(running) - minor(image.contents.kubelet) <= MAX_MINORS_BEHIND:
-        found.append(
-            f"image {image.version} has kubelet {image.contents.kubelet}, and new nodes join control plane"
-            f" {running} only at its minor version"
+        reasons.append(
+            f"image {image.version} has kubelet {image.contents.kubelet}, and new nodes can join control plane"
+            f" {running} only with the same minor version"
         )
     if _newer(image, running) and not _newer(image, cluster.version):
-        found[-1] += (
-            f"; the control plane goes first: jacquard promote {environment.name} {cluster.name} --to {cluster.version}"
-        )
-    return found
+        command = f"jacquard promote {environment.name} {cluster.name} --to {cluster.version}"
+        reasons[-1] += f"; upgrade the control plane first: {command}"
+    return reasons
 
 
 def standing_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> dict[str, str]:
-    """Return why ``image`` may not stay pinned for ``pool``; it may be behind a control plane that went ahead.
+    """Return why ``image`` may not stay pinned for ``pool``; it may be older than an upgraded control plane.
 
-    Where policy settings let a pool leave the channel, whether they still do is for the policy rule to say.
+    If policy settings allow a pool to leave the channel, the policy rule checks whether they still do.
 
     Returns:
-        By text the policy that asks for it, whose name a waiver gives, or else FORM.
+        Rule by text: the policy that a waiver would name, or FORM.
     """
-    channel, found = environment.region.image_channel, {}
+    channel, rules = environment.region.image_channel, {}
     if channel not in image.channel and not _may_leave_channel(environment, cluster, pool):
         text = f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
-        found[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
-    return found | dict.fromkeys(misfits(environment, image, cluster, pool), FORM)
+        rules[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
+    return rules | dict.fromkeys(misfits(environment, image, cluster, pool), FORM)
 
 
 def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
-    """Return why ``image`` cannot run as a node of ``pool``, whatever its channel."""
-    found = []
+    """Return the constraint violations of ``image`` on nodes of ``pool``, independent of its channel."""
+    violations = []
     if pool.instance_type not in image.fits:
-        found.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
-    found += boot_objections(environment, image, pool.instance_type)
-    found += _rdma_objections(environment, image, pool)
-    found += _roce_objections(environment, image, cluster, pool)
-    found += compute_domain_objections(environment, image, cluster.name, pool)
-    running = running_version(environment, cluster)
-    behind = minor(running) - minor(image.contents.kubelet)
+        violations.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
+    violations += boot_objections(environment, image, pool.instance_type)
+    violations += _rdma_objections(environment, image, pool)
+    violations += _roce_objections(environment, image, cluster, pool)
+    violations += compute_domain_objections(environment, image, cluster.name, pool)
+    running, kubelet = running_version(environment, cluster), image.contents.kubelet
+    behind = minor(running) - minor(kubelet)
     if _newer(image, running):
-        found.append(f"image {image.version} has kubelet {image.contents.kubelet}, newer than control plane {running}")
+        violations.append(f"image {image.version} has kubelet {kubelet}, newer than control plane {running}")
     elif behind > MAX_MINORS_BEHIND:
-        found.append(
-            f"image {image.version} has kubelet {image.contents.kubelet}, {behind} minor versions behind control plane"
+        violations.append(
+            f"image {image.version} has kubelet {kubelet}, {behind} minor versions older than control plane"
             f" {running} ({MAX_MINORS_BEHIND} are allowed)"
         )
-    return found
+    return violations
 
 
 def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoolSpec) -> list[str]:
-    """Return why pods on nodes of ``image`` would get ports without RDMA.
+    """Return why pods on nodes with ``image`` would get ports without RDMA.
 
-    The network plugin refuses to move a device where the kernel shares all of them (IBSRIOV:pkg/utils/rdma.go), and
-    where the kernel does not, a pod cannot open one that was not moved to it.
+    The network plug-in refuses to move a device if the kernel shares all devices (IBSRIOV:pkg/utils/rdma.go). If the
+    kernel isolates devices, a pod cannot open a device that was not moved into it.
     """
     kind = environment.instance_types.by_name.get(pool.instance_type)
     has = image.contents.rdma_exclusive
     if kind is None or not (kind.infiniband_ports or kind.shares_roce or kind.cuts_roce) or kind.rdma_exclusive == has:
         return []
-    kept = "keeps RDMA devices to one namespace" if has else "lets all namespaces see RDMA devices"
-    said = str(kind.rdma_exclusive).lower()
-    text = f"image {image.version} {kept} (contents.rdma_exclusive: {str(has).lower()})"
-    return [f"{text}, and {kind.name} says rdma.exclusive: {said}"]
+    mode = "isolates RDMA devices per network namespace" if has else "shares RDMA devices between network namespaces"
+    expected = str(kind.rdma_exclusive).lower()
+    text = f"image {image.version} {mode} (contents.rdma_exclusive: {str(has).lower()})"
+    return [f"{text}, and {kind.name} has rdma.exclusive: {expected}"]
 
 
 def _roce_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return where adapters on ``image`` would send other packets than the switches of a fabric carry."""
+    """Return the fabrics whose RoCE settings differ from the adapter settings of ``image``."""
     kind, has = environment.instance_types.by_name.get(pool.instance_type), image.contents.roce
     vpc = vpc_of((vpc for tenant in environment.tenants for vpc in tenant.vpcs), cluster)
     fabrics = roce(environment, vpc) if kind and kind.roce_ports else []
-    made = f"sets adapters to {has}" if has else "sets no adapters"
+    settings = f"configures adapters with {has}" if has else "does not configure adapters"
     return [
-        f"image {image.version} {made} (contents.roce), and {fabric.name} of region.yaml carries {fabric.roce}"
+        f"image {image.version} {settings} (contents.roce), and {fabric.name} of region.yaml has {fabric.roce}"
         for fabric in fabrics
         if fabric.roce != has
     ]
@@ -121,7 +121,7 @@ def _roce_objections(
 def _disk_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return which classes of ``cluster`` would be encrypted no more on new nodes of ``image``."""
+    """Return the encrypted storage classes of ``cluster`` that new nodes with ``image`` would not encrypt."""
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if image.contents.encrypted_scratch or kind is None or not kind.nvme_disks:
         return []
@@ -129,23 +129,24 @@ def _disk_objections(
     names = [entry.name for entry in local if entry.name in cluster.storage]
     if not names:
         return []
-    text = f"image {image.version} encrypts no disks (contents.encrypted_scratch)"
-    return [f"{text}, and volumes of {listed(names)} in {cluster.name} are encrypted"]
+    text = f"image {image.version} does not encrypt disks (contents.encrypted_scratch)"
+    return [f"{text}, and {cluster.name} has encrypted volumes of {listed(names)}"]
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:
-    """Return why nodes of ``image`` would not pull as the region says. Nodes that are there were told nothing."""
+    """Return why nodes with ``image`` would not pull through the region's mirror. Applies to new nodes only."""
     registry = environment.region.registry
     if registry is None or not registry.nodes or image.contents.registry_hosts:
         return []
-    return [f"image {image.version} asks no mirror (contents.registry_hosts), and nodes pull through {registry.mirror}"]
+    text = f"image {image.version} configures no registry mirror (contents.registry_hosts)"
+    return [f"{text}, and nodes pull through {registry.mirror}"]
 
 
 def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
-    """Return the image that a new rollout group of ``pool`` starts with; None when there is none.
+    """Return the image of a new rollout group of ``pool``; None if no image fits.
 
-    A pool that follows the channel gets the newest image of it that can run there; images that leave GPUs to VMs are
-    for pools that name them.
+    A pool that follows the channel gets the newest fitting image of the channel. Images that pass GPUs through to VMs
+    are used only by pools that name them.
     """
     if pool.image != CHANNEL:
         return find_image(environment, pool.image)
@@ -157,7 +158,7 @@ def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolS
 
 
 def _may_leave_channel(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> bool:
-    """Tell whether the policy rule only tells about the channel, or a waiver names the pool."""
+    """Return whether the policy rule is advisory, or a waiver covers the pool."""
     rule = RuleId.IMAGE_OUTSIDE_CHANNEL
     if environment.policy.rules.get(rule) is Enforcement.ADVISORY:
         return True
@@ -165,23 +166,23 @@ def _may_leave_channel(environment: Environment, cluster: ClusterSpec, pool: Nod
 
 
 def _newer(image: GoldenImage, version: KubernetesVersion) -> bool:
-    """Tell whether the kubelet of ``image`` is newer than a control plane of ``version``, which it may never be."""
+    """Return whether the kubelet of ``image`` is newer than a control plane of ``version``, which is never allowed."""
     kubelet = image.contents.kubelet
     return (minor(kubelet), patch(kubelet)) > (minor(version), patch(version))
 
 
 def minor(version: KubernetesVersion) -> int:
-    """Return the minor number of ``v1.35.2``."""
+    """Return the minor number of a version, 35 of ``v1.35.2``."""
     return int(version.split(".")[1])
 
 
 def patch(version: KubernetesVersion) -> int:
-    """Return the patch number of ``v1.35.2``."""
+    """Return the patch number of a version, 2 of ``v1.35.2``."""
     return int(version.split(".")[2])
 
 
 def doca_fits(one: str, other: str) -> bool:
-    """Tell whether two releases of DOCA work together; a version that does not begin ``3.2`` says nothing."""
+    """Return whether two DOCA releases are compatible; True if a version does not start with numbers like ``3.2``."""
     numbers = [version.split(".")[:2] for version in (one, other)]
     if not all(len(pair) > 1 and all(map(str.isdecimal, pair)) for pair in numbers):
         return True

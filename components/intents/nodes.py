@@ -1,6 +1,6 @@
-"""What nodes are to be, as the data wish it, and what they are, as the lock file holds it: the two may differ.
+"""Intents of nodes: declared by the data, and pinned in the lock file. The two may differ.
 
-Data move freely. What a node is moves by ``jacquard promote`` alone; until then a pool is behind its data.
+You can edit the data at any time. Only ``jacquard promote`` changes pins; until then a pool is out of date.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_IMAGE = frozenset({"url", "sha256", "boot", "kubelet", "firmware"})
 def wanted_intent(
     environment: Environment, placed: PlacedPool, image: GoldenImage, revision: int = NEWEST
 ) -> NodeIntent:
-    """Return what the data say that nodes of ``placed`` are, if they run ``image``."""
+    """Return the node intent declared by the data for nodes of ``placed`` with ``image``."""
     region, kind = environment.region, environment.instance_types.by_name[placed.pool.instance_type]
     cluster, rollout = placed.cluster, placed.pool.rollout
     return NodeIntent(
@@ -47,7 +47,7 @@ def wanted_intent(
         firmware=_firmware(environment, image),
         mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
         network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
-        # Of any revision: a pool that asks is behind its data until it is promoted to one that writes it.
+        # For any revision: a pool that sets it is out of date until it is promoted to a revision that renders it.
         gpu_sharing=placed.pool.gpu_sharing,
         dual_stack=placed.dual_stack or None,
         after=rollout.after,
@@ -55,9 +55,9 @@ def wanted_intent(
 
 
 def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | None:
-    """Return the image of ``intent`` as its nodes have it: the catalogue's entry, with what the lock file says of it.
+    """Return the image of ``intent``: the catalogue entry with the values of the lock file.
 
-    None: the catalogue has it no more.
+    None if the image is no longer in the catalogue.
     """
     image = find_image(environment, intent.image)
     if image is None:
@@ -68,7 +68,7 @@ def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | 
 
 
 def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
-    """Return the images that nodes have or pools name, each with its place in the catalogue."""
+    """Return the images that nodes run or pools name, each with its index in the catalogue."""
     pins = environment.image_pins
     names = {pins.intents[name].image for name in pins.groups.values()}
     names |= {placed.pool.image for placed in pools(environment)}
@@ -76,7 +76,7 @@ def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
 
 
 def unfit_for_doca(environment: Environment, doca: str) -> list[tuple[int, GoldenImage]]:
-    """Return the images of `used_images` whose DOCA does not work with ``doca`` on a DPU."""
+    """Return the images of `used_images` whose DOCA release is incompatible with ``doca`` on a DPU."""
     used = used_images(environment)
     return [(index, image) for index, image in used if not doca_fits(image.contents.doca, doca)]
 
@@ -88,14 +88,14 @@ def intents_of(environment: Environment, pool: str) -> dict[str, NodeIntent]:
 
 
 def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -> tuple[Difference, ...]:
-    """Return in what the nodes of ``placed`` are behind their data; nothing when they are what the data say.
+    """Return the fields in which the nodes of ``placed`` are out of date; empty if they match the data.
 
-    A pool whose rollout is open is on its way to an intent: that one is compared.
+    During a rollout its target intent is compared.
 
     Args:
-        environment: whose data say what the nodes are to be.
+        environment: its data declare the expected intent.
         placed: pool whose nodes are compared.
-        offered: the `offered_image` of the pool. Where the data offer none, that is for the rules to report.
+        offered: the `offered_image` of the pool; if there is none, rules report it.
     """
     intent = standing_intent(environment, placed)
     if intent is None:
@@ -105,7 +105,7 @@ def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -
 
 
 def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent | None:
-    """Return what the nodes of ``placed`` are, or what they are on their way to; None for a pool without nodes."""
+    """Return the pinned intent of ``placed``, or the target of its open rollout; None for a pool without nodes."""
     pins, opened = environment.image_pins, environment.image_pins.rollouts.get(placed.key)
     names = {name for key, name in pins.groups.items() if pool_of(key) == placed.key}
     name = opened.to if opened else min(names, default=None)
@@ -113,9 +113,9 @@ def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent 
 
 
 def offered_image(environment: Environment, placed: PlacedPool) -> GoldenImage | None:
-    """Return the image that the data say for ``placed``: the one it names, or the newest of its channel that fits.
+    """Return the image that the data declare for ``placed``: the named image, or the newest that fits in its channel.
 
-    A pool whose image is newer than all that its channel offers stays where it is.
+    A pool whose image is newer than all images of its channel keeps its image.
     """
     offered, intent = choose_image(environment, placed.cluster, placed.pool), standing_intent(environment, placed)
     running = find_image(environment, intent.image) if intent else None
@@ -125,7 +125,7 @@ def offered_image(environment: Environment, placed: PlacedPool) -> GoldenImage |
 
 
 def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) -> Mapping[str, At]:
-    """Return by field of an intent the value of the data that decides it."""
+    """Return file and path of the deciding value in the data, by field of an intent."""
     catalog = environment.images.images
     entry: DataPath = ("images", catalog.index(image))
     types = environment.instance_types.instance_types

@@ -1,4 +1,4 @@
-"""Pins of intents in the lock file: each intent stands there once, as long as something names it."""
+"""Pinned intents in the lock file: each intent is stored once, as long as a pin refers to it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from components.specs.locks import ImagesLock
 from components.specs.pools.intents import Intent
 
 SECTIONS = ("intents", "dpu_intents", "chart_intents")
-"""Sections that hold intents: of nodes, of DPUs and of charts."""
+"""Sections of the lock file with the intents of nodes, DPUs and charts."""
 
 
 def knowing(pins: ImagesLock, intents: Iterable[Intent], section: str = SECTIONS[0]) -> ImagesLock:
-    """Return ``pins`` that hold ``intents`` too."""
+    """Return ``pins`` with ``intents`` added to ``section``."""
     known = {**getattr(pins, section), **{intent.name: intent for intent in intents}}
     return pins.model_copy(update={section: known})
 
 
 def in_use(pins: ImagesLock) -> ImagesLock:
-    """Return ``pins`` with the intents that something in them names, and no others."""
+    """Return ``pins`` without intents that are no longer referred to."""
     used = {*pins.moved.values(), *pins.previous.values()}
     used |= {name for rollout in pins.rollouts.values() for name in (rollout.to, rollout.before)}
     kept = {

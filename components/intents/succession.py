@@ -1,4 +1,4 @@
-"""Which golden image may follow which in a promotion."""
+"""Rules for the succession of golden images in a promotion."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ _NUMBER = re.compile(r"-\d")
 
 
 def line_of(version: str) -> str:
-    """Return the line of an image, ``gpu`` of ``gpu-2026.11.1``: images of a line replace each other."""
+    """Return the line of an image version, ``gpu`` of ``gpu-2026.11.1``: images of a line replace each other."""
     return _NUMBER.split(version, maxsplit=1)[0]
 
 
 def is_newer(image: GoldenImage, other: GoldenImage) -> bool:
-    """Tell whether ``image`` came out after ``other``."""
+    """Return whether ``image`` was released after ``other``."""
     return (image.released, natural(image.version)) > (other.released, natural(other.version))
 
 
 def succession_objections(environment: Environment, placed: PlacedPool, image: GoldenImage) -> list[str]:
-    """Return why ``placed`` may not go to ``image`` from what it runs; empty when it may.
+    """Return why ``placed`` may not be promoted from its current image to ``image``; empty if it may.
 
-    It may go to a newer image of the same line, back to the one before, to the one it names itself, and from where it
-    may not stay to anything that fits. A pool that is mixed without a rollout may go to any that it runs already.
+    Allowed are a newer image of the same line, the previous image, and the image named by the pool. A pool whose
+    current image is no longer allowed may be promoted to any fitting image. A pool with mixed images and no open
+    rollout may be promoted to any of them.
     """
     pins = environment.image_pins
     running = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
@@ -45,13 +46,13 @@ def succession_objections(environment: Environment, placed: PlacedPool, image: G
 
 
 def day_objections(image: GoldenImage, today: dt.date | None) -> list[str]:
-    """Return why nobody may go to ``image`` on ``today``; nothing when the day does not matter."""
+    """Return why ``image`` may not be used on ``today``; empty if ``today`` is None."""
     if today is None:
         return []
     if image.lifecycle(today) is Lifecycle.EXPIRED:
         return [f"image {image.version} expired on {image.expires}"]
     if today < image.released:
-        return [f"image {image.version} is not released before {image.released}"]
+        return [f"image {image.version} is not released until {image.released}"]
     return []
 
 
@@ -61,11 +62,11 @@ def _objections(
     current = find_image(environment, version)
     if current is None or standing_objections(environment, current, placed.cluster, placed.pool):
         return []
-    named = f"write image: {image.version} for this pool to go there on purpose"
+    remedy = f"write image: {image.version} for this pool to allow it"
     if line_of(version) != line_of(image.version):
         lines = f"{image.version} is of line {line_of(image.version)}, the pool runs {version} of {line_of(version)}"
-        return [f"{lines}; {named}"]
+        return [f"{lines}; {remedy}"]
     if not is_newer(image, current):
-        back = f"go back to {previous} with --rollback, or " if previous else ""
-        return [f"{image.version} is older than {version}, which the pool runs; {back}{named}"]
+        back = f"roll back to {previous} with --rollback, or " if previous else ""
+        return [f"{image.version} is older than {version}, which the pool runs; {back}{remedy}"]
     return []

@@ -1,4 +1,4 @@
-"""Pools on a fabric where pods take turns on GPUs: what a job over many nodes cannot bear."""
+"""Pools on a fabric with GPU time-slicing, which multi-node jobs do not tolerate."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from components.specs.keys import pool_key
 
 
 def turns_on_fabrics(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return by cluster its pools on InfiniBand or RoCE whose GPUs several pods have in turns, or are to have."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the pools on InfiniBand or RoCE with GPU time-slicing, pinned or declared, by cluster."""
+    result: dict[str, tuple[str, ...]] = {}
     for placed in clusters(environment):
         kinds = {kind.name for kind in connected(environment, placed)}
         kinds |= {kind.name for kind, _ in on_roce(environment, placed)}
         names = []
         for pool in placed.cluster.pools if kinds else ():
             intents = intents_of(environment, pool_key(placed.cluster.name, pool.name)).values()
-            ways = [pool.gpu_sharing, *(intent.gpu_sharing for intent in intents)]
-            if pool.instance_type in kinds and any(way and way.time_slices for way in ways):
+            settings = [pool.gpu_sharing, *(intent.gpu_sharing for intent in intents)]
+            if pool.instance_type in kinds and any(sharing and sharing.time_slices for sharing in settings):
                 names.append(pool.name)
         if names:
-            found[placed.cluster.name] = tuple(names)
-    return found
+            result[placed.cluster.name] = tuple(names)
+    return result

@@ -1,6 +1,6 @@
-"""What nodes were set up with that some sizes of VMs ask for: CPUs of their own, NUMA nodes, huge pages.
+"""Node settings required by some VM sizes: dedicated CPUs, NUMA alignment, huge pages.
 
-It is what their intents say: a kubelet takes settings when its node joins, a kernel its arguments when it boots.
+They come from the pinned intents: a kubelet reads its settings when the node joins, a kernel its arguments at boot.
 """
 
 from __future__ import annotations
@@ -26,61 +26,61 @@ _ALIGNED = (TopologyManagerPolicy.RESTRICTED.value, TopologyManagerPolicy.SINGLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """How the nodes of a rollout group were set up, as far as VMs are concerned."""
+    """Settings of the nodes of a rollout group that matter to VMs."""
 
     image: str
-    """Version of their golden image."""
+    """Version of the golden image."""
     gives_cpus: bool
-    """Whether their kubelets keep CPUs for one container alone."""
+    """Whether kubelets assign exclusive CPUs to a container (static CPU manager policy)."""
     kept_cpus: int
-    """Threads of a node that its kubelet gives to nobody."""
+    """Number of threads of a node that the kubelet reserves."""
     aligns: bool
-    """Whether their kubelets refuse what cannot be on few NUMA nodes."""
+    """Whether kubelets reject pods that cannot be aligned to NUMA nodes."""
     pages: tuple[tuple[PageSize, int], ...]
-    """Bytes of huge pages of a node, by size of page."""
+    """Bytes of huge pages of a node, by page size."""
 
     @property
     def huge_pages(self) -> Counter[PageSize]:
-        """Return the bytes of huge pages of a node, by size of page."""
+        """Return the bytes of huge pages of a node, by page size."""
         return Counter(dict(self.pages))
 
     def lacks(self, kind: InstanceType, size: VmSizeSpec) -> Iterator[str]:
-        """Yield what VMs of ``size`` ask of nodes of ``kind`` and these have not, in the words of the data."""
+        """Yield the requirements of VMs of ``size`` that nodes of ``kind`` do not meet, in terms of the data."""
         if size.dedicated_cpus and not self.gives_cpus:
             yield f"cpu_manager_policy: {CpuManagerPolicy.STATIC}"
         elif size.dedicated_cpus and kind.cpus - self.kept_cpus < size.threads:
-            yield f"{size.threads} CPUs beside {self.kept_cpus} of reserved_cpu"
+            yield f"{size.threads} CPUs in addition to {self.kept_cpus} of reserved_cpu"
         if size.numa and not self.aligns:
             yield f"topology_manager_policy: {TopologyManagerPolicy.RESTRICTED}"
-        pages = f"in huge pages of {size.huge_pages}" if size.huge_pages else "beside huge pages"
+        pages = f"in huge pages of {size.huge_pages}" if size.huge_pages else "outside huge pages"
         if self.memory(kind, size) < bytes_of(size.memory):
             yield f"{size.memory} of memory {pages}"
 
     def memory(self, kind: InstanceType, size: VmSizeSpec) -> int:
-        """Return the bytes of memory of a node of ``kind`` that VMs of ``size`` live in: huge pages, or the rest."""
+        """Return the bytes of memory of a node of ``kind`` that VMs of ``size`` use: huge pages, or the rest."""
         if size.huge_pages is not None:
             return self.huge_pages[size.huge_pages]
         return bytes_of(kind.memory) - self.huge_pages.total()
 
 
 def setups(environment: Environment, cluster: str, pool: str) -> dict[str, Setup]:
-    """Return how the nodes of ``pool`` were set up, by rollout group; nothing for a pool that has no groups yet."""
-    found = intents_of(environment, pool_key(cluster, pool))
-    return {key: _setup(environment, intent) for key, intent in found.items()}
+    """Return the settings of the nodes of ``pool``, by rollout group; empty for a pool without groups."""
+    intents = intents_of(environment, pool_key(cluster, pool))
+    return {key: _setup(environment, intent) for key, intent in intents.items()}
 
 
 def _setup(environment: Environment, intent: NodeIntent) -> Setup:
-    image, told = find_image(environment, intent.image), intent.kubelet_configuration
+    image, kubelet = find_image(environment, intent.image), intent.kubelet_configuration
     return Setup(
         image=intent.image,
-        gives_cpus=told.get("cpuManagerPolicy") == CpuManagerPolicy.STATIC.value,
-        kept_cpus=_kept(told.get("systemReserved")),
-        aligns=told.get("topologyManagerPolicy") in _ALIGNED,
+        gives_cpus=kubelet.get("cpuManagerPolicy") == CpuManagerPolicy.STATIC.value,
+        kept_cpus=_reserved_cpus(kubelet.get("systemReserved")),
+        aligns=kubelet.get("topologyManagerPolicy") in _ALIGNED,
         pages=tuple(reserved(image.profile.kernel_arguments).items()) if image else (),
     )
 
 
-def _kept(reservation: Any) -> int:
-    """Return the whole CPUs of a kubelet's reservation, as its static policy rounds them up."""
+def _reserved_cpus(reservation: Any) -> int:
+    """Return the whole CPUs of a kubelet reservation, rounded up as by the static policy."""
     cpus = str(reservation.get("cpu", "0")) if isinstance(reservation, dict) else "0"
     return -(-int(cpus.removesuffix("m")) // 1000) if cpus.endswith("m") else int(cpus)

@@ -1,4 +1,4 @@
-"""Which nodes run VMs, and how many of a size fit on one: a thread for each CPU, and nothing else on the node."""
+"""Capacity of nodes for VMs: how many VMs of a size fit on a node, with one thread per CPU and no other workload."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 def vms_on(kind: InstanceType, size: VmSizeSpec, setup: Setup | None = None) -> int:
-    """Return how many VMs of ``size`` one empty node of ``kind`` holds; none where it has another GPU.
+    """Return the number of VMs of ``size`` that fit on an empty node of ``kind``; 0 if the GPU model differs.
 
-    KubeVirt packs CPUs of VMs without dedicated ones closer than that. What a node keeps for itself is not taken off,
-    since it differs between images; of one with a ``setup`` what its kubelet keeps, and huge pages, which are no other
-    memory (K8S:pkg/kubelet/nodestatus/setters.go). Without one it is what the hardware alone could hold.
+    KubeVirt packs VMs without dedicated CPUs more densely. System reservations are not subtracted, since they differ
+    between images. With a ``setup``, the CPUs reserved by the kubelet are subtracted, and huge pages, which are not
+    available as other memory (K8S:pkg/kubelet/nodestatus/setters.go). Without a ``setup`` only the hardware counts.
     """
     if setup is not None and any(setup.lacks(kind, size)):
         return 0
-    kept = setup.kept_cpus if setup is not None and size.dedicated_cpus else 0
+    reserved = setup.kept_cpus if setup is not None and size.dedicated_cpus else 0
     memory = setup.memory(kind, size) if setup is not None else bytes_of(kind.memory)
-    counts = [(kind.cpus - kept) // size.threads, memory // bytes_of(size.memory)]
+    counts = [(kind.cpus - reserved) // size.threads, memory // bytes_of(size.memory)]
     if size.gpu is not None:
-        counts.append(kind.gpu.count // size.gpu.count if kind.gpu and _named(kind.gpu.model, size.gpu.device) else 0)
-    if kind.nvme_disk_size is not None:  # the root of a VM is an overlay on the disks of its node
+        same_gpu = kind.gpu and _is_model(kind.gpu.model, size.gpu.device)
+        counts.append(kind.gpu.count // size.gpu.count if kind.gpu and same_gpu else 0)
+    if kind.nvme_disk_size is not None:  # the root disk of a VM is an overlay on the disks of its node
         counts.append(kind.nvme_disks * bytes_of(kind.nvme_disk_size) // bytes_of(size.root_disk))
     return min(counts)
 
 
 def vms_in(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmSizeSpec) -> int:
-    """Return how many VMs of ``size`` one node of ``pool`` holds: of all its groups that with the most."""
+    """Return the number of VMs of ``size`` that fit on a node of ``pool``: the maximum over its rollout groups."""
     kind = environment.instance_types.by_name.get(pool.instance_type)
-    found = setups(environment, cluster, pool.name).values()
-    return max((vms_on(kind, size, setup) for setup in found or [None]), default=0) if kind else 0
+    known = setups(environment, cluster, pool.name).values()
+    return max((vms_on(kind, size, setup) for setup in known or [None]), default=0) if kind else 0
 
 
 def given_by(environment: Environment, cluster: str, pool: NodePoolSpec, kind: InstanceType) -> Counter[str]:
-    """Return what one node of ``pool`` has for VMs, in the words of `ordered`: of all its groups the most of each."""
-    found, memory = list(setups(environment, cluster, pool.name).values()), bytes_of(kind.memory)
-    room = Counter[str](memory=0 if found else memory, threads=0 if found else kind.cpus)
-    for setup in found:
+    """Return the resources of a node of ``pool`` for VMs, by keys of `ordered`: the maximum over its rollout groups."""
+    known, memory = list(setups(environment, cluster, pool.name).values()), bytes_of(kind.memory)
+    room = Counter[str](memory=0 if known else memory, threads=0 if known else kind.cpus)
+    for setup in known:
         pages = {str(size): amount for size, amount in setup.huge_pages.items()}
         threads = kind.cpus - setup.kept_cpus if setup.gives_cpus else 0
         room |= Counter({"memory": memory - setup.huge_pages.total(), "threads": threads, **pages})
@@ -52,26 +53,26 @@ def given_by(environment: Environment, cluster: str, pool: NodePoolSpec, kind: I
 
 
 def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
-    """Return how many machines are written as data, and their CPUs, GPUs and bytes of memory, by these words.
+    """Return the totals of VMs declared in the data: ``machines``, ``cpus``, ``gpus`` and bytes of ``memory``.
 
-    Threads are those of nodes that are for one machine alone, and memory in huge pages is called by their size too.
-    Machines of a size that is not offered are not counted: that is told by itself.
+    ``threads`` counts host threads dedicated to one machine. Memory in huge pages is also counted by page size.
+    Machines of a size that is not offered are not counted; a rule reports them.
     """
     sizes = {size.name: size for size in environment.vm_catalog.sizes if size.name in vms.offerings}
-    found = Counter[str]()
+    totals = Counter[str]()
     for vm in vms.machines:
         if size := sizes.get(vm.size):
             count, gpus = vm.count or 1, size.gpu.count if size.gpu else 0
-            found["machines"] += count
-            found["cpus"] += count * size.cpus
-            found["memory"] += count * bytes_of(size.memory)
-            found["gpus"] += count * gpus
-            found["threads"] += count * size.threads if size.dedicated_cpus else 0
+            totals["machines"] += count
+            totals["cpus"] += count * size.cpus
+            totals["memory"] += count * bytes_of(size.memory)
+            totals["gpus"] += count * gpus
+            totals["threads"] += count * size.threads if size.dedicated_cpus else 0
             if size.huge_pages is not None:
-                found[str(size.huge_pages)] += count * bytes_of(size.memory)
-    return found
+                totals[str(size.huge_pages)] += count * bytes_of(size.memory)
+    return totals
 
 
-def _named(model: str, device: str) -> bool:
-    """Tell whether the device that KubeVirt permits is a GPU of ``model``, by the name of its chip."""
+def _is_model(model: str, device: str) -> bool:
+    """Return whether the device permitted by KubeVirt is a GPU of ``model``, by its chip name."""
     return model.partition("-")[0] in re.split("[^a-z0-9]", device.lower())

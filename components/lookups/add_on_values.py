@@ -1,4 +1,4 @@
-"""Which values of add-ons the data set for a cluster: those of the region, and ahead of them the cluster's own."""
+"""Values of add-ons set in the data for a cluster: those of the region, overridden by those of the cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.environment import Environment
 
 
 def overrides(environment: Environment, cluster: ClusterSpec) -> dict[str, tuple[Override, ...]]:
-    """Return by add-on what is set in ``cluster``, in the order of the data."""
+    """Return the values that are set for ``cluster`` by add-on, in the order of the data."""
     found: dict[str, dict[str, Override]] = {}
     for written in (environment.region.add_on_values, cluster.add_on_values):
         for name, spec in written.items():
@@ -20,6 +20,6 @@ def overrides(environment: Environment, cluster: ClusterSpec) -> dict[str, tuple
 
 
 def overrides_of(spec: AddOnValuesSpec) -> Iterator[Override]:
-    """Yield what ``spec`` sets."""
+    """Yield the values that ``spec`` sets."""
     for path, value in spec.values.items():
         yield Override(path=path, value=value, reason=spec.reason)

@@ -1,4 +1,4 @@
-"""Which add-ons a cluster has, and what they are made from."""
+"""Add-ons of clusters, and the inputs to render them."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
 
 
 def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
-    """Return the add-ons of a cluster, in the order of the catalogue: those it names, and default ones if it says so.
+    """Return the add-ons of a cluster in catalogue order: those that it names, and default ones if it uses defaults.
 
-    No default one is for GPUs or NVLink that the cluster lacks, or gives what a named one gives, or a network where
-    the VPC or a seed brings one.
+    A default add-on is skipped if it requires GPUs or NVLink that the cluster does not have, provides the same
+    capability as a named one, or provides a network where the VPC or a seed has one.
     """
     cluster, names = placed.cluster, named(placed.cluster)
     catalog = environment.add_ons.add_ons
@@ -73,51 +73,51 @@ def named(cluster: ClusterSpec) -> tuple[str, ...]:
 
 
 def takes_defaults(cluster: ClusterSpec) -> bool:
-    """Tell whether ``cluster`` has the default add-ons."""
+    """Return whether ``cluster`` has the default add-ons."""
     return cluster.add_ons == DEFAULT or DEFAULT in cluster.add_ons
 
 
 def brings_network(placed: PlacedCluster) -> bool:
-    """Tell whether the VPC of a cluster is its CNI, too."""
+    """Return whether the VPC of a cluster is also its CNI."""
     return placed.vpc is not None and BORDERS[placed.vpc.isolation].brings_network
 
 
 def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether the network of a cluster can have pods in more than one prefix."""
+    """Return whether the network of a cluster supports several pod prefixes."""
     return any(entry.gives is Gift.NETWORK and entry.chart in TAKE_MORE_PODS for entry in add_ons(environment, placed))
 
 
 def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether the network of a cluster can give pods addresses of IPv6, as one that its VPC brings always can."""
+    """Return whether the network of a cluster supports IPv6 for pods, as a network of its VPC always does."""
     chosen = add_ons(environment, placed)
     return brings_network(placed) or any(entry.gives is Gift.NETWORK and entry.chart in DUAL_STACK for entry in chosen)
 
 
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether any pool of a cluster has GPUs."""
+    """Return whether any pool of a cluster has GPUs."""
     kinds = environment.instance_types.by_name
     return any(kind.gpu for pool in placed.cluster.pools if (kind := kinds.get(pool.instance_type)))
 
 
 def nvlink(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
-    """Return the nodes of an NVLink domain by instance type, for types of the cluster whose domains span nodes."""
+    """Return the number of nodes of an NVLink domain by instance type, for types of the cluster that span nodes."""
     kinds = (environment.instance_types.by_name.get(pool.instance_type) for pool in placed.cluster.pools)
     return {kind.name: kind.nodes_per_rack for kind in kinds if kind and kind.spans_nodes}
 
 
 def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
-    """Yield add-ons so that each follows what it needs, the network first, and then what brings kinds of monitors."""
+    """Yield add-ons so that each follows its dependencies: the network first, then those that define monitor kinds."""
     left = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
     while left:
         names = {entry.name for entry in left}
-        # A cycle is a problem of the catalogue, which is told elsewhere.
+        # A rule reports cycles in the catalogue.
         first = next(entry for entry in left if names.isdisjoint(entry.needs))
         left.remove(first)
         yield first
 
 
 def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
-    """Return a cluster as far as what is installed in it must know it."""
+    """Return the facts about a cluster that its add-ons depend on."""
     cluster, lock = placed.cluster, environment.allocations
     numbers = lock.vpcs[cluster.vpc].of_cluster(cluster.name)
     return ClusterFacts(
@@ -135,7 +135,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
 
 
 def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSharingSpec, ...]:
-    """Return the ways in which GPUs of a cluster are shared: those of its nodes, and those that data ask for."""
+    """Return the GPU sharing modes of a cluster: those of its nodes, and those that the data requests."""
     pins = environment.image_pins
     names = [name for key, name in pins.groups.items() if cluster_of(key) == placed.cluster.name]
     ways = (

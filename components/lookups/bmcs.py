@@ -1,4 +1,4 @@
-"""Which BMCs prove by a certificate who they are, and which are believed without one, and why."""
+"""BMCs with verified certificates, and exceptions with their reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from components.specs.hosts.bmc import parse_bmc
 
 
 def unverified_bmcs(environment: Environment) -> dict[str, str]:
-    """Return the reason of the first exception for each host that has one and speaks by https."""
+    """Return the reason of the first matching exception for each host whose BMC uses HTTPS."""
     exceptions = environment.region.bare_metal.bmc_certificates.unverified
     return {
         host.host: one.reason

@@ -1,4 +1,4 @@
-"""What clusters go without that default add-ons would give them, why, and what follows."""
+"""Capabilities that a cluster lacks because it leaves out default add-ons, with reason and consequence."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from components.specs.add_ons.add_ons import Gift
 from components.specs.environment import Environment
 
 CONSEQUENCES: Mapping[Gift | None, str] = {
-    Gift.NODE_FEATURES: "nodes have no labels of their hardware",
-    Gift.GPUS: "no pod gets a GPU",
-    Gift.COMPUTE_DOMAINS: "NVLink ends at the node for jobs on several",
-    Gift.NODE_PROBLEMS: "a GPU that fell off the bus and a link that went down are told by nobody",
-    Gift.LOAD_BALANCERS: "Services of type LoadBalancer wait for an address for ever",
-    Gift.MONITORING: "what goes wrong with add-ons and nodes is told by nobody",
-    Gift.METRICS: "kubectl top and autoscaling by CPU have no figures",
-    None: "what needs it cannot be installed",
+    Gift.NODE_FEATURES: "nodes have no hardware labels",
+    Gift.GPUS: "pods cannot use GPUs",
+    Gift.COMPUTE_DOMAINS: "NVLink does not span nodes",
+    Gift.NODE_PROBLEMS: "lost GPUs and failed links are not reported",
+    Gift.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
+    Gift.MONITORING: "problems of add-ons and nodes are not reported",
+    Gift.METRICS: "kubectl top and autoscaling by CPU have no metrics",
+    None: "dependent software cannot be installed",
 }
-"""What a cluster lacks without a gift; without a network ``jacquard check`` refuses it."""
+"""Consequences of a missing capability. Without a network ``jacquard check`` reports a problem."""
 
 
 def left_out(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return by cluster each default add-on that its data leave out and none replaces, with the reason and the loss."""
+    """Return by cluster each default add-on that is left out without replacement, with reason and consequence."""
     found = {placed.cluster.name: tuple(_told(environment, placed)) for placed in clusters(environment)}
     return {name: told for name, told in found.items() if told}
 

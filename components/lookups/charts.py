@@ -1,4 +1,4 @@
-"""Which charts of the version vector a region needs, and what in its data asks for each."""
+"""Charts of the version vector that a region requires, with the values in the data that require them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 
 _PLAIN = (*VM_OPERATORS, flux.OPERATOR, rails.NV_IPAM)
-"""Operators in tenants' clusters that are given no values."""
+"""Operators in tenants' clusters that are installed without values."""
 DataPlace = tuple[str, DataPath]
 """File of the data, and path of a value in it."""
 
 
 def needed_charts(environment: Environment) -> dict[str, DataPlace]:
-    """Return the charts that ``environment`` installs, by name, each with the first value that asks for it."""
+    """Return the charts that ``environment`` installs by name, each with the first value that requires it."""
     region = environment.region
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
@@ -54,14 +54,14 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
 
 
 def without_values(environment: Environment) -> frozenset[str]:
-    """Return the charts of operators that are given no values, so that manifests can bring them as well."""
+    """Return the charts of operators that are installed without values, so that manifests can replace them."""
     region = region_operators(environment.region, dpf=uses_dpf(environment), ovn=uses_ovn(environment))
     every = (*region, *_PLAIN)
     return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
 
 
 def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterator[tuple[str, str]]:
-    """Yield chart and namespace of whatever is installed inside a cluster, by its chart or by manifests."""
+    """Yield chart and namespace of everything that is installed inside a cluster, by charts or by manifests."""
     cluster, vms = placed.cluster, placed.tenant.vms
     for entry in add_ons(environment, placed):
         yield entry.chart, entry.namespace
@@ -79,7 +79,7 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
 
 
 def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
-    """Return the charts that are installed inside a cluster, each once; not those that manifests stand for."""
+    """Return the charts that are installed inside a cluster, each once; not those replaced by manifests."""
     delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in _PLAIN}
     found = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
     return tuple(chart for chart in found if chart not in delivered)

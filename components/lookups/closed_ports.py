@@ -1,4 +1,4 @@
-"""Ports that VMs list at their public addresses, and that the security group of their VPC lets nobody in by."""
+"""Ports of VMs with public addresses that the security group of their VPC blocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.region.tenant import TenantSpec
 
 
 def closed_ports(environment: Environment) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return by cluster each port that is listed in vain: what is closed by which group, and the rule that opens it."""
+    """Return the blocked ports by cluster: port and group, and the rule that would open it."""
     found = {tenant.vms.cluster: tuple(_closed(tenant)) for tenant in environment.tenants if tenant.vms is not None}
     return {cluster: told for cluster, told in found.items() if told}
 
@@ -27,20 +27,20 @@ def _closed(tenant: TenantSpec) -> Iterator[tuple[str, str]]:
             if group and not _lets_in(group, protocol, port):
                 rule = f"{{cidr: 0.0.0.0/0, protocol: {protocol}, ports: [{port}]}}"
                 yield (
-                    f"{protocol}/{port} of VM {vm.name} is let in by no rule of security group {group.name}",
+                    f"{protocol}/{port} of VM {vm.name} is blocked by security group {group.name}",
                     f"{rule} to ingress of {group.name} ({tenant_file(tenant)})",
                 )
 
 
 def _group(tenant: TenantSpec) -> SecurityGroupSpec | None:
-    """Return the group of the VPC that the VMs of ``tenant`` are in; None where nobody outside gets that far anyway."""
+    """Return the security group of the VPC of the VMs of ``tenant``; None if nothing outside reaches them anyway."""
     homes = {cluster.vpc for cluster in tenant.clusters if tenant.vms and cluster.name == tenant.vms.cluster}
     named = {vpc.security_group for vpc in tenant.vpcs if vpc.name in homes and vpc.ingress is Ingress.PUBLIC}
     return next((group for group in tenant.security_groups if group.name in named), None)
 
 
 def _lets_in(group: SecurityGroupSpec, protocol: Protocol, port: int) -> bool:
-    """Tell whether anybody outside may open a connection to ``port``: a rule without ports opens both ways."""
+    """Return whether ``port`` is open to any address: a rule without ports opens TCP and UDP."""
     rules = chain(((rule, True) for rule in group.ingress), ((rule, False) for rule in group.egress))
     asked = Ports(protocol=protocol, near=port)
     return any(

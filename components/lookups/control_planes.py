@@ -1,7 +1,7 @@
-"""What the control planes of clusters run: the pins in ``images.lock.yaml``, and where a new one keeps its state.
+"""Running state of control planes: the pins in ``images.lock.yaml``, and the data store of a new cluster.
 
-A cluster's data says what it is to run; its pin says what it runs. ``jacquard allocate`` gives a new cluster its pin,
-and only ``jacquard promote`` moves one.
+The data of a cluster has its wanted version; its pin has the running one. ``jacquard allocate`` creates the pin of a
+new cluster, and only ``jacquard promote`` changes it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _CONTROL_PLANES = ("control_planes",)
 
 
 def most_nodes_of(environment: Environment, cluster: ClusterSpec) -> int:
-    """Return how many nodes ``cluster`` may come to run."""
+    """Return the maximum number of nodes of ``cluster``."""
     return sum(most_nodes(environment, pool) for pool in cluster.pools)
 
 
 def standing_pins(environment: Environment) -> dict[str, ControlPlanePin]:
-    """Return the pins of clusters that are still there: another tenant's cluster of a name is another cluster."""
+    """Return the pins of existing clusters. A cluster of another tenant with the same name is a different cluster."""
     had = {name: given.tenant for name, given in environment.allocations.clusters.items()}
     pins = environment.image_pins.control_planes
     return {
@@ -40,7 +40,7 @@ def standing_pins(environment: Environment) -> dict[str, ControlPlanePin]:
 
 
 def running_version(environment: Environment, cluster: ClusterSpec) -> KubernetesVersion:
-    """Return the version that the control plane of ``cluster`` runs; the one it begins with when it is new."""
+    """Return the version that the control plane of ``cluster`` runs, or its initial one if it is new."""
     pin = environment.image_pins.control_planes.get(cluster.name)
     return cluster.version if pin is None else pin.version
 
@@ -67,7 +67,7 @@ def control_plane_pins(environment: Environment) -> tuple[dict[str, ControlPlane
 
 
 def taken_stores(environment: Environment) -> dict[str, set[str]]:
-    """Return the data stores that each cluster takes room in: the one it is on, and the one that it names."""
+    """Return the data stores whose capacity each cluster uses: its current one, and the one in the data."""
     pins = standing_pins(environment)
     return {placed.cluster.name: set(_stores(placed.cluster, pins)) for placed in clusters(environment)}
 
@@ -80,7 +80,7 @@ def _stores(cluster: ClusterSpec, pins: dict[str, ControlPlanePin]) -> Iterator[
 
 
 def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[str]) -> str | None:
-    """Return where a new cluster keeps its state: dedicated when it is large, else the emptiest shared data store."""
+    """Return the data store of a new cluster: dedicated if it is large, else the least used shared one."""
     wish, region = placed.cluster.control_plane, environment.region.control_planes
     if wish.data_store != PLACED:
         return wish.data_store
@@ -98,7 +98,7 @@ def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[s
 def _no_data_store(environment: Environment, placed: PlacedCluster) -> Problem:
     there = place(environment, REGION, _CONTROL_PLANES)
     text = (
-        f"no data store of {there} can take it, {most_nodes_of(environment, placed.cluster)} nodes; add"
+        f"no data store of {there} has capacity for it, {most_nodes_of(environment, placed.cluster)} nodes; add"
         " dedicated: {storage_class: ...} there, or for a small cluster a shared one"
     )
     return problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)

@@ -1,4 +1,4 @@
-"""Which clusters have names, and where their names may lead."""
+"""Clusters with DNS names, and the networks that their names may point to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterDnsInput]:
-    """Yield the names of a cluster that has any."""
+    """Yield the DNS input of a cluster that has any."""
     dns = environment.region.dns
     if dns is None or not has_names(environment, placed):
         return
@@ -29,6 +29,6 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 
 def has_names(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether names of a cluster's Services are written: where the region does it, and they get addresses."""
+    """Return whether DNS records of a cluster's Services are written: the region has DNS and Services get addresses."""
     addresses = any(entry.gives is Gift.LOAD_BALANCERS for entry in add_ons(environment, placed))
     return environment.region.dns is not None and addresses

@@ -1,7 +1,7 @@
-"""Which cluster runs a DPU, and which links between DPUs and hosts of a VPC each cluster may give out.
+"""DPU clusters of DPUs, and the links between DPUs and hosts of a VPC that each may assign.
 
-Where a DPU is follows from its rack: a new rack moves no other. What a cluster may give out of a VPC's prefix is in the
-lock file, since each cluster gives out addresses without asking the others (DPF 26.4 has no pool that spans clusters).
+The rack of a DPU determines its cluster: a new rack moves no other. The links of a VPC that a cluster may assign are in
+the lock file, because clusters assign addresses independently (DPF 26.4 has no pool that spans clusters).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from components.specs.ranges import NumberRange
 from components.specs.reading.problems import Problem, listed
 
 LINKS_AT_ONCE = 4
-"""Number of links that a cluster gets together; fewer would make long lists of them."""
+"""Number of links that a cluster is assigned together; smaller blocks would make long lists."""
 PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
 """Addresses of a link."""
 _ANY_HALL = "*"
 
 
 class DpuClusters:
-    """The DPU clusters of a region, ready to be asked about any host."""
+    """DPU clusters of a region, with lookup by host."""
 
     def __init__(self, listed: Iterable[DpuClusterSpec]) -> None:
         self._begins: dict[str, list[tuple[tuple[str | int, ...], str]]] = defaultdict(list)
@@ -43,7 +43,7 @@ class DpuClusters:
         self._by_rack: dict[tuple[str, str], str | None] = {}
 
     def of(self, host: HostSpec) -> str | None:
-        """Return the name of the one that runs the DPU of ``host``; None when none does."""
+        """Return the name of the DPU cluster that manages the DPU of ``host``; None if there is none."""
         at = (host.hall, host.rack)
         if at not in self._by_rack:
             self._by_rack[at] = self._found(*at)
@@ -56,13 +56,13 @@ class DpuClusters:
 
 
 def running_dpu(environment: Environment) -> Callable[[HostSpec], str | None]:
-    """Return what tells the cluster that runs the DPU of a host: `ONLY` where the region lists none."""
+    """Return a function that returns the DPU cluster of a host: `ONLY` if the region lists none."""
     listed = environment.region.dpus.clusters
     return DpuClusters(listed).of if listed else lambda _host: ONLY
 
 
 def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:
-    """Return where ``cluster`` begins, as a key that sorts like racks."""
+    """Return the first rack of ``cluster``, as a key that sorts like racks."""
     return () if cluster.from_rack is None else natural(cluster.from_rack)
 
 
@@ -88,7 +88,7 @@ def give_links(
 
 
 def _in_a_row(vpc: VpcAllocation) -> Links:
-    """Return the links of ``vpc`` counted on from one prefix for hosts to the next."""
+    """Return the links of ``vpc``, counted across its prefixes for hosts."""
     found, before = defaultdict[str, tuple[NumberRange, ...]](tuple), 0
     for prefix, links in vpc.host_links.items():
         for at, parts in links.items():
@@ -98,7 +98,7 @@ def _in_a_row(vpc: VpcAllocation) -> Links:
 
 
 def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
-    """Return ``vpc`` with ``links``, which are counted on from one prefix for hosts to the next."""
+    """Return ``vpc`` with ``links``, which are counted across its prefixes for hosts."""
     by_prefix, before = dict[Network, Links](), 0
     for prefix in vpc.host_links:
         room = range(before, before + _room(prefix))
@@ -117,9 +117,12 @@ def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
 
 
 def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mapping[str, int]) -> Links | None:
-    """Return ``kept`` with as many of ``room`` links more as the hosts in each DPU cluster need.
+    """Return ``kept`` with as many additional links of ``room`` as the hosts in each DPU cluster need.
 
-    A cluster keeps what it has: its DPUs may hold any link of it.
+    A cluster keeps its links, because its DPUs may use any of them.
+
+    Returns:
+        The links by DPU cluster in natural order; None if there are too few.
 
     Returns:
         The links by DPU cluster in natural order; None when there are too few.
@@ -137,9 +140,9 @@ def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mappin
 
 
 def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
-    """Yield the first address of each link of ``vpc`` that the DPU cluster ``at`` gives out.
+    """Yield the first address of each link of ``vpc`` that the DPU cluster ``at`` assigns.
 
-    All are given out by the only one where the region lists no DPU clusters.
+    If the region lists no DPU clusters, the single default cluster assigns all of them.
     """
     for prefix, by_cluster in vpc.host_links.items():
         every = (NumberRange(first=0, last=_room(prefix) - 1),)
@@ -160,14 +163,14 @@ def _numbers(part: NumberRange) -> range:
 
 
 def _runs(numbers: list[int]) -> Iterator[NumberRange]:
-    """Yield ``numbers`` as few ranges, upwards."""
+    """Yield ``numbers`` as the fewest ascending ranges."""
     for _, run in groupby(enumerate(sorted(numbers)), key=lambda item: item[1] - item[0]):
         [*_, (_, last)] = ends = list(run)
         yield NumberRange(first=ends[0][1], last=last)
 
 
 def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[str, Counter[str]]:
-    """Return for each VPC with links how many of its hosts are in each listed DPU cluster, in the order listed."""
+    """Return by VPC with links the number of its hosts in each listed DPU cluster, in the order listed."""
     listed = environment.region.dpus.clusters
     vpc_of, clusters_of = dict(linked(environment)) if listed else {}, DpuClusters(listed)
     needed = {name: Counter(dict.fromkeys((item.name for item in listed), 0)) for name in vpc_of.values()}
@@ -180,7 +183,7 @@ def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[st
 
 
 def _room(*prefixes: Network) -> int:
-    """Return how many links ``prefixes`` have room for."""
+    """Return the number of links in ``prefixes``."""
     return sum(prefix.num_addresses for prefix in prefixes) // PER_LINK
 
 

@@ -1,4 +1,4 @@
-"""What the DPUs of a region run, as networks of tenants and the foundation need it."""
+"""Services on the DPUs of a region, as inputs of tenant networks and the foundation."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from components.specs.keys import domain_of
 
 
 def uses_dpf(environment: Environment) -> bool:
-    """Tell whether the DPUs of a region isolate its VPCs; a region without VPCs is ready for one that wants it."""
+    """Return whether the DPUs of a region isolate its VPCs; a region without VPCs is prepared for it."""
     vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
     return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
 
 
 def uses_ovn(environment: Environment) -> bool:
-    """Tell whether OVN isolates a VPC of a region, or may: ``ovn_central`` and a network for its addresses are given.
+    """Return whether OVN isolates a VPC of a region, or may: ``ovn_central`` and its network are set.
 
-    What runs for OVN stays when its last VPC goes, since its controller alone takes VPCs out of the databases: it goes
-    by a later edit of the region.
+    OVN services stay when the last VPC is deleted, because only their controller removes VPCs from the databases. A
+    later edit of the region removes the services.
     """
     dpus, network = environment.region.dpus, environment.region.networks.ovn
     ready = dpus.ovn_central is not None and network is not None and uses_dpf(environment)
@@ -28,7 +28,7 @@ def uses_ovn(environment: Environment) -> bool:
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:
-    """Return what is the same for every VPC: DPU control, networks, pinned intents, charts."""
+    """Return the input that all VPCs share: DPU control, networks, pinned intents, charts."""
     region, versions, pins = environment.region, environment.versions, environment.image_pins
     charts = versions.installed(region.image_channel)
     return DpuPlatform(

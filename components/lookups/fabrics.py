@@ -1,4 +1,4 @@
-"""Which InfiniBand fabrics a VPC has partitions on, which halls a cluster may stand in therefore, and its partition."""
+"""Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls that a cluster may use."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def roce(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
 
 
 def _fabrics(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
-    """Return the fabrics of ``vpc``, by name; none where a cluster names a VPC that is not there."""
+    """Return the fabrics of ``vpc``, by name; empty if the VPC does not exist."""
     fabrics = sorted(environment.region.fabrics, key=lambda fabric: fabric.name)
     return [fabric for fabric in fabrics if vpc is not None and fabric.name in vpc.fabrics]
 
 
 def ports_on(kind: InstanceType, fabric: FabricSpec) -> int:
-    """Return how many ports a node of ``kind`` has on ``fabric``; those of DPUs are on no fabric that is asked for."""
+    """Return the number of ports of a node of ``kind`` on ``fabric``; DPU ports are not counted."""
     if fabric.kind is FabricKind.INFINIBAND:
         return kind.infiniband_ports
     return kind.roce_ports if fabric.roce else 0
@@ -42,7 +42,7 @@ def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
 
 
 def halls_for(environment: Environment, placed: PlacedPool, kind: InstanceType) -> tuple[str, ...]:
-    """Return the halls that ``placed`` may have hosts of ``kind`` in: of its site, and on its VPC's fabrics."""
+    """Return the halls where ``placed`` may have hosts of ``kind``: of its site, and on its VPC's fabrics."""
     sites = [site for site in environment.region.sites if placed.cluster.site in {None, site.name}]
     fabrics = [fabric for fabric in _fabrics(environment, placed.vpc) if ports_on(kind, fabric)]
     carried = {hall for fabric in fabrics for hall in reached(environment, fabric)}
@@ -66,7 +66,7 @@ def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[Insta
 
 
 def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
-    """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
+    """Return the number of GUIDs of ``placed`` on each fabric: one for each possible virtual function."""
     kinds = environment.instance_types.by_name
     functions = 0
     for pool in placed.cluster.pools:
@@ -78,7 +78,7 @@ def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
 
 
 def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:
-    """Return what hands out RDMA devices on RoCE in ``placed``; None where no pod shares any."""
+    """Return the device plugin input for RDMA devices on RoCE in ``placed``; None if no pod shares any."""
     kinds = {kind.name: kind for kind in _sharing(environment, placed)}
     if not kinds:
         return None
@@ -92,7 +92,7 @@ def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | N
 
 
 def handed_out(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
-    """Return the instance types of ``placed`` of which pods ask for ports, on whatever fabric."""
+    """Return the instance types of ``placed`` whose ports pods can request, on any fabric."""
     cut = cutting(environment, placed).values()
     return [*connected(environment, placed), *cut, *_sharing(environment, placed)]
 
@@ -108,10 +108,10 @@ def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceTy
 
 
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:
-    """Return the partition that nodes of ``placed`` are in; None when they are on no InfiniBand fabric.
+    """Return the partition of nodes of ``placed``; None if they are on no InfiniBand fabric.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     kinds, lock, versions = connected(environment, placed), environment.allocations, environment.versions
     if not kinds:

@@ -1,4 +1,4 @@
-"""Hosts of a region with what each is used for: node, spare, free or out of service."""
+"""Hosts of a region with their use: node, spare, free or out of service."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from components.specs.keys import group_key
 
 
 class HostUse(StrEnum):
-    """What a host is there for."""
+    """Use of a host."""
 
     NODE = "node"
     SPARE = "spare"
     """The host is assigned to a pool beyond the nodes of its rollout group."""
     OUT_OF_SERVICE = "out-of-service"
-    """The host takes no work, whether or not it is assigned to a pool."""
+    """The host runs no workload, whether or not it is assigned to a pool."""
     FREE = "free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedHost:
-    """A host, what fails together with it and what it counts as."""
+    """A host with its failure domain and use."""
 
     host: HostSpec
     failure_domain: str
@@ -37,7 +37,7 @@ class CountedHost:
 def counted_hosts(environment: Environment, of_pool: str | None = None) -> Iterator[CountedHost]:
     """Yield all hosts, or those of one pool, in the order of the inventory.
 
-    Which of a group's hosts are the spares is decided by what breaks; here they are the last ones.
+    Failures decide which hosts of a group are its spares; this function counts the last ones.
     """
     lock, running = environment.allocations, Counter[str]()
     for host in environment.hosts:

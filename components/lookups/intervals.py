@@ -1,4 +1,4 @@
-"""Finds what overlaps in one sweep over sorted intervals, so that ten thousand prefixes cost no more than a sort."""
+"""Detection of overlaps in one sweep over sorted intervals: ten thousand prefixes cost no more than a sort."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from components.specs.base import Network
 
 _Label = TypeVar("_Label")
 Interval = tuple[int, int, _Label]
-"""First number, last number (included), and whose they are."""
+"""First number, last number (included), and owner."""
 _LAST_WITH_BROADCAST = 30
-"""Prefixes of /31 and /32 have no address but those of machines (RFC 3021)."""
+"""Longest prefix with network and broadcast address: /31 and /32 have none (RFC 3021)."""
 
 
 def overlaps(intervals: Iterable[Interval[_Label]]) -> list[tuple[_Label, _Label]]:
-    """Return pairs of labels whose intervals overlap, in order of the input, the earlier label first.
+    """Return pairs of labels whose intervals overlap, in input order, the earlier label first.
 
-    Whatever overlaps anything stands in one pair at least; of many that overlap each other, not every pair is told.
+    Each overlapping interval is in at least one pair; not every pair of mutually overlapping intervals is returned.
     """
     entries = list(intervals)
     pairs: list[tuple[int, int]] = []
@@ -36,5 +36,5 @@ def bounds(network: Network) -> tuple[int, int]:
 
 
 def usable(network: Network) -> int:
-    """Return how many addresses of ``network`` a machine may have: all but its own and the broadcast address."""
+    """Return the number of host addresses of ``network``: all but the network and broadcast address."""
     return network.num_addresses if network.prefixlen > _LAST_WITH_BROADCAST else network.num_addresses - 2

@@ -1,4 +1,4 @@
-"""Sorts of numbers: the range that each is taken from, and how people and lock files write it."""
+"""Kinds of numbers: their range, and their format in lock files and messages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from components.specs.network.vpc_allocation import IPV6_PREFIXES, VpcAllocation
 
 ADDRESS_BITS = 32
 PREFIXES = ("pods", "services", "hosts", "load_balancers")
-"""Keys of a VPC's prefixes, in the order they are given, since fewer gaps are left with the wide ones first."""
+"""Keys of a VPC's prefixes in allocation order: wide prefixes first leave fewer gaps."""
 
 
 class Kind(NamedTuple):
-    """A sort of number, as quarantine calls it; what is on fabrics is counted for each."""
+    """A kind of number, as named in quarantine; numbers on fabrics have one kind per fabric."""
 
     section: str
     fabric: str = ""
@@ -58,25 +58,25 @@ def rail_prefixes(fabric: str) -> Kind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """All that is particular to a sort of number; what a lock file has of it are fields of `Freed` and of an entry."""
+    """Properties of a kind of number; the numbers in a lock file are fields of `Freed` and of an entry."""
 
     range: str
     """Key of its range in ``networks``, or in each of ``fabrics``."""
     by_fabric: bool = False
     entry: type[VpcAllocation | ClusterAllocation] | None = None
-    """Entry of the lock file that has such numbers; None where the number is an entry by itself."""
+    """Entry of the lock file that has such numbers; None if the number is a separate entry."""
     keys: tuple[str, ...] = ()
     """Keys of such numbers in the entry."""
     block: Callable[[Any], Block] = as_block
-    """Returns the numbers of a range that can be given."""
+    """Function that returns the assignable numbers of a range."""
     value: Callable[[Block], Any] = lambda block: block.first
-    """Returns the value of a number in a lock file."""
+    """Function that returns the value of a number in a lock file."""
     form: str = ""
-    """Format in which people write it."""
+    """Format of the number in messages."""
     unit: str = "addresses"
-    """What people call several of them."""
+    """Plural noun for these numbers."""
     prefix_bits: int = 0
-    """Bits of an address where the numbers are prefixes; 0 where they are none."""
+    """Address length in bits if the numbers are prefixes; else 0."""
 
 
 def _address(block: Block) -> Address:
@@ -123,4 +123,4 @@ SORTS = {
         prefix_bits=IPV6_BITS,
     ),
 }
-"""Sorts of numbers, by their section of the quarantine."""
+"""Kinds of numbers, by their section of the quarantine."""

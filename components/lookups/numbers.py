@@ -1,4 +1,4 @@
-"""Free blocks of number ranges, always the lowest: the same data gives the same numbers."""
+"""Free blocks of number ranges, always the lowest: the same data results in the same numbers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Block:
 
     @property
     def size(self) -> int:
-        """Return how many numbers it has."""
+        """Return the number of numbers in the block."""
         return self.last - self.first + 1
 
     def __contains__(self, other: Block) -> bool:
-        """Tell whether ``other`` lies within this block."""
+        """Return whether ``other`` is within this block."""
         return self.first <= other.first and other.last <= self.last
 
 
 class Blocks:
-    """The numbers of some ranges, and which of them are taken.
+    """Numbers of some ranges, with the used ones.
 
-    Taken numbers are kept as few merged intervals, so that taking the lowest free one costs a look at the gaps only.
+    Used numbers are stored as merged intervals, so that finding the lowest free block only scans the gaps.
     """
 
     def __init__(self, ranges: Iterable[Block]) -> None:
@@ -39,7 +39,7 @@ class Blocks:
         self._taken: list[Block] = []
 
     def occupy(self, block: Block) -> None:
-        """Take ``block`` out, whether or not parts of it are out already."""
+        """Mark ``block`` as used, even if parts of it are used already."""
         start = stop = self._first_touching(block.first)
         first, last = block.first, block.last
         while stop < len(self._taken) and self._taken[stop].first <= last + 1:
@@ -48,7 +48,7 @@ class Blocks:
         self._taken[start:stop] = [Block(first, last)]
 
     def take(self, size: int = 1) -> Block | None:
-        """Return the lowest free block of ``size`` numbers, a power of two, that begins at a multiple of it."""
+        """Return and mark the lowest free block of ``size`` numbers, a power of two, aligned to its size."""
         for allowed in self._ranges:
             first = _aligned(allowed.first, size)
             for taken in self._taken[self._first_touching(first) :]:
@@ -63,7 +63,7 @@ class Blocks:
         return None
 
     def grow(self, block: Block, size: int) -> Block | None:
-        """Return ``block`` with the numbers behind it up to ``size``; None when these are not all free."""
+        """Return ``block`` extended upwards to ``size`` numbers; None if these are not all free."""
         grown = Block(block.first, block.first + size - 1)
         near = self._first_touching(block.last + 1)
         blocked = any(taken.last > block.last and taken.first <= grown.last for taken in self._taken[near : near + 2])
@@ -73,11 +73,11 @@ class Blocks:
         return grown
 
     def __contains__(self, block: Block) -> bool:
-        """Tell whether ``block`` lies within one of the ranges, free or not."""
+        """Return whether ``block`` is within one of the ranges, free or not."""
         return any(block in allowed for allowed in self._ranges)
 
     def _first_touching(self, number: int) -> int:
-        """Return the index of the first taken interval that holds ``number``, ends just before it or comes after."""
+        """Return the index of the first used interval that contains ``number``, ends just before it, or follows it."""
         index = bisect_left(self._taken, Block(number, number))
         return index - 1 if index and self._taken[index - 1].last >= number - 1 else index
 
@@ -94,7 +94,7 @@ def as_block(value: Network | Network6 | NumberRange | Address | int) -> Block:
 
 
 def hosts_of(network: Network) -> Block:
-    """Return the addresses of ``network`` that a machine can have: not the network's own, nor the broadcast address."""
+    """Return the host addresses of ``network``, without network and broadcast address."""
     block = as_block(network)
     return block if block.size <= 2 else Block(block.first + 1, block.last - 1)  # noqa: PLR2004 - RFC 3021
 

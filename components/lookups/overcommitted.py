@@ -1,4 +1,4 @@
-"""Namespaces of teams that may take more together than the quota of their tenant."""
+"""Namespaces of teams whose quotas together exceed the quota of their tenant."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _LOAD_BALANCERS = "load balancers"
 
 
 def overcommitted(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return what namespaces may take together beyond a quota of their tenant, by the first cluster that has such.
+    """Return where quotas of namespaces exceed a quota of their tenant, by the first cluster with such.
 
-    Kubernetes holds each namespace to its own quota and nothing to their sum.
+    Kubernetes enforces the quota of each namespace but not their sum.
     """
     found: dict[str, list[str]] = {}
     for tenant in environment.tenants:
         for what, path, quota in _quotas(tenant):
             spaces = list(_parts(tenant, what))
             if sum(amount for *_, amount in spaces) > (bytes_of(quota) if isinstance(quota, str) else quota):
-                told = listed([f"{said} in {cluster}/{name}" for cluster, name, said, _ in spaces])
+                sums = listed([f"{said} in {cluster}/{name}" for cluster, name, said, _ in spaces])
                 there = place(environment, tenant_file(tenant), path)
                 found.setdefault(spaces[0][0], []).append(
-                    f"of {what} {told}, more than the quota of {tenant.tenant} ({quota}, {there})"
+                    f"of {what} {sums}, more than the quota of {tenant.tenant} ({quota}, {there})"
                 )
-    return {cluster: tuple(told) for cluster, told in found.items()}
+    return {cluster: tuple(sums) for cluster, sums in found.items()}
 
 
 def _quotas(tenant: TenantSpec) -> Iterator[tuple[str, tuple[str, ...], str | int]]:
-    """Yield the quotas of ``tenant`` that namespaces have too: of what, where, and how much."""
+    """Yield the quotas of ``tenant`` that namespaces have too: resource, place and amount."""
     quotas = tenant.quotas
     if quotas.load_balancers is not None:
         yield _LOAD_BALANCERS, ("quotas", "load_balancers"), quotas.load_balancers
@@ -42,7 +42,7 @@ def _quotas(tenant: TenantSpec) -> Iterator[tuple[str, tuple[str, ...], str | in
 
 
 def _parts(tenant: TenantSpec, what: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield cluster and name of each namespace with a quota of ``what``, as it is written and as a number."""
+    """Yield cluster and name of each namespace with a quota of ``what``, as written and as a number."""
     for placed in clusters_of(tenant):
         for space in placed.cluster.namespaces:
             quota = space.quota or NamespaceQuotaSpec()

@@ -1,4 +1,4 @@
-"""Values of add-ons that clusters have for themselves, unlike the others of their region."""
+"""Values of add-ons that a cluster overrides, unlike the other clusters of its region."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 def own_values(environment: Environment) -> dict[tuple[str, str], str]:
-    """Return by cluster and add-on what is set there alone, with the reason."""
+    """Return the overridden values by cluster and add-on, with the reason."""
     return {
         (placed.cluster.name, entry.name): reasons(overrides_of(spec))
         for placed in clusters(environment)

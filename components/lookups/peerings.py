@@ -1,4 +1,4 @@
-"""Peerings of VPCs: what each tenant's file says of them, and which of them both sides want."""
+"""Peerings of VPCs: what each tenant requests, and which both sides request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.region.tenant import TenantSpec
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedPeer:
-    """One side of a peering, and where it is written."""
+    """One side of a peering, with its place in the data."""
 
     tenant: TenantSpec
     vpc: VpcSpec
@@ -32,7 +32,7 @@ class PlacedPeer:
 
 
 def peers(environment: Environment) -> Iterator[PlacedPeer]:
-    """Yield what all tenants say of peerings, in order of file and entry."""
+    """Yield the peerings that all tenants request, in order of file and entry."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for place, peer in enumerate(vpc.peers):
@@ -40,7 +40,7 @@ def peers(environment: Environment) -> Iterator[PlacedPeer]:
 
 
 def agreed(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Iterator[tuple[str, str]]:
-    """Yield tenant and name of each VPC that ``vpc`` of ``tenant`` is peered with: both sides say so."""
+    """Yield tenant and name of each VPC that ``vpc`` of ``tenant`` is peered with: both sides request it."""
     for peer in vpc.peers:
         other = other_side(tenant, peer)
         if says_so(environment, other, (tenant.tenant, vpc.name)):
@@ -48,7 +48,7 @@ def agreed(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Iterat
 
 
 def says_so(environment: Environment, side: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Tell whether the VPC ``side``, a tenant and a name, wants a peering with ``other``."""
+    """Return whether the VPC ``side``, a tenant and a name, requests a peering with ``other``."""
     return any(
         other_side(tenant, peer) == other
         for tenant in environment.tenants
@@ -59,5 +59,5 @@ def says_so(environment: Environment, side: tuple[str, str], other: tuple[str, s
 
 
 def other_side(tenant: TenantSpec, peer: PeerSpec) -> tuple[str, str]:
-    """Return tenant and name of the VPC that ``peer`` in the file of ``tenant`` means."""
+    """Return tenant and name of the VPC that ``peer`` in the file of ``tenant`` refers to."""
     return peer.tenant or tenant.tenant, peer.vpc

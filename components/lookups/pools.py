@@ -1,4 +1,4 @@
-"""Names and walks that every part of the plan shares: tenants' files, pools, failure domains, rollout groups."""
+"""Common lookups and iterators of all components: tenants' files, pools, failure domains, rollout groups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DataPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class _Placed:
-    """What is written of a cluster, and where."""
+    """A cluster in the data, with its place."""
 
     tenant: TenantSpec
     cluster: ClusterSpec
@@ -36,23 +36,23 @@ class _Placed:
 
     @property
     def vpc(self) -> VpcSpec | None:
-        """Return the VPC of the cluster; None where its tenant has no such VPC, which is a problem of its own."""
+        """Return the VPC of the cluster; None if its tenant has no such VPC, which a rule reports."""
         return vpc_of(self.tenant.vpcs, self.cluster)
 
     @property
     def vpc_path(self) -> DataPath:
-        """Return where the VPC of the cluster is written, which must be there."""
+        """Return the path of the cluster's VPC, which must exist."""
         return "vpcs", [vpc.name for vpc in self.tenant.vpcs].index(self.cluster.vpc)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedCluster(_Placed):
-    """A cluster and where it is written."""
+    """A cluster with its place in the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedPool(_Placed):
-    """A pool and where it is written."""
+    """A pool with its place in the data."""
 
     pool: NodePoolSpec
 
@@ -63,34 +63,34 @@ class PlacedPool(_Placed):
 
     @property
     def placed_cluster(self) -> PlacedCluster:
-        """Return the cluster of the pool, and where it is written."""
+        """Return the cluster of the pool, with its place."""
         return PlacedCluster(tenant=self.tenant, cluster=self.cluster, path=self.path[:-2])
 
     @property
     def dual_stack(self) -> bool:
-        """Tell whether the data ask for IPv6 beside IPv4 in the cluster."""
+        """Return whether the data requests IPv6 in addition to IPv4 in the cluster."""
         return self.vpc is not None and self.vpc.ipv6_of(self.cluster.name) is not None
 
 
 def vpc_of(vpcs: Iterable[VpcSpec], cluster: ClusterSpec) -> VpcSpec | None:
-    """Return the VPC of ``cluster`` among ``vpcs``; None where it is not there."""
+    """Return the VPC of ``cluster`` among ``vpcs``; None if it is not there."""
     return next((vpc for vpc in vpcs if vpc.name == cluster.vpc), None)
 
 
 def vpc_of_host(environment: Environment) -> Callable[[HostSpec], str | None]:
-    """Return what tells the VPC that a host belongs to by the lock file: None where nobody of the data has the host."""
+    """Return a function from a host to its VPC by the lock file: None if no cluster of the data has the host."""
     names = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
     hosts = environment.allocations.hosts
     return lambda host: names.get(cluster_of(hosts.get(host.host, "")))
 
 
 def tenant_file(tenant: TenantSpec) -> str:
-    """Return the file that holds ``tenant``."""
+    """Return the file of ``tenant``."""
     return f"tenants/{tenant.tenant}.yaml"
 
 
 def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
-    """Yield the VMs of a tenant with where they are written: the platform's own, and those that it ordered."""
+    """Yield the VMs of a tenant with their paths: the platform's, and those that the tenant ordered."""
     if tenant.vms is not None:
         for key, listing in (("platform", tenant.vms.platform), ("instances", tenant.vms.instances)):
             for index, vm in enumerate(listing):
@@ -98,13 +98,13 @@ def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
 
 
 def system_of(environment: Environment, tenant: TenantSpec, vm: VirtualMachineSpec) -> GuestSystem | None:
-    """Return what ``vm`` runs; None where nobody knows its image, which is a problem of its own."""
+    """Return the guest system of ``vm``; None if its image is undeclared, which a rule reports."""
     images: list[VmImage] = [*environment.vm_catalog.images, *(tenant.vms.own_images if tenant.vms else ())]
     return next((image.os for image in images if image.name == vm.image), None)
 
 
 def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
-    """Yield what asks for a public address of each VM of a tenant that has one, and the VM's key in the lock file."""
+    """Yield for each VM of a tenant with a public address the path that requests it, and the key in the lock file."""
     if tenant.vms is not None:
         home = tenant.vms.cluster
         for path, vm in vms_of(tenant):
@@ -123,12 +123,12 @@ def vm_pools(environment: Environment, vms: VmsSpec, cluster: ClusterSpec) -> tu
 
 
 def inventory_file(hall: str) -> str:
-    """Return the file that holds the hosts of ``hall``."""
+    """Return the inventory file of ``hall``."""
     return f"inventory/hall-{hall}.csv"
 
 
 def clusters(environment: Environment) -> Iterator[PlacedCluster]:
-    """Yield all clusters in order of file and entry; pools that retire, or whose cluster does, want no nodes."""
+    """Yield all clusters in order of file and entry; retiring pools, and pools of retiring clusters, want no nodes."""
     for tenant in environment.tenants:
         yield from clusters_of(tenant)
 
@@ -151,10 +151,10 @@ def pools(environment: Environment) -> Iterator[PlacedPool]:
 
 
 def pool_named(environment: Environment, pool: str, file: str, section: str) -> PlacedPool:
-    """Return the pool that somebody calls ``pool`` (``cluster/pool``).
+    """Return the pool with the key ``pool`` (``cluster/pool``).
 
     Raises:
-        SpecError: there is none, told of ``section`` of the lock file ``file``, which would change.
+        SpecError: there is none; reported at ``section`` of the lock file ``file``, which would change.
     """
     placed = {item.key: item for item in pools(environment)}
     if pool not in placed:
@@ -164,12 +164,12 @@ def pool_named(environment: Environment, pool: str, file: str, section: str) -> 
 
 
 def failure_domain(environment: Environment, host: HostSpec) -> str:
-    """Return the name of what fails together with ``host``."""
+    """Return the name of the failure domain of ``host``."""
     return environment.failure_domain(host)
 
 
 def wanted_nodes(environment: Environment, pool: NodePoolSpec) -> int:
-    """Return the nodes ``pool`` runs; none for racks of an unknown instance type, which is a problem of its own.
+    """Return the wanted nodes of ``pool``; 0 for racks of an undeclared instance type, which a rule reports.
 
     Spares of whole racks stay inside them: a node elsewhere is in another NVLink domain.
     """
@@ -180,20 +180,20 @@ def wanted_nodes(environment: Environment, pool: NodePoolSpec) -> int:
 
 
 def most_nodes(environment: Environment, pool: NodePoolSpec) -> int:
-    """Return how many nodes ``pool`` may come to run."""
+    """Return the maximum number of nodes of ``pool``."""
     if pool.autoscaling and pool.max_nodes is not None:
         return pool.max_nodes
     return wanted_nodes(environment, pool)
 
 
 def rack_hosts(environment: Environment, pool: NodePoolSpec) -> int:
-    """Return the hosts of the whole racks that ``pool`` takes; none for a pool that counts in nodes."""
+    """Return the number of hosts in the whole racks of ``pool``; 0 for a pool that counts nodes."""
     kind = environment.instance_types.by_name.get(pool.instance_type)
     return (pool.racks or 0) * kind.nodes_per_rack if kind else 0
 
 
 def declared_spares(environment: Environment, pool: NodePoolSpec) -> PercentOrCount:
-    """Return the spares ``pool`` keeps per failure domain: its own figure, or else the region's."""
+    """Return the spares of ``pool`` in each failure domain: its value, or else the region's."""
     return environment.region.spares if pool.spares is None else pool.spares
 
 
@@ -207,21 +207,21 @@ def _emptied(pool: NodePoolSpec) -> NodePoolSpec:
 def problem(
     environment: Environment, file: str, path: DataPath, text: str, subject: str = "", rule: str = FORM
 ) -> Problem:
-    """Return a problem at the line where ``path`` stands in ``file``.
+    """Return a problem at the line of ``path`` in ``file``.
 
     Args:
-        environment: knows the line.
+        environment: provides the line.
         file: relative to the environment's folder.
         path: place in the file.
-        text: what is wrong, and the remedy.
-        subject: what a waiver of it names; nothing when there is none.
-        rule: the policy that asks for it, when it is not the cross-check that reports it.
+        text: the problem and the remedy.
+        subject: name that waivers match; empty if there is none.
+        rule: the policy that requires it, if it is not the reporting rule.
     """
     return Problem(file, environment.positions.line(file, path), dotted(path), text, rule=rule, subject=subject)
 
 
 def place(environment: Environment, file: str, path: DataPath) -> str:
-    """Return ``file:line`` of the value at ``path``, for the other side of a problem."""
+    """Return ``file:line`` of the value at ``path``, to refer to the other side of a problem."""
     return problem(environment, file, path, "").place
 
 

@@ -1,7 +1,7 @@
-"""Which clusters give pods functions of ports on RoCE, and the addresses that they need on its rails.
+"""Clusters whose pods get functions of ports on RoCE, and the addresses they need on rails.
 
-A rail is a subnet of the cluster's prefix on the fabric, all its rails in equal parts. NVIDIA's IPAM gives each node a
-block of each subnet, as many addresses as a port has functions at most, and pods of the node take theirs from it.
+A rail is a subnet of the cluster's prefix on the fabric; all rails have equal parts. NVIDIA's IPAM assigns each node a
+block of each subnet, with as many addresses as a port has functions at most, and pods of the node use these.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from components.specs.base import Network
 from components.specs.environment import Environment
 
 _GROWTH = 2
-"""How many times the nodes of today a new prefix has room for."""
+"""Factor of a new prefix's capacity relative to the current nodes."""
 
 
 def rails_needed(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
-    """Return how many addresses ``placed`` needs on a rail of each fabric with rails: a block for each node.
+    """Return the number of addresses of ``placed`` on a rail of each fabric with rails: a block for each node.
 
-    One block more makes up for network, broadcast and gateway.
+    One additional block covers network, broadcast and gateway address.
     """
     kinds = cutting(environment, placed)
     if not kinds:
@@ -33,7 +33,7 @@ def rails_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
 
 
 def rail_ports(environment: Environment, placed: PlacedCluster) -> int:
-    """Return how many rails nodes of ``placed`` have ports on whose functions pods get."""
+    """Return the number of rails on which nodes of ``placed`` have ports with functions for pods."""
     return max((kind.roce_ports for kind in cutting(environment, placed).values()), default=0)
 
 
@@ -43,15 +43,15 @@ def prefix_length(subnets: int, needed: int) -> int:
 
 
 def room_of_rail(subnets: int, prefix: Network) -> int:
-    """Return how many addresses each of ``subnets`` of ``prefix`` has."""
+    """Return the number of addresses of each of ``subnets`` of ``prefix``."""
     return prefix.num_addresses // subnets
 
 
 def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
-    """Return what gives pods of ``placed`` functions of ports on RoCE; None where nothing does.
+    """Return the rail input for pods of ``placed`` with functions of ports on RoCE; None if there are none.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     kinds = cutting(environment, placed)
     if not kinds:

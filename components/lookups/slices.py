@@ -1,4 +1,4 @@
-"""Slices: the parts of an environment that one stack applies, in the order they are applied."""
+"""Slices: the parts of an environment, each applied by one stack, in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 class SliceKind(StrEnum):
-    """What a slice is about."""
+    """Kind of a slice."""
 
     FOUNDATION = "foundation"
     INVENTORY = "inventory"
@@ -20,15 +20,15 @@ class SliceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """A part of an environment. Slices share no outputs: each can be previewed alone."""
+    """A part of an environment. Slices share no outputs: each can be previewed separately."""
 
     name: str
-    """End of its stack's name after the environment's, such as ``tenant-acme``."""
+    """Suffix of the stack's name after the environment's, such as ``tenant-acme``."""
     kind: SliceKind
 
     @property
     def subject(self) -> str:
-        """Return the hall, tenant or cluster it is about; nothing for the foundation."""
+        """Return the hall, tenant or cluster of the slice; empty for the foundation."""
         return self.name.removeprefix(self.kind).removeprefix("-")
 
 
@@ -44,11 +44,12 @@ def slices(environment: Environment) -> tuple[Slice, ...]:
 
 
 def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return which slices each slice of ``environment`` needs, by name, both in the order they are applied.
+    """Return the slices that each slice of ``environment`` needs, by name, both in the order they are applied.
 
-    The foundation makes the namespaces, templates and chart sources that all others refer to. The machines of a tenant
-    claim hosts: the halls where the lock file gives it some come before it, and go after it. What is inside a cluster
-    is applied to the API server that its tenant makes. Nothing else of a slice refers to another.
+    The foundation creates the namespaces, templates and chart sources that all others refer to. The machines of a
+    tenant claim hosts: halls where the lock file assigns hosts to it are applied before it and deleted after it. The
+    content of a cluster is applied to the API server that its tenant's slice creates. There are no other references
+    between slices.
     """
     found: dict[str, tuple[str, ...]] = {_slice(SliceKind.FOUNDATION).name: ()}
     foundation = tuple(found)

@@ -1,4 +1,4 @@
-"""Spare arithmetic: how many hosts stay free beside the nodes of one pool in one failure domain."""
+"""Spare arithmetic: hosts that stay free besides the nodes of one pool in one failure domain."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from components.specs.base import PercentOrCount, count_of
 
 
 def spares_for(nodes: int, spares: PercentOrCount) -> int:
-    """Return the spares that ``nodes`` of one pool in one failure domain need."""
+    """Return the number of spares for ``nodes`` of one pool in one failure domain."""
     return count_of(spares, nodes) if nodes else 0
 
 
 @lru_cache(maxsize=4096)
 def nodes_within(hosts: int, spares: PercentOrCount) -> int:
-    """Return how many nodes ``hosts`` can carry beside their own spares."""
+    """Return the number of nodes that fit ``hosts`` besides their spares."""
     nodes = max(0, hosts - spares_for(hosts, spares))
     while nodes + 1 + spares_for(nodes + 1, spares) <= hosts:
         nodes += 1

@@ -1,4 +1,4 @@
-"""Reads tables that the library brings along: a folder of YAML files, each with rows of one topic."""
+"""Loader of the library's tables: a folder of YAML files, each with rows of one topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _File = TypeVar("_File", bound=DataFile)
 
 
 def table_files(folder: Path, model: type[_File]) -> tuple[dict[str, _File], list[Problem]]:
-    """Return the files of ``folder`` by name, as far as they can be read, and all that is wrong with the others."""
+    """Return the readable files of ``folder`` by name, and all problems of the others."""
     files: dict[str, _File] = {}
     problems: list[Problem] = []
     for path in sorted(folder.glob("*.yaml")):

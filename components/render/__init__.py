@@ -1,1 +1,1 @@
-"""Pure renderers: specs in, manifests out; total, ordered and deterministic."""
+"""Pure renderers from specs to manifests: total, ordered and deterministic."""

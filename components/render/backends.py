@@ -1,7 +1,7 @@
-"""What each backend renders and can do: one entry a backend, and nobody else asks which one it is.
+"""Renderers and capabilities of each backend, one entry per backend. No other renderer branches on the backend.
 
-Templates of older revisions stay as they were, so that each revision keeps its own tables.
-``jacquard.observe.backends`` says in the same way what the objects of each backend tell.
+Node templates are the exception: older revisions never change, so each revision keeps its own tables.
+``jacquard.observe.backends`` is the equivalent table for reading the status of each backend's objects.
 """
 
 from __future__ import annotations
@@ -33,119 +33,119 @@ from components.specs.region.region import ControlPlaneBackend, ControlPlanesSpe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanes:
-    """Control planes of one backend, and nodes that join them."""
+    """Renderers and capabilities of one control-plane backend and of the nodes that join it."""
 
     render: Callable[[ControlPlane], tuple[Manifest, ...]]
-    """Returns the objects of one control plane, which itself is the last of them."""
+    """Returns the objects of one control plane; the control plane itself is the last."""
     bootstrap_template: tuple[str, str]
-    """Version and kind of what makes a machine a node of such a cluster."""
+    """API version and kind of the bootstrap template that turns a machine into a node of such a cluster."""
     join: str
-    """What the join service calls the way in which such nodes join."""
+    """Name of the join method of such nodes in the contract of the join service."""
     operators: Callable[[ControlPlanesSpec], tuple[Operator, ...]]
-    """Returns what hosts control planes, beside Cluster API's providers."""
+    """Returns the operators that host control planes, in addition to the Cluster API providers."""
     providers: Callable[[ControlPlanesSpec], tuple[Provider, ...]]
     dedicated_charts: tuple[str, ...]
-    """Charts that are installed for each data store of a cluster's own."""
+    """Charts that are installed for each dedicated data store of a cluster."""
     etcd_by_replicas: bool
-    """Whether a data store of a cluster's own has as many members as the control plane needs for its replicas."""
+    """Whether the number of members of a dedicated data store follows from the replicas of the control plane."""
     keeps_events_apart: bool
-    """Whether events can be kept in another data store than everything else."""
+    """Whether events can be stored in a data store separate from all other objects."""
     counts_konnectivity_agents: bool
-    """Whether the number of konnectivity agents can be chosen; if not, one runs on every node."""
+    """Whether the number of konnectivity agents is configurable; if not, each node runs an agent."""
     makes_shared_data_stores: bool
-    """Whether data stores that clusters share are made, or only named."""
+    """Whether data stores shared by clusters are created by the library; if not, they are only referenced."""
     moves_data_stores: bool
-    """Whether the state of a cluster can go from one data store to another."""
+    """Whether the state of a cluster can be migrated to another data store."""
     takes_addresses: bool
-    """Whether nodes can be told the address that they register with."""
+    """Whether the registration address of nodes is configurable."""
     one_family_until: str | None
-    """Last release of its provider under which clusters have one family of addresses; None where all have both."""
+    """Last provider release that limits clusters to a single IP family; None if all releases support dual stack."""
     versions_by: str | None
-    """Chart whose release bounds the version of a control plane; None where nothing but its image does."""
+    """Chart whose release limits the version of a control plane; None if only its image does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BareMetal:
-    """Hosts of one backend, and machines on them."""
+    """Renderers and capabilities of one bare-metal backend: hosts, and machines on them."""
 
     boots: tuple[BootMode, ...]
-    """Ways to boot an image."""
+    """Supported boot modes of an image."""
     operators: Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]
-    """Returns what provisions hosts, beside Cluster API's providers."""
+    """Returns the operators that provision hosts, in addition to the Cluster API providers."""
     services: Callable[[BareMetalSpec, str], Iterable[Manifest]]
-    """Returns what those run, by the interface on which hosts and BMCs reach it."""
+    """Returns the services of these operators, given the interface on which hosts and BMCs reach them."""
     providers: tuple[Provider, ...]
     gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
-    """Feature gates that providers of control planes need with these hosts, by the provider's name."""
+    """Feature gates that control-plane providers need with these hosts, by provider name."""
     infrastructure: Callable[[ControlPlane], Manifest]
-    """Returns the infrastructure of one cluster."""
+    """Returns the infrastructure object of one cluster."""
     machine_template: tuple[str, str]
-    """Version and kind of what claims a host for a machine."""
+    """API version and kind of the machine template, by which a machine claims a host."""
     remediation: Callable[[str, str, dict[str, str]], tuple[Manifest, ...]]
-    """Returns what is tried before an unhealthy node is replaced, by name, cluster and labels of its pool."""
+    """Returns the remediation objects used before an unhealthy node is replaced, by pool, cluster and labels."""
     host: Callable[[PlacedHost, FirmwareUpdate], Iterable[Manifest]]
     """Returns the objects of one host."""
     patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
-    """Returns, by a stable key, fields of objects that the backend's own controllers make for hosts."""
+    """Returns patches, by a stable key, of host objects that the backend's own controllers create."""
     data_template: tuple[str, str] | None = None
-    """Version and kind of what tells a node what is its own, such as its address; None where nothing does."""
+    """API version and kind of the template of per-node data, such as the node address; None if unsupported."""
     lists_failure_domains: bool
-    """Whether a cluster lists the failure domains that its machines may be in."""
+    """Whether a cluster lists the failure domains allowed for its machines."""
     asks_certificates: bool
-    """Whether a BMC that speaks by https has to prove who it is, unless the data except it."""
+    """Whether the certificates of HTTPS BMCs are verified, except for BMCs that the data exempt."""
     redfish_only: bool
-    """Whether BMCs are spoken to by Redfish only, and at an address."""
+    """Whether BMCs are supported with Redfish only, at an IP address."""
 
 
 class Filter(Enum):
-    """Whose packets a backend filters on their way out."""
+    """Egress traffic that a backend filters."""
 
     HOSTS = auto()
-    """Whatever the host sends is filtered, packet by packet: no connection is remembered."""
+    """All traffic of the host is filtered statelessly, packet by packet."""
     PODS = auto()
-    """What pods send is filtered, unless they are on the network of their host; answers pass."""
+    """Traffic of pods outside the host network is filtered statefully: replies pass."""
     NOTHING = auto()
-    """Nothing is filtered, and only routes keep packets."""
+    """No traffic is filtered; only routes restrict it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borders:
-    """Borders of VPCs by one backend."""
+    """Isolation of VPCs by one backend."""
 
     on_dpus: bool
-    """Whether the DPUs of a VPC's hosts enforce them; if not, each of its clusters does."""
+    """Whether the DPUs of the VPC's hosts enforce the isolation; if not, each cluster of the VPC does."""
     isolates_hosts: bool
-    """Whether hosts are kept from those of other tenants, although their own tenant is root there."""
+    """Whether hosts are isolated from those of other tenants, even though the tenant has root access on its hosts."""
     caveat: str | None = None
-    """What whoever takes the backend has to know, after its name; None where there is nothing."""
+    """Limitation that `check` reports after the backend's name; None if there is none."""
     source: str
-    """Where upstream says so, ``repository:path``."""
+    """Upstream source of the caveat and of `isolates_hosts`, ``repository:path``."""
     network: Callable[[Vpc, DpuPlatform], tuple[Manifest, ...]] = lambda _vpc, _platform: ()
-    """Returns the objects of a VPC that DPUs isolate."""
+    """Returns the objects of a VPC that is isolated on DPUs."""
     inside: Callable[[Vpc, NetworksSpec, str], tuple[Manifest, ...]] = lambda _vpc, _networks, _cluster: ()
-    """Returns the objects of a VPC that are inside one of its clusters."""
+    """Returns the objects of a VPC inside one of its clusters."""
     charts: tuple[str, ...] = ()
-    """Charts that each cluster of a VPC installs."""
+    """Charts that are installed in each cluster of a VPC."""
     brings_network: bool = False
-    """Whether these charts are the CNI of each cluster of a VPC, for one family of addresses or both."""
+    """Whether these charts are the CNI of each cluster of a VPC, single-stack or dual-stack."""
     joints: tuple[Network | Network6, ...] = ()
-    """Networks that this CNI takes for itself in each cluster, whatever else is in them."""
+    """Networks that this CNI reserves for itself in each cluster."""
     link_per_host: bool = False
-    """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
+    """Whether each host has a separate routed link, and reaches destinations outside its VPC by address only."""
     filters: Filter
-    """Whose packets are filtered."""
+    """Egress traffic that is filtered."""
     rules_in: str
-    """Kind of the objects that hold the rules of a VPC."""
+    """Kind of the objects that contain the rules of a VPC."""
     routed_inside: bool = False
-    """Whether pods can be reached from outside by their own addresses, without any EVPN."""
+    """Whether pods are reachable from outside by their own addresses, without EVPN."""
     masquerades: bool = False
-    """Whether what leaves a VPC has an address of a node or a router, by which answers come back."""
+    """Whether traffic that leaves a VPC is translated to the address of a node or a router (SNAT)."""
     evpn: bool = False
-    """Whether its routes are told apart by EVPN, by VNI and route target."""
+    """Whether routes are separated by EVPN, with VNI and route target."""
     several_clusters: bool = False
-    """Whether several clusters may be in one VPC, each with prefixes of its own for what is inside it."""
+    """Whether several clusters can share a VPC, each with separate prefixes for its pods and Services."""
     ovn: bool = False
-    """Whether the VPC is kept in the OVN databases of the one DPU cluster."""
+    """Whether the VPC is stored in the OVN databases of the only DPU cluster."""
 
 
 CONTROL_PLANES = {
@@ -183,7 +183,7 @@ CONTROL_PLANES = {
     ),
 }
 BARE_METAL = {
-    # Metal3 writes a disk or attaches an ISO, IronCore hands out a kernel at every boot.
+    # Metal3 writes a disk or attaches an ISO, IronCore serves a kernel at every boot.
     BareMetalBackend.METAL3: BareMetal(
         boots=(BootMode.DISK, BootMode.LIVE_ISO),
         operators=metal3.operators,
@@ -207,7 +207,7 @@ BARE_METAL = {
         gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
         infrastructure=ironcore_metal.infrastructure,
         machine_template=ironcore_metal.MACHINE_TEMPLATE,
-        # A boot starts from nothing anyway.
+        # A reboot repairs nothing more, since every boot starts from a clean image.
         remediation=lambda _name, _cluster, _labels: (),
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
@@ -242,8 +242,8 @@ BORDERS = {
     Isolation.KUBE_OVN: Borders(
         on_dpus=False,
         isolates_hosts=False,
-        # Pods on the network of their host have no port of its switches; databases listen on the host's, in plain TCP.
-        caveat="keeps tenants' pods and VMs apart, no hosts, and nobody from its databases who reaches their nodes",
+        # Pods in the host network have no port on OVN switches; the databases listen in the host network, in plain TCP.
+        caveat="isolates tenants' pods and VMs but not hosts; its databases accept any client that reaches their nodes",
         source="kubeovn/kube-ovn:pkg/controller/network_policy.go",
         inside=kube_ovn.render,
         filters=Filter.PODS,
@@ -256,7 +256,7 @@ BORDERS = {
     Isolation.POLICY_ONLY: Borders(
         on_dpus=False,
         isolates_hosts=False,
-        caveat="keeps pods of namespaces with policies apart, and no hosts",
+        caveat="isolates pods of namespaces with policies, but not hosts",
         source="kubernetes/website:content/en/docs/concepts/services-networking/network-policies.md",
         inside=policy_only.render,
         filters=Filter.PODS,

@@ -1,4 +1,4 @@
-"""The input of a component, and the input with its rendered objects."""
+"""Input of a component, and the input together with its rendered objects."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from components.render.manifest import Rendered
 
 
 class Concept(Protocol):
-    """Input of one component: plain data with all names resolved, and the objects rendered from it."""
+    """Input of a component: plain data with all names resolved, which renders the objects of the component."""
 
     @property
     def name(self) -> str:
-        """Return the Pulumi name of the component, unique among those of its class."""
+        """Return the Pulumi name of the component, unique within its class."""
         ...
 
     def render(self) -> tuple[Rendered, ...]:
-        """Return the objects of the component, in the order they are applied."""
+        """Return the objects of the component, in the order in which they are applied."""
         ...
 
 
@@ -28,11 +28,11 @@ T_co = TypeVar("T_co", bound=Concept, covariant=True)
 
 @dataclass(frozen=True)
 class Made(Generic[T_co]):
-    """The input of a component with its objects, which are rendered on first use, and once."""
+    """Input of a component with its objects, which are rendered once, on first use."""
 
     concept: T_co
 
     @cached_property
     def rendered(self) -> tuple[Rendered, ...]:
-        """Return the objects of the concept, in the order they are applied."""
+        """Return the objects of the concept, in the order in which they are applied."""
         return self.concept.render()

@@ -1,4 +1,4 @@
-"""Workloads as a tenant could apply them: a claim of a storage class, a pod with scratch, a pod or job with GPUs."""
+"""Example workloads for tenants: a claim of a storage class, a pod with scratch, a pod or job with GPUs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from components.render.pools.gpu_sharing import GPU
 from components.specs.pools.node_pool import TaintSpec
 
 _CUDA = "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04"
-"""Image of an example that looks at GPUs, for both architectures."""
+"""Image of the example that lists GPUs, for both architectures."""
 _SHELL = "docker.io/library/busybox:1.37.0"
 _SIZE = "100Gi"
-_AT = "/scratch"
+_SCRATCH = "/scratch"
 _CHANNEL = "channel"
 
 
 def claim(storage_class: str, name: str) -> Json:
-    """Return a claim of a volume that pods on many nodes mount at once."""
+    """Return a claim of a volume that pods on several nodes can mount simultaneously."""
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -32,12 +32,12 @@ def claim(storage_class: str, name: str) -> Json:
 
 
 def scratch_pod(storage_class: str, name: str) -> Json:
-    """Return a pod with a volume of its node, which comes and goes with the pod, claim and all."""
+    """Return a pod with an ephemeral volume on its node; volume and claim are created and deleted with the pod."""
     template = {"spec": _claim(storage_class, "ReadWriteOnce")}
-    write = ["sh", "-c", f"df -h {_AT} && sleep infinity"]
+    write = ["sh", "-c", f"df -h {_SCRATCH} && sleep infinity"]
     return _pod(
         name,
-        {"image": _SHELL, "command": write, "volumeMounts": [{"name": "scratch", "mountPath": _AT}]},
+        {"image": _SHELL, "command": write, "volumeMounts": [{"name": "scratch", "mountPath": _SCRATCH}]},
         volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}],
     )
 
@@ -51,18 +51,18 @@ def gpu_pod(
     *,
     host_network: bool = False,
 ) -> Json:
-    """Return a pod on a node of ``instance_type`` that looks at what it gets.
+    """Return a pod on a node of ``instance_type`` that lists its GPUs.
 
     Args:
-        instance_type: what the node is, by a label that no kubelet may write.
-        taints: what nodes of the pool keep pods away by.
-        limits: how many the pod gets of each resource.
-        networks: attachments to networks, one for each port of an adapter.
-        name: of the pod.
-        host_network: whether its fabric is in the network of the node.
+        instance_type: instance type of the node, selected by a label that no kubelet can write.
+        taints: taints of the pool's nodes, which the pod tolerates.
+        limits: quantity of each resource for the pod.
+        networks: network attachments, one for each port of an adapter.
+        name: name of the pod.
+        host_network: whether its fabric is in the host network of the node.
     """
-    tolerations = [given(key=one.key, operator="Equal", value=one.value, effect=one.effect) for one in taints]
-    # Memory that an adapter writes is pinned, which takes a right of its own.
+    tolerations = [given(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
+    # Memory that an adapter writes to is pinned, which requires the capability IPC_LOCK.
     pinning = {"capabilities": {"add": ["IPC_LOCK"]}} if len(limits) > 1 or host_network else {}
     return _pod(
         name,
@@ -81,7 +81,7 @@ def gpu_pod(
 
 
 def domain_job(name: str, *, nodes: int, gpus: int, tolerations: list[dict[str, str]]) -> tuple[Json, Json]:
-    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs of each."""
+    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs of each node."""
     labels = {"app.kubernetes.io/name": name}
     together = {"labelSelector": {"matchLabels": labels}, "topologyKey": CLIQUE}
     worker = {

@@ -1,4 +1,4 @@
-"""What a component of a repository of regions is made from: whatever objects it adds to a slice."""
+"""Input of extension components: the objects that a user's repository adds to a slice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.reading.problems import one_of
 
 _PREFIX = "pulumi.com/"
 _SWITCH = ("true", "false")
-_ORDERS: Mapping[str, tuple[str, ...]] = {
+_SUPPORTED: Mapping[str, tuple[str, ...]] = {
     f"{_PREFIX}deletionPropagationPolicy": ("background", "foreground", "orphan"),
     f"{_PREFIX}patchForce": _SWITCH,
     f"{_PREFIX}skipAwait": _SWITCH,
@@ -20,12 +20,12 @@ _AWAITED = (f"{_PREFIX}waitFor", f"{_PREFIX}timeoutSeconds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnInput:
-    """A component that no module of ours knows."""
+    """Input of an extension component."""
 
     name: str
-    """Pulumi name of the component, unique among such components of a slice; another name is another component."""
+    """Pulumi name of the component, unique among the extension components of a slice. A rename is a new component."""
     objects: tuple[Rendered, ...]
-    """Objects of the component, in the order they are applied; each says its cluster."""
+    """Objects of the component, in the order in which they are applied; each names its cluster."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the component."""
@@ -33,17 +33,17 @@ class OwnInput:
 
 
 def wrong_orders(item: Manifest) -> Iterator[str]:
-    """Yield what is wrong with the annotations by which an object orders its provider about.
+    """Yield the problems of ``pulumi.com/`` annotations of an object, which control its provider.
 
-    The vendor's provider takes no notice of what it cannot read, or makes the object, fails, and forgets it.
+    The vendor's provider ignores values that it cannot parse, or creates the object, fails, and loses track of it.
     """
     annotations = item.body["metadata"].get("annotations") or {}
     for key, value in annotations.items():
         if not key.startswith(_PREFIX):
             continue
         if key in _AWAITED:
-            yield f"annotation {key} is written from readiness; give the Manifest readiness=Readiness(...) instead"
-        elif key not in _ORDERS:
-            yield f"annotation {key} is nothing that an object may say; it may say {', '.join(_ORDERS)}"
-        elif value not in _ORDERS[key]:
-            yield f"annotation {key} is '{value}'; write {one_of(_ORDERS[key])}"
+            yield f"annotation {key} is set from readiness; pass readiness=Readiness(...) to the Manifest instead"
+        elif key not in _SUPPORTED:
+            yield f"annotation {key} is not supported on an object; use one of {', '.join(_SUPPORTED)}"
+        elif value not in _SUPPORTED[key]:
+            yield f"annotation {key} is '{value}'; write {one_of(_SUPPORTED[key])}"

@@ -1,4 +1,4 @@
-"""What a renderer returns: Kubernetes objects as plain data, and what is known about applying them."""
+"""Output of renderers: Kubernetes objects as plain data, with options for applying them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AWAITABLE = re.compile(r"condition=[^=]+(=[^=]+)?|jsonpath=\{[^{}]+\}(=.+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """What ``pulumi up`` waits for after an object was applied.
+    """Conditions that ``pulumi up`` waits for after it applied an object.
 
     ``conditions`` are expressions of the annotation ``pulumi.com/waitFor``:
     ``condition=Type``, ``condition=Type=Status`` or ``jsonpath={.path}=value``; all must hold.
@@ -27,35 +27,40 @@ class Readiness:
     timeout_seconds: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be awaited.
+        """Reject conditions that the provider cannot wait for.
 
-        The vendor's provider makes the object first, fails then and forgets it: the next run finds it there already.
+        The vendor's provider would create the object, then fail and lose track of it. The next run would find an
+        existing object.
+
+        Raises:
+            ValueError: the problems, one per line.
         """
-        wrong = [
-            f"'{text}' cannot be awaited; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
+        problems = [
+            f"'{text}' is an invalid condition; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
             for text in self.conditions
             if not _AWAITABLE.fullmatch(text)
         ]
-        wrong += [] if self.conditions else ["no condition is named; name one"]
-        wrong += [] if self.timeout_seconds > 0 else [f"timeout_seconds is {self.timeout_seconds}; write at least 1"]
-        if wrong:
-            raise ValueError("\n".join(wrong))
+        problems += [] if self.conditions else ["conditions must not be empty; add at least one condition"]
+        if self.timeout_seconds <= 0:
+            problems.append(f"timeout_seconds is {self.timeout_seconds}; write at least 1")
+        if problems:
+            raise ValueError("\n".join(problems))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One Kubernetes object, whole, and the cluster it belongs to."""
+    """A complete Kubernetes object and the cluster it belongs to."""
 
     body: Json
     cluster: str = MANAGEMENT
     readiness: Readiness | None = None
     retain: bool = False
-    """Whether the object stays in the cluster when it leaves the program, as templates do that machines may still refer
-    to."""
+    """Whether the object stays in the cluster after it is removed from the program, such as templates to which machines
+    may still refer."""
     protect: bool = False
-    """Whether it is refused to delete or replace the object, as for data stores and clusters with tenants."""
+    """Whether deletion and replacement are rejected, as for data stores and clusters of tenants."""
     after: tuple[tuple[str, str], ...] = ()
-    """Kind and name of objects of its cluster that it is applied after, where no field of it names them."""
+    """Kind and name of further objects of the same cluster that must be applied first, apart from references."""
 
     @property
     def api_version(self) -> str:
@@ -80,29 +85,30 @@ class Manifest:
 
     @property
     def key(self) -> str:
-        """Return what identifies the object in a region: ``cluster/group/version/kind/namespace/name``."""
+        """Return the identifier of the object in a region: ``cluster/group/version/kind/namespace/name``."""
         return "/".join((self.cluster, self.api_version, self.kind, self.namespace or "-", self.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Fields of objects that another controller makes; they are applied to those that are there, and none is made."""
+    """Fields that are applied to existing objects of another controller; no object is created."""
 
     api_version: str
     kind: str
     names: tuple[str, ...]
     fields: Json
-    """Top-level keys, such as ``spec``, with values that are the same for all objects that are named."""
+    """Top-level keys, such as ``spec``; the values are the same for all named objects."""
     namespace: str | None = None
-    """Where the objects are; None for a cluster-scoped kind."""
+    """Namespace of the objects; None for a cluster-scoped kind."""
     wait_seconds: int = 0
-    """How long ``pulumi up`` waits for objects that their controller makes within seconds; what is not there by then
-    the next one patches."""
+    """How long ``pulumi up`` waits for objects that their controller creates within seconds; objects that are still
+    missing are patched by the next run."""
     made_of: str | None = None
-    """A word for what their controller makes the objects of; with another one they are made anew, and patched anew."""
+    """Identifier of the source from which the controller creates the objects. If it changes, the controller recreates
+    them, and they are patched again."""
 
     def objects(self, cluster: str) -> Iterator[Manifest]:
-        """Yield each named object with these fields and nothing else."""
+        """Yield each named object with these fields only."""
         for name in self.names:
             metadata = {"name": name, **({} if self.namespace is None else {"namespace": self.namespace})}
             body = {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **self.fields}
@@ -111,23 +117,23 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSet:
-    """Objects of which there are many, and which are one Pulumi resource: the hosts of a rack, say."""
+    """Many objects that form a single Pulumi resource, such as the hosts of a rack."""
 
     name: str
     namespace: str
-    """Namespace in which the set's parent object lives (ApplySet, KEP-3659)."""
+    """Namespace of the set's parent object (ApplySet, KEP-3659)."""
     members: Mapping[str, Manifest]
-    """Objects of the set by a stable key, in order, all of one cluster."""
+    """Objects of the set by a stable key, in order, all of the same cluster."""
     cluster: str = MANAGEMENT
     patches: Mapping[str, Patch] = field(default_factory=dict)
-    """Fields of objects that other controllers make in the same cluster, by a stable key."""
+    """Patches of objects that other controllers create in the same cluster, by a stable key."""
 
 
 Rendered: TypeAlias = Manifest | ManifestSet
 
 
 def objects(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
-    """Yield every single object of ``rendered``, sets opened, in order; of patched objects what is applied to them."""
+    """Yield every object of ``rendered`` in order, including members of sets and, for patches, the patched fields."""
     for item in rendered:
         if isinstance(item, ManifestSet):
             yield from item.members.values()

@@ -1,4 +1,4 @@
-"""How a renderer writes one object down, and the names and digests that objects share."""
+"""Helpers of renderers: construction of objects, names and digests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Json, Manifest, Readiness
 
 LABEL_LIMIT = 63
-"""Most characters of a DNS label and of a label's value."""
+"""Maximum length of a DNS label and of a label value, in characters."""
 SERVICES_PRIORITY = "region-services"
 """PriorityClass of the platform's own services and jobs."""
 
@@ -30,7 +30,7 @@ def manifest(
     protect: bool = False,
     **sections: Any,
 ) -> Manifest:
-    """Return the object of these parts; ``sections`` are its top-level keys besides the metadata, such as ``spec``."""
+    """Return the object; ``sections`` are its top-level keys other than ``metadata``, such as ``spec``."""
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
@@ -53,17 +53,17 @@ def namespace(
     annotations: Mapping[str, str] | None = None,
     cluster: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the Namespace called ``name``."""
+    """Return the Namespace ``name``."""
     return manifest("v1", "Namespace", name, labels=labels, annotations=annotations, cluster=cluster)
 
 
 def reference(item: Manifest) -> dict[str, str]:
-    """Return how Cluster API refers to ``item`` from its own namespace: without a version."""
+    """Return the reference of Cluster API to ``item`` in the same namespace, which has no version."""
     return {"apiGroup": item.api_version.partition("/")[0], "kind": item.kind, "name": item.name}
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that are there: neither None nor an empty collection."""
+    """Return ``fields`` without those that are None or an empty collection."""
     return {key: value for key, value in fields.items() if value is not None and value not in ((), [], {})}
 
 
@@ -74,7 +74,7 @@ def digest(content: Json, length: int) -> str:
 
 
 def fit(name: str, limit: int) -> str:
-    """Return ``name``, or, when it is longer than ``limit``, its beginning with a digest of the whole."""
+    """Return ``name``; if it is longer than ``limit``, return its prefix with a digest of the whole name."""
     if len(name) <= limit:
         return name
     tail = hashlib.sha256(name.encode()).hexdigest()[:8]

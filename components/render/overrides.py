@@ -1,4 +1,4 @@
-"""Values of a release that the data set in place of those that the library and the chart have."""
+"""Values of a release that the data override."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.add_ons.add_on_values import ChartValue, ValuePath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """One value that the data set."""
+    """A single value that the data set."""
 
     path: ValuePath
     value: ChartValue
@@ -23,15 +23,15 @@ class Override:
 
 
 def overridden(values: Mapping[str, Any], overrides: Iterable[Override]) -> dict[str, Any]:
-    """Return ``values`` with each of ``overrides`` at its path; whatever stands beside them stays."""
-    found = dict(values)
-    for one in overrides:
-        found = _with(found, one.path.split("."), one.value)
-    return found
+    """Return ``values`` with each of ``overrides`` set at its path; all other values are unchanged."""
+    merged = dict(values)
+    for override in overrides:
+        merged = _with(merged, override.path.split("."), override.value)
+    return merged
 
 
 def reasons(overrides: Iterable[Override]) -> str:
-    """Return what is set and why, as one line."""
+    """Return the overrides with their reasons, as a single line."""
     return "; ".join(map(str, overrides))
 
 

@@ -1,4 +1,4 @@
-"""Providers of Cluster API: what each backend needs of it, installed by its operator (``cluster_api``)."""
+"""Cluster API providers that the backends need; the Cluster API operator installs them (``cluster_api``)."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ KINDS = {
     "infrastructure": "InfrastructureProvider",
     "ipam": "IPAMProvider",
 }
-"""Kind of the Cluster API operator for each role of a provider."""
+"""Kind in the API of the Cluster API operator, by the role of a provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A part of Cluster API that is installed by itself."""
+    """A separately installed provider of Cluster API."""
 
     role: str
-    """What the provider is to Cluster API, a key of `KINDS`."""
+    """Role of the provider in Cluster API, a key of `KINDS`."""
     name: str
     namespace: str
     release: str
-    """Release that the provider is part of, a key of ``cluster_api`` in the version vector."""
+    """Release that contains the provider, a key of ``cluster_api`` in the version vector."""
     releases: str | None = None
-    """URL at which upstream publishes releases; None where the operator knows it."""
+    """URL of upstream's releases; None if it is built into the operator."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates of the provider that differ from the default."""
     flags: Mapping[str, str] = field(default_factory=dict)
     workers: int | None = None
-    """Number of objects the provider looks at side by side, where it has one number for all kinds."""
+    """Number of objects that the provider reconciles in parallel, if it has a single setting for all kinds."""
 
     mislabelled: Release | None = None
-    """Last release whose kinds say that they keep contract v1beta2, and keep v1beta1."""
+    """Last release whose kinds are labelled for contract v1beta2 but implement v1beta1."""
 
     @property
     def label(self) -> str:
-        """Return what Cluster API calls it: ``bootstrap-kubeadm``; the core's name needs no role."""
+        """Return the provider's label in Cluster API, such as ``bootstrap-kubeadm``; the core has no role prefix."""
         return self.name if self.role == "core" else f"{self.role}-{self.name}"

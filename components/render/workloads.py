@@ -1,4 +1,4 @@
-"""What the platform's own pods share: how far they may go, what they may do, and how they run again and again."""
+"""Building blocks of the platform's own workloads: security contexts, roles, pods and CronJobs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
 
 KUBECTL = "kubectl"
-"""Name of the image of kubectl among the tools of the version vector."""
+"""Name of the kubectl image among the tools of the version vector."""
 RBAC = "rbac.authorization.k8s.io"
 """API group of roles and their bindings."""
 _USER = 65532
 HARDENED: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 )
-"""Security context of a container that needs nothing."""
+"""Security context of a container without special privileges."""
 
 
 def service_account(namespace: str, name: str) -> dict[str, str]:
-    """Return a ServiceAccount as a binding names it."""
+    """Return a ServiceAccount as the subject of a binding."""
     return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
 
 
@@ -33,7 +33,7 @@ def role(
     namespace: str,
     labels: Mapping[str, str],
 ) -> tuple[Manifest, ...]:
-    """Return what lets ``account``, a ServiceAccount by namespace and name, do in ``namespace`` what ``rules`` say."""
+    """Return a Role with ``rules`` in ``namespace``, bound to the ServiceAccount ``account`` (namespace, name)."""
     return role_for(name, rules, subject=service_account(*account), namespace=namespace, labels=labels)
 
 
@@ -46,7 +46,7 @@ def role_for(
     labels: Mapping[str, str] | None = None,
     cluster: str = MANAGEMENT,
 ) -> tuple[Manifest, ...]:
-    """Return what lets ``subject``, as a binding names it, do in ``namespace`` of ``cluster`` what ``rules`` say."""
+    """Return a Role with ``rules`` in ``namespace`` of ``cluster``, bound to ``subject``."""
     place: dict[str, Any] = {"namespace": namespace, "labels": labels, "cluster": cluster}
     return (
         manifest(f"{RBAC}/v1", "Role", name, **place, rules=rules),
@@ -62,7 +62,7 @@ def role_for(
 
 
 def cluster_binding(name: str, *, role: str, subject: Mapping[str, str], cluster: str = MANAGEMENT) -> Manifest:
-    """Return what lets ``subject``, as a binding names it, do all over ``cluster`` what ClusterRole ``role`` says."""
+    """Return the ClusterRoleBinding of ``subject`` to ClusterRole ``role`` in ``cluster``."""
     return manifest(
         f"{RBAC}/v1",
         "ClusterRoleBinding",
@@ -74,7 +74,7 @@ def cluster_binding(name: str, *, role: str, subject: Mapping[str, str], cluster
 
 
 def pod(account: str, containers: list[dict[str, Any]], **further: Any) -> dict[str, Any]:
-    """Return the spec of a pod that runs ``containers`` once as ServiceAccount ``account``, and needs nothing else."""
+    """Return the spec of an unprivileged pod that runs ``containers`` once as ServiceAccount ``account``."""
     return {
         "restartPolicy": "Never",
         "serviceAccountName": account,
@@ -100,9 +100,9 @@ def cron_job(
     late_seconds: int | None = None,
     cluster: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the CronJob that runs ``job``, the spec of a Job, at ``schedule``, and never twice at a time.
+    """Return the CronJob that runs ``job``, the spec of a Job, at ``schedule``; runs never overlap.
 
-    A run that cannot begin within ``late_seconds`` is left out; None: it begins however late.
+    A run that cannot start within ``late_seconds`` is skipped; None starts it however late.
     """
     spec = {
         "schedule": schedule,

@@ -1,1 +1,1 @@
-"""Answers to `jacquard show`."""
+"""Reports of `jacquard show`."""

@@ -1,4 +1,4 @@
-"""What a region can carry and what it has to: hosts per instance type and failure domain, in nodes and in GPUs."""
+"""Capacity of a region and its use: hosts by instance type and failure domain, in nodes and in GPUs."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from components.specs.natural import naturally
 from components.specs.pools.node_pool import NodePoolSpec
 
 COLUMNS = ("installed", "contracted", "planned", "spare", "out_of_service", "free", "short")
-"""The figures of a row, in the order people read them."""
+"""Figures of a row, in display order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Hosts, counted: each that is installed carries a planned node, or is spare, out of service or free."""
+    """Counts of hosts: each installed host has a planned node, or is spare, out of service or free."""
 
     installed: int = 0
     contracted: int | None = None
-    """Nodes that tenants paid for; None where that cannot be said, since a contract names no failure domain."""
+    """Contracted nodes; None for a failure domain, because contracts do not name any."""
     planned: int = 0
-    """Number of nodes that pools ask for."""
+    """Number of nodes that pools request."""
     spare: int = 0
     out_of_service: int = 0
     free: int = 0
     short: int = 0
-    """Hosts that are missing to run what is planned beside its declared spares, or to hand out what is contracted."""
+    """Number of hosts missing for planned nodes with their declared spares, or for contracted nodes."""
 
     def gpus(self, per_node: int) -> Figures:
-        """Return the same in GPUs."""
+        """Return the same figures in GPUs."""
         counts: dict[str, Any] = {
             name: None if count is None else count * per_node for name, count in self.to_json().items()
         }
@@ -56,14 +56,14 @@ class TypeCapacity:
     hardware: Mapping[str, Any]
     """Entry of the catalogue, without its name."""
     failure_domain: str
-    """What a failure domain of the type is: a rack, a hall, a leaf."""
+    """Kind of the failure domains of the type: rack, hall or leaf."""
     domains: Mapping[str, Figures]
     total: Figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """The whole region: its instance types in the order of the catalogue, without those it neither has nor needs."""
+    """Capacity of a region: its instance types in catalogue order, without those that it neither has nor needs."""
 
     environment: str
     types: tuple[TypeCapacity, ...]
@@ -102,7 +102,7 @@ class Capacity:
 
 
 def capacity(environment: Environment) -> Capacity:
-    """Return the capacity of ``environment`` as its data and lock files have it."""
+    """Return the capacity of ``environment`` from its data and lock files."""
     by_type: dict[str, dict[str, list[CountedHost]]] = defaultdict(lambda: defaultdict(list))
     for placed in counted_hosts(environment):
         by_type[placed.host.instance_type][placed.failure_domain].append(placed)
@@ -130,7 +130,7 @@ def capacity(environment: Environment) -> Capacity:
 
 
 def most_hosts(environment: Environment) -> dict[str, int]:
-    """Return how many hosts each cluster may come to need with its spares, or has already."""
+    """Return the maximum number of hosts of each cluster with its spares, or its current number if higher."""
     held = Counter(map(cluster_of, environment.allocations.hosts.values()))
     return {
         placed.cluster.name: max(
@@ -147,16 +147,16 @@ def _planned(environment: Environment, pool: NodePoolSpec) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What one rollout group needs."""
+    """Demand of one rollout group."""
 
     nodes: int
     spares: int
 
 
 def _demand(environment: Environment) -> dict[str, dict[str, dict[str, _Demand]]]:
-    """Return what is needed by instance type, failure domain and pool.
+    """Return the demand by instance type, failure domain and pool.
 
-    Nodes that no rollout group has yet stand under the failure domain with the empty name.
+    Nodes without rollout group are under the failure domain with the empty name.
     """
     needed: dict[str, dict[str, dict[str, _Demand]]] = defaultdict(lambda: defaultdict(dict))
     groups: dict[str, dict[str, int]] = defaultdict(dict)

@@ -1,4 +1,4 @@
-"""What has to be known of the backends that isolate VPCs: told by ``jacquard check``, which refuses nothing for it."""
+"""Caveats of backends that isolate VPCs: reported by ``jacquard check`` without failing."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _MAX_VPCS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caveat:
-    """What a backend does not do, or is not yet, for the VPCs that it isolates."""
+    """A limitation of a backend for the VPCs that it isolates."""
 
     isolation: Isolation
     text: str
     isolates_hosts: bool
     source: str
-    """Where upstream says so."""
+    """Upstream source of the limitation."""
     vpcs: tuple[str, ...]
     """VPCs of the backend, each with file and line."""
 
     def __str__(self) -> str:
-        """Return what is told, in one line."""
+        """Return the caveat in one line."""
         return f"{self.isolation} {self.text} ({self.source}); VPC {listed(self.vpcs, _MAX_VPCS_SHOWN)}"
 
 
 def caveats(environment: Environment) -> Iterator[Caveat]:
-    """Yield what has to be known of the backends in use, once each, in the order in which they are declared."""
+    """Yield the caveats of the backends in use, once each, in the order of their declaration."""
     found = defaultdict[Isolation, list[str]](list)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):

@@ -1,4 +1,4 @@
-"""Newer releases of charts in clusters of tenants: which cluster has which, what the channel offers, and what to do."""
+"""Newer releases of charts in tenants' clusters: current versions, the channel's newest, and the command to upgrade."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from components.specs.keys import chart_key, charts_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartUpgrade:
-    """A chart of which some cluster has another release than the channel's newest, or that is on its way."""
+    """A chart with an open rollout, or with another release in some cluster than the channel's newest."""
 
     chart: str
     clusters: dict[str, str]
-    """Version that each cluster has, by cluster."""
+    """Current version by cluster."""
     next: str
-    """Version that an open rollout goes to, or else the newest that the channel offers."""
+    """Target version of an open rollout, or else the newest in the channel."""
     wave: int
-    """Last wave that moved; 0 while no rollout is open."""
+    """Last promoted wave; 0 if no rollout is open."""
     do: str
-    """What shows the waves."""
+    """Command that shows the waves."""
 
 
 def chart_upgrades(environment: Environment) -> Iterator[ChartUpgrade]:
-    """Yield the charts that can be promoted, in the order in which the data have them."""
+    """Yield the charts that can be promoted, in the order of the data."""
     lock, channel = environment.image_pins, environment.region.image_channel
     every = clusters_of_charts(environment)
     has = chart_releases(environment, every)

@@ -1,4 +1,4 @@
-"""What hosts out of service leave of contracts: told with its number, and never a reason not to record a fault."""
+"""Contracts that hosts out of service leave unmet: reported as numbers, without blocking the record of a fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_HOSTS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmet:
-    """A contract of which fewer nodes can run than were paid for, since hosts are out of service."""
+    """A contract with fewer available nodes than contracted, because hosts are out of service."""
 
     place: str
     """File and line of the contract."""
@@ -24,12 +24,12 @@ class Unmet:
     instance_type: str
     contracted: int
     running: int
-    """How many nodes can run, spares standing in for hosts of their failure domain."""
+    """Number of nodes that can run, with spares replacing hosts of their failure domain."""
     out_of_service: tuple[str, ...]
-    """Hosts whose return would help: those of the tenant's groups that miss nodes, or else all of the type."""
+    """Hosts whose return would help: those of the tenant's groups with missing nodes, or else all of the type."""
 
     def __str__(self) -> str:
-        """Return what is told, in one line."""
+        """Return the unmet contract in one line."""
         hosts = listed(self.out_of_service, MAX_HOSTS_SHOWN)
         return (
             f"{self.place}: {self.contracted} {self.instance_type} are contracted, {self.running} can run, as many as"
@@ -38,7 +38,7 @@ class Unmet:
 
 
 class _Hosts:
-    """Hosts of a region by what they can do for contracts."""
+    """Hosts of a region by their use for contracts."""
 
     def __init__(self, environment: Environment) -> None:
         self.held = Counter[str]()
@@ -62,8 +62,8 @@ class _Hosts:
 def unmet_contracts(environment: Environment) -> Iterator[Unmet]:
     """Yield the contracts that hosts out of service leave unmet, in the order of tenants.
 
-    A spare stands in for a host of its failure domain. What tenants were promised and do not ask for yet is served
-    from what is left, one tenant after the other.
+    A spare replaces a host of its failure domain. Contracted nodes that tenants do not request yet are served from the
+    remaining hosts, one tenant after the other.
     """
     hosts, groups = _Hosts(environment), defaultdict[tuple[str, str], list[str]](list)
     sizes = {key: group.nodes for key, group in environment.allocations.groups.items()}

@@ -1,4 +1,4 @@
-"""Orders of what a region offers, as manifests that a tenant could apply: VMs, volumes, pods and jobs with GPUs."""
+"""Example orders of a region's offerings, as manifests for tenants: VMs, volumes, pods and jobs with GPUs."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.vms.guests import GuestSystem
 
 _MACHINE, _WORKLOAD, _JOB = "workstation", "example", "train"
-"""Names of what is ordered."""
+"""Names of the ordered objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Manifests, and where they could be applied."""
+    """Manifests, with the cluster they apply to."""
 
     of: str
-    """Name of what it orders."""
+    """Name of the ordered offering."""
     what: str
-    """Words for what it orders, as a sentence begins."""
+    """Description of the order, as the beginning of a sentence."""
     cluster: str
     tenant: str
     manifests: tuple[Json, ...]
     values: Json | None = None
-    """Values of the chart for VMs that come to the same; None for what is no VM."""
+    """Equivalent values of the chart for VMs; None for other objects."""
 
 
 def examples_of(environment: Environment) -> dict[str, Example]:
-    """Return an order of each size of VM, storage class and instance type with GPUs that is offered, by its name.
+    """Return an example order of each offered VM size, storage class and instance type with GPUs, by its name.
 
-    It is for the first cluster that offers it. A name that two of them have is that of the first kind.
+    It is for the first cluster that offers it. A name shared by two kinds refers to the first kind.
     """
     found: dict[str, Example] = {}
     for example in (*_machines(environment), *_volumes(environment), *_jobs(environment), *_pods(environment)):
@@ -77,7 +77,7 @@ def _volumes(environment: Environment) -> Iterator[Example]:
 
 
 def _jobs(environment: Environment) -> Iterator[Example]:
-    """Yield a job on a whole NVLink domain for each pool where one goes beyond a node."""
+    """Yield a job on a whole NVLink domain for each pool with domains that span nodes."""
     for placed, nodes in nvlink_pools(environment):
         kind = environment.instance_types.by_name[placed.pool.instance_type]
         gpus = kind.gpu.count if kind.gpu else 0
@@ -87,7 +87,7 @@ def _jobs(environment: Environment) -> Iterator[Example]:
 
 
 def _pods(environment: Environment) -> Iterator[Example]:
-    """Yield a pod for each pool whose GPUs pods get, with all ports that its node has on a fabric."""
+    """Yield a pod for each pool whose GPUs pods can use, with all ports of its node on a fabric."""
     for placed in clusters(environment):
         for pool in placed.cluster.pools:
             yield from _pod(environment, placed, pool)
@@ -99,7 +99,7 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
     if kind.gpu is None or not intents:
         return
     image = find_image(environment, intents[0].image)
-    if image and image.contents.vfio_devices:  # VMs get its GPUs
+    if image and image.contents.vfio_devices:  # its GPUs are reserved for VMs
         return
     sharing = intents[0].gpu_sharing
     resource, count = gpu_sharing.offered(kind.gpu, sharing)
@@ -114,7 +114,7 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
 def _ports(
     environment: Environment, placed: PlacedCluster, kind: InstanceType
 ) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return what a pod asks for to get all ports of its node on a fabric, and the networks that it names."""
+    """Return the resources that a pod requests for all ports of its node on a fabric, and the networks it names."""
     mine = rails_of(environment, placed)
     if mine is not None and kind in mine.instance_types:
         each = range(kind.roce_ports)

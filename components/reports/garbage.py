@@ -1,8 +1,8 @@
-"""Which retained templates nothing refers to any more. Pure: what there is, is given.
+"""Retained templates without references. Pure: the existing objects are parameters.
 
-A template stays in its cluster when the MachineDeployment is pointed at another one, since MachineSets of older nodes
-still make Machines from it. Once no MachineSet and no MachineDeployment names it, and the data does not either, nobody
-ever will: its name is the digest of its content.
+A template stays in its cluster when the MachineDeployment refers to another one, because MachineSets of older nodes
+still create Machines from it. Once neither a MachineSet, a MachineDeployment nor the data refers to it, it stays
+unused: its name is the digest of its content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Template:
-    """A template in a cluster, and whether it may go."""
+    """A template in a cluster, and whether it may be deleted."""
 
     namespace: str
     kind: str
@@ -35,9 +35,9 @@ class Template:
     uid: str
     resource_version: str
     used_by: tuple[str, ...]
-    """What keeps it: ``MachineSet <name>``, or ``the data``; empty when nothing does."""
+    """User of the template: ``MachineSet <name>``, or ``the data``; empty if there is none."""
     image: str
-    """Image that the template was made for, as its label says."""
+    """Image of the template, from its label."""
 
     def __str__(self) -> str:
         """Return kind, namespace and name."""
@@ -45,17 +45,17 @@ class Template:
 
 
 def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return version and kind of what the rollout groups and pools of ``environment`` retain."""
+    """Return version and kind of the templates that rollout groups and pools of ``environment`` retain."""
     region = environment.region
     metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
     return (*filter(None, [metal.machine_template, metal.data_template]), control_planes.bootstrap_template)
 
 
 def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Template]:
-    """Return the templates that are ours, sorted, each with what uses it.
+    """Return the templates that Jacquard created, sorted, each with its user.
 
     Args:
-        environment: whose data may name a template that no object names yet.
+        environment: its data may refer to a template that no object refers to yet.
         templates: objects of `template_kinds`, of all namespaces.
         users: objects of `USERS`, read after the templates.
     """

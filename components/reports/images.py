@@ -1,4 +1,4 @@
-"""Golden images of a region: how far each is in its life, where it runs, what is behind, and what fits what."""
+"""Golden images of a region: lifecycle, use, out-of-date pools, and compatibility."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from components.specs.region.catalog import GoldenImage, Lifecycle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A pool that runs an image, in part or whole."""
+    """A pool with nodes on an image."""
 
     pool: str
     groups: int
@@ -36,61 +36,61 @@ class ImageState:
     channels: tuple[str, ...]
     expires: dt.date
     days_left: int
-    """Until it expires; negative when it has."""
+    """Days until it expires; negative afterwards."""
     contents: dict[str, Any]
-    """What is baked in: versions, kernel arguments and sysctls."""
+    """Content of the image: versions, kernel arguments and sysctls."""
     signature: dict[str, Any] | None
     runs: tuple[Running, ...]
 
     @property
     def nodes(self) -> int:
-        """Return the nodes that are pinned to it."""
+        """Return the number of nodes that are pinned to it."""
         return sum(item.nodes for item in self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behind:
-    """A pool, or the DPUs of a region, that are not what their data say, or are on the way there."""
+    """A pool, or the DPUs of a region, whose pins differ from the data, or with an open rollout."""
 
     pool: str
     """``cluster/pool``, or ``dpus``."""
     images: tuple[str, ...]
-    """Images that are pinned."""
+    """Pinned images."""
     offered: str
-    """Image that the data say: the one that is named, or the newest of the channel."""
+    """Image according to the data: the named one, or the newest of the channel."""
     differences: tuple[Difference, ...]
     """Fields that differ, each with both values and the place in the data."""
     expires: dt.date | None
-    """Day on which the first of its images expires; None for DPU images, which do not."""
+    """Day on which the first of its images expires; None for DPU images, which do not expire."""
     open_to: str | None
     """Image of its open rollout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """An image on one instance type, with the kubelet, DPU image and control planes it would meet there."""
+    """An image on one instance type, with the matching kubelet, DPU image and control planes."""
 
     image: str
     instance_type: str
     kubelet: str
     dpu_image: str
     dpu_fits: bool
-    """Whether the DOCA of host and DPU work together."""
+    """Whether the DOCA versions of host and DPU are compatible."""
     pools: tuple[str, ...]
-    """Pools of the type that may run it, whatever their channel."""
+    """Pools of the type that may run it, regardless of their channel."""
     refused: dict[str, tuple[str, ...]]
     """Other pools of the type, each with the reasons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageReport:
-    """Everything that ``jacquard show ENV images`` says."""
+    """Report of ``jacquard show ENV images``."""
 
     environment: str
     channel: str
     today: dt.date
     images: tuple[ImageState, ...]
-    """Golden images, ordered by lifecycle and then as the catalogue has them."""
+    """Golden images, ordered by lifecycle and then by position in the catalogue."""
     behind: tuple[Behind, ...]
     matrix: tuple[Match, ...]
 
@@ -100,7 +100,7 @@ class ImageReport:
 
 
 def image_report(environment: Environment, today: dt.date) -> ImageReport:
-    """Return the golden images of ``environment`` as they are on ``today``."""
+    """Return the golden images of ``environment`` as of ``today``."""
     types = {host.instance_type for host in environment.hosts}
     here = [image for image in environment.images.images if types & set(image.fits)]
     running = _running(environment)
@@ -141,7 +141,7 @@ def _state(image: GoldenImage, runs: tuple[Running, ...], today: dt.date) -> Ima
 
 
 def all_behind(environment: Environment) -> tuple[Behind, ...]:
-    """Return all pools of ``environment`` that are behind their data, and its DPUs if they are."""
+    """Return all pools of ``environment`` that are out of date, and its DPUs if they are."""
     found = [_behind(environment, placed) for placed in pools(environment)]
     return tuple(item for item in (*found, _dpus_behind(environment)) if item)
 

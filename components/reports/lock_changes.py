@@ -1,4 +1,4 @@
-"""What a change of lock files means, in a sentence for each cluster: nodes, hosts, control planes and numbers."""
+"""Description of a change of lock files, in a sentence for each cluster: nodes, hosts, control planes and numbers."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _WHY = {
     "pkeys": "by the fabrics of its VPC",
     "fabric_vnis": "by the fabrics of its VPC",
     "links": "as many as its hosts need",
-    "controller": "the one before cannot have it any more",
+    "controller": "the previous one can no longer have it",
 }
-"""Why numbers change under a cluster that stays; all else changes as its data say."""
+"""Reasons for changed numbers of a remaining cluster; all other changes follow from its data."""
 _Entry = ClusterAllocation | VpcAllocation | None
 
 
 def sentences(before: Environment, after: Environment) -> list[str]:
-    """Return what becomes of each cluster whose entries in the lock files differ, in natural order."""
+    """Return the changes of each cluster whose entries in the lock files differ, in natural order."""
     names = {*before.allocations.clusters, *after.allocations.clusters}
     told = {name: "; ".join(_Clusters(before, after).parts(name)) for name in naturally(names)}
     return [f"{name}: {text}" for name, text in told.items() if text]
 
 
 class _Clusters:
-    """Both sides of a change, cluster by cluster."""
+    """Both sides of a change, by cluster."""
 
     def __init__(self, before: Environment, after: Environment) -> None:
         self._before, self._after = before, after
@@ -43,12 +43,12 @@ class _Clusters:
             self._charts[moved.cluster].append(str(moved))
 
     def parts(self, name: str) -> Iterator[str]:
-        """Yield what becomes of the cluster ``name``."""
+        """Yield the changes of the cluster ``name``."""
         old, new = self._before.allocations.clusters.get(name), self._after.allocations.clusters.get(name)
         if old is None:
             yield "is new"
         elif new is None:
-            yield "ends, and its numbers stay in quarantine"
+            yield "is deleted, and its numbers stay in quarantine"
         yield from self._control_plane(name)
         yield from self._charts[name]
         yield from self._nodes(name)
@@ -62,9 +62,9 @@ class _Clusters:
         old = self._before.image_pins.control_planes.get(name)
         new = self._after.image_pins.control_planes.get(name)
         if old and new and old.version != new.version:
-            yield f"its control plane goes from {old.version} to {new.version}, which touches no node"
+            yield f"its control plane is upgraded from {old.version} to {new.version}, without changes of nodes"
         if old and new and old.data_store != new.data_store:
-            yield f"its state goes from {old.data_store} to {new.data_store}"
+            yield f"its state is migrated from {old.data_store} to {new.data_store}"
 
     def _nodes(self, name: str) -> Iterator[str]:
         was, now = _sizes(self._before, name), _sizes(self._after, name)
@@ -93,7 +93,7 @@ class _Clusters:
             if cluster_of(old) == cluster_of(new):
                 found[f"from {old} to {new}"].append(host)
             else:
-                found[f"to {new}" if cluster_of(new) == name else f"given back by {old}"].append(host)
+                found[f"to {new}" if cluster_of(new) == name else f"released by {old}"].append(host)
         for way, hosts in found.items():
             yield f"{_counted(hosts)} {way}"
 
@@ -111,7 +111,7 @@ def _counted(hosts: list[str]) -> str:
 
 
 def _seen(vpc: VpcAllocation | None, cluster: str) -> VpcAllocation | None:
-    """Return the entry of a VPC without what other clusters alone have of it."""
+    """Return the entry of a VPC without the values of other clusters."""
     if vpc is None:
         return None
     more = {name: one for name, one in vpc.more_prefixes.items() if one.cluster in {None, cluster}}
@@ -119,7 +119,7 @@ def _seen(vpc: VpcAllocation | None, cluster: str) -> VpcAllocation | None:
 
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:
-    """Yield the values of an entry that differ, each with why."""
+    """Yield the values of an entry that differ, each with the reason."""
     was, now = (_values(entry) if entry else {} for entry in (old, new))
     for key, value in now.items():
         if old and was[key] != value:
@@ -127,5 +127,5 @@ def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:
 
 
 def _values(entry: ClusterAllocation | VpcAllocation) -> dict[str, object]:
-    """Return all values of an entry as the lock file has them, and what it leaves out at the top."""
+    """Return all values of an entry as the lock file has them, with omitted top-level defaults."""
     return entry.model_dump(mode="json") | entry.model_dump(mode="json", exclude_defaults=True)

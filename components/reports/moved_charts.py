@@ -1,4 +1,4 @@
-"""Which clusters get another release of a chart between two states of a region, and what restarts there."""
+"""Clusters with a changed chart release between two states of a region, and the affected workloads."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from components.specs.environment import Environment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedChart:
-    """A chart of which a cluster gets another release."""
+    """A chart whose release changes in a cluster."""
 
     cluster: str
     chart: str
     before: str
-    """Version that the cluster had."""
+    """Version before the change."""
     after: str
-    """Version that it gets."""
+    """Version after the change."""
 
     def __str__(self) -> str:
-        return f"{self.chart} goes from {self.before} to {self.after}, where {restarts(self.chart)}"
+        return f"{self.chart} changes from {self.before} to {self.after}: {restarts(self.chart)}"
 
 
 def moved_charts(before: Environment, after: Environment) -> Iterator[MovedChart]:
-    """Yield the charts of which clusters that have them on both sides get another release, in the order of the data."""
+    """Yield the charts with a changed release in clusters that have them on both sides, in the order of the data."""
     was, will = (one.versions.installed(one.region.image_channel) for one in (before, after))
     had = clusters_of_charts(before)
     for chart, there in clusters_of_charts(after).items():

@@ -1,4 +1,4 @@
-"""Which clusters have NVLink beyond a node."""
+"""Clusters with NVLink domains that span nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.environment import Environment
 
 
 def nvlink_offers(environment: Environment) -> Iterator[NvlinkOffer]:
-    """Yield the pools whose pods can ask for a channel to GPUs of other nodes, as their nodes are pinned."""
+    """Yield the pools whose pods can request a channel to GPUs of other nodes, by the pins of their nodes."""
     for placed, nodes in nvlink_pools(environment):
         yield NvlinkOffer(
             cluster=placed.cluster.name,
@@ -26,7 +26,7 @@ def nvlink_offers(environment: Environment) -> Iterator[NvlinkOffer]:
 
 
 def nvlink_pools(environment: Environment) -> Iterator[tuple[PlacedPool, int]]:
-    """Yield the pools whose NVLink goes beyond a node, with the nodes of their largest domain."""
+    """Yield the pools whose NVLink domains span nodes, with the number of nodes of the largest."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name[placed.pool.instance_type]
         if kind.spans_nodes and offers_compute_domains(environment, placed.cluster.name):

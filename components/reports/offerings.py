@@ -1,4 +1,4 @@
-"""What tenants can order in a region, VMs and nodes, from what, and where there is room."""
+"""Offerings of a region to tenants, VMs and nodes, with their available capacity."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 class _Alike(NamedTuple):
-    """What nodes for VMs are alike in."""
+    """Key of nodes for VMs with the same capacity."""
 
     instance_type: str
     failure_domain: str
@@ -47,7 +47,7 @@ class _Alike(NamedTuple):
 
 
 def offerings(environment: Environment) -> Offerings:
-    """Return what can be ordered in ``environment``, and the room that its data and lock files leave."""
+    """Return the offerings of ``environment``, and the capacity that its data and lock files leave."""
     return Offerings(
         environment=environment.name,
         vm_sizes=tuple(_sizes(environment)),
@@ -63,7 +63,7 @@ def offerings(environment: Environment) -> Offerings:
 
 
 def _sizes(environment: Environment) -> Iterator[SizeOffer]:
-    """Yield the sizes that anybody is offered."""
+    """Yield the VM sizes that any tenant is offered."""
     offering = [placed for placed in clusters(environment) if _offered(placed)]
     nodes = _in_service(environment, offering)
     for size in environment.vm_catalog.sizes:
@@ -93,7 +93,7 @@ def _offered(placed: PlacedCluster) -> tuple[str, ...]:
 
 
 def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict[str, Counter[_Alike]]:
-    """Return the nodes that run VMs in each cluster of ``offering``, those counted together that are alike."""
+    """Return the nodes that run VMs in each cluster of ``offering``, grouped by equal capacity."""
     found: dict[str, Counter[_Alike]] = {placed.cluster.name: Counter() for placed in offering}
     chosen = {
         pool_key(placed.cluster.name, pool.name): setups(environment, placed.cluster.name, pool.name)
@@ -152,7 +152,7 @@ def _nodes(environment: Environment) -> Iterator[NodeOffer]:
 
 
 def _shared_gpus(environment: Environment) -> Iterator[SharedGpuOffer]:
-    """Yield what nodes offer as they are pinned: what data ask for is there once it is promoted."""
+    """Yield the GPU resources of nodes by their pins: resources in the data are available after promotion."""
     for placed in pools(environment):
         gpu, nodes = environment.instance_types.by_name[placed.pool.instance_type].gpu, Counter[GpuSharingSpec]()
         if gpu is None:
@@ -188,7 +188,7 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
 
 
 def _rdma(environment: Environment) -> Iterator[PortOffer]:
-    """Yield the ports that pods of each cluster on a fabric can ask for, or join the network of the node for."""
+    """Yield the ports that pods of each cluster on a fabric can request, or that require the host network."""
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
             if kind.cuts_roce:
@@ -247,7 +247,7 @@ def _joined(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> Po
 
 
 def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:
-    """Yield the clusters whose jobs have classes on a node's own disks."""
+    """Yield the clusters whose jobs have storage classes on local disks of nodes."""
     for placed in clusters(environment):
         offered = [entry for entry in environment.region.storage if entry.name in placed.cluster.storage]
         local = tuple(entry.name for entry in offered if isinstance(entry, TopolvmClassSpec))

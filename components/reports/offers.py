@@ -1,4 +1,4 @@
-"""What can be ordered in a region, as data: sizes, images, nodes, storage, and where there is room."""
+"""Offerings of a region as data: sizes, images, nodes, storage, and available capacity."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ FORMAT = 1
 
 
 class Room(Spec):
-    """Room for one size of VM in one cluster."""
+    """Capacity for one size of VM in one cluster."""
 
     cluster: str
     tenant: str
     nodes: int
-    """Nodes in service, of pools that run VMs, that hold at least one VM of the size."""
+    """Nodes in service, of pools that run VMs, that fit at least one VM of the size."""
     vms: int
-    """Most VMs of the size that these nodes hold, with nothing else on them."""
+    """Maximum number of VMs of the size on these nodes, with nothing else on them."""
     failure_domains: dict[str, int]
     """VMs of ``vms`` by failure domain, in the order of the inventory."""
     ordered: int = 0
-    """VMs of the size that are written as data for the cluster, the platform's own too; those that the tenant orders
-    through its API are not known."""
+    """VMs of the size in the data for the cluster, including the platform's; VMs that the tenant orders through its API
+    are unknown."""
 
 
 class SizeOffer(Spec):
-    """A size of VM, and the clusters that it can be ordered in."""
+    """A size of VM, and the clusters that offer it."""
 
     size: str
     cpus: int
@@ -37,18 +37,18 @@ class SizeOffer(Spec):
     root_disk: str
     gpu: VmGpuSpec | None
     dedicated_cpus: bool
-    """Whether each CPU is a thread of the node that nothing else runs on."""
+    """Whether each CPU is a dedicated thread of the node."""
     emulator_cpu: bool
-    """Whether QEMU has a thread of the node beside those."""
+    """Whether QEMU has an additional thread of the node."""
     huge_pages: PageSize | None
-    """Size of the huge pages that hold the memory; None for ordinary pages."""
+    """Size of the huge pages for the memory; None for ordinary pages."""
     numa: bool
     """Whether the guest sees the NUMA nodes that it is on."""
     room: tuple[Room, ...]
 
 
 class ImageOffer(Spec):
-    """An operating system of VMs in the version that is ordered by its name."""
+    """An operating system of VMs in its current version."""
 
     image: str
     version: str
@@ -58,7 +58,7 @@ class ImageOffer(Spec):
 
 
 class NodeOffer(Spec):
-    """An instance type that pools can be of, and its hosts that belong to no pool."""
+    """An instance type for pools, and its free hosts."""
 
     instance_type: str
     cpus: int
@@ -70,52 +70,53 @@ class NodeOffer(Spec):
 
 
 class SharedGpuOffer(Spec):
-    """What pods of a cluster ask for to get a part of a GPU, on nodes that have it now."""
+    """Resource that pods of a cluster request for a part of a GPU, on nodes that have it now."""
 
     cluster: str
     pool: str
     resource: str
-    """Name of what a pod asks for, such as ``nvidia.com/mig-1g.10gb``."""
+    """Name of the resource that a pod requests, such as ``nvidia.com/mig-1g.10gb``."""
     each_node: int
-    """How many of it a node has."""
+    """Amount of the resource on each node."""
     nodes: int
     walls: bool
-    """Whether pods on one GPU are kept from each other's memory and faults."""
+    """Whether memory and faults are isolated between pods on one GPU."""
 
 
 class NvlinkOffer(Spec):
-    """A pool whose pods can reach memory of GPUs on other nodes, by a claim on a channel of their ComputeDomain."""
+    """A pool whose pods can access memory of GPUs on other nodes, by a claim on a channel of their ComputeDomain."""
 
     cluster: str
     pool: str
     instance_type: str
     domains: int
-    """NVLink domains of the pool, as its nodes are pinned."""
+    """NVLink domains of the pool, by the pins of its nodes."""
     nodes: int
-    """Most nodes that one of them runs."""
+    """Maximum number of nodes in one of them."""
     label: str
-    """Label of a node with its domain; pods with affinity to each other by it are in one."""
+    """Node label with its domain; pods with affinity to each other by this label share a domain."""
 
 
 class StorageOffer(Spec):
-    """A storage class, and what its volumes are good for."""
+    """A storage class, and the properties of its volumes."""
 
     storage_class: str
     driver: str
     default: bool
     shared: bool
-    """Whether many nodes can have a volume mounted at once."""
+    """Whether several nodes can mount a volume simultaneously."""
     durable: bool
     """Whether a volume survives the replacement of its node."""
     encrypted: bool
-    """Whether the disks below are encrypted with keys that nodes forget, and volumes end with each boot of a node."""
+    """Whether the disks are encrypted with ephemeral keys of the nodes, so that volumes are lost at each boot of a
+    node."""
     snapshots: TreeSnapshotsSpec | None
-    """Snapshots that the storage system takes of all volumes, deleted ones too."""
+    """Snapshots that the storage system takes of all volumes, including deleted ones."""
     clusters: tuple[str, ...]
 
 
 class BucketOffer(Spec):
-    """A bucket that a tenant has, and where its workloads find the keys."""
+    """A bucket of a tenant, and the objects with keys for its workloads."""
 
     tenant: str
     bucket: str
@@ -124,47 +125,46 @@ class BucketOffer(Spec):
     endpoint: str
     quota: str
     found_as: str
-    """Name of ConfigMap and Secret in each namespace that gets keys."""
+    """Name of ConfigMap and Secret in each namespace with keys."""
     namespaces: dict[str, tuple[str, ...]]
     """Namespaces with keys, by cluster."""
 
 
 class CheckpointOffer(Spec):
-    """Where jobs of a cluster write a checkpoint at the speed of a node's own disks, and where it is kept."""
+    """Storage classes for fast checkpoints of jobs on local disks, and for their durable copies."""
 
     cluster: str
     written_to: tuple[str, ...]
-    """Storage classes on the disks of the node, whose volumes go with it."""
+    """Storage classes on the disks of the node, whose volumes are deleted with it."""
     kept_in: tuple[str, ...]
-    """Storage classes that outlive nodes and that many of them can read, the default first; empty where nothing keeps
-    it."""
+    """Storage classes that outlive nodes and that several nodes can read, the default first; empty if none."""
 
 
 class PortOffer(Spec):
-    """What a pod asks for to get ports of a node on a fabric."""
+    """Resources that a pod requests for ports of a node on a fabric."""
 
     cluster: str
     instance_type: str
     fabric: str
     networks: str | None
-    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None where a pod names none."""
+    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None if a pod needs none."""
     resource: str | None
-    """Resource that the pod limits to as many ports as it wants, or to 1 for all of them where they are shared; None
-    where nothing hands out their devices."""
+    """Resource that the pod limits to the wanted number of ports, or to 1 for all of them if they are shared; None
+    without device plugin."""
     use: PortUse | None
-    """What the pod gets of the ports; None where nothing hands out their devices."""
+    """Kind of access that the pod gets to the ports; None without device plugin."""
     host_network: bool
-    """Whether the pod joins the network of the node by ``hostNetwork``, where the ports and their addresses stay."""
+    """Whether the pod uses ``hostNetwork``, where the ports and their addresses stay."""
     ports: int
     """Ports of one node."""
     functions: int | None
-    """Virtual functions of one node, each for one pod; None where pods get ports as they are."""
+    """Virtual functions of one node, each for one pod; None if pods get whole ports."""
     exclusive: bool
     """Whether no other pod of the node sees the RDMA devices."""
 
 
 class Offerings(Spec):
-    """Everything that ``jacquard show ENV offerings`` says; catalogues keep their order."""
+    """Report of ``jacquard show ENV offerings``; catalogues keep their order."""
 
     schema_version: int = FORMAT
     environment: str

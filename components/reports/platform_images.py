@@ -1,4 +1,4 @@
-"""What the platform itself runs, and fetches to install it: each artefact once, and whether its digest decides."""
+"""Artefacts that the platform fetches to install itself: each once, and whether its digest is pinned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.reading.cycle_collector import without_cycle_collector
 
 FORMAT = 1
 _FORMS = ("charts", "own-charts", "manifests", "cluster-api", "dpu-charts", "providers", "images")
-"""Forms of prerequisites that are artefacts of the platform's, in the order they are told."""
+"""Forms of prerequisites that are artefacts of the platform, in display order."""
 _PINNED_AT = {
     "OCIRepository": ("spec.ref.tag", "spec.ref.digest"),
     "DPUServiceTemplate": ("spec.helmChart.source.version",),
@@ -25,51 +25,51 @@ _PINNED_AT = {
     "NicNodePolicy": ("spec.sriovDevicePlugin.version", "spec.rdmaSharedDevicePlugin.version"),
     **dict.fromkeys(KINDS.values(), ("spec.version",)),
 }
-"""Where a kind says the version or digest of what it names; all others say it in the name."""
+"""Path of the version or digest by kind; for all other kinds it is part of the name."""
 _DIGEST = "sha256:"
 _TAG_ALONE = {
-    "DPUServiceTemplate": "DPF names charts of services on DPUs by version, and these charts name images by tag",
-    **dict.fromkeys(KINDS.values(), "the Cluster API operator cuts a source at its colons, so it takes a tag alone"),
+    "DPUServiceTemplate": "DPF refers to charts of services on DPUs by version, and these charts to images by tag",
+    **dict.fromkeys(KINDS.values(), "the Cluster API operator splits a source at its colons, so it supports tags only"),
 }
-"""Why no digest decides what a kind names."""
+"""Reasons why a kind cannot be pinned by digest."""
 
 
 class PlatformImage(Spec):
     """A chart, a release of a provider or a container image."""
 
     what: str
-    """What it is, in words."""
+    """Description of the artefact."""
     form: str
     """Short name of its form among the prerequisites."""
     name: str
-    """Where it is fetched from, without tag and digest."""
+    """Location of the artefact, without tag and digest."""
     version: str | None
-    """Version or tag; None where the digest stands alone."""
+    """Version or tag; None if only the digest is set."""
     digest: str | None
-    """Digest, which decides what is fetched; None where the tag does."""
+    """Pinned digest; None if only the tag is set."""
     needed_by: dict[str, int]
-    """Number of objects that name it, by their kind."""
+    """Number of objects that refer to it, by their kind."""
 
 
 class PlatformImages(Spec):
-    """All that the platform of a region fetches for itself, golden images of nodes, DPUs and VMs apart."""
+    """Artefacts that the platform of a region fetches, without golden images of nodes, DPUs and VMs."""
 
     schema_version: int = FORMAT
     environment: str
     images: tuple[PlatformImage, ...]
-    """All that the platform fetches for itself, in the order of their forms, and then of their names."""
+    """All artefacts of the platform, ordered by form and name."""
     by_tag: dict[str, str]
-    """Why no digest decides it, by form with such a thing."""
+    """Reason for artefacts without pinned digest, by form."""
 
 
 def platform_images(environment: Environment) -> PlatformImages:
-    """Return what the platform of ``environment`` fetches for itself.
+    """Return the artefacts that the platform of ``environment`` fetches.
 
-    What charts bring is not among it: their values say it, and nobody here opens a chart.
+    Images of charts are not included: they follow from the charts' values, and charts are not opened here.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        SpecError: code of extension components fails.
     """
     table = references_table()
     kinds = {kind for kind, rows in table.refers.items() if any(row.form in _FORMS for row in rows)}
@@ -89,7 +89,7 @@ def platform_images(environment: Environment) -> PlatformImages:
         environment=environment.name,
         images=ordered,
         by_tag={
-            image.form: _TAG_ALONE.get(next(iter(image.needed_by)), "nobody pinned it")
+            image.form: _TAG_ALONE.get(next(iter(image.needed_by)), "it is not pinned")
             for image in ordered
             if image.digest is None
         },
@@ -103,7 +103,7 @@ def _named(item: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _pin(item: Manifest, name: str) -> tuple[str, str | None, str | None]:
-    """Return the name without its pin, and the version and digest that decide it."""
+    """Return the name without its pin, and the pinned version and digest."""
     place, _, digest = name.partition("@")
     image, colon, tag = place.rpartition(":")
     tagged = bool(colon) and "/" not in tag

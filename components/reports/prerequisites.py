@@ -1,4 +1,4 @@
-"""What a region refers to and nobody renders or makes: given by the platform, found by walking its objects."""
+"""Prerequisites of a region: targets of its objects that nothing renders or creates, provided by the platform."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from components.specs.reading.cycle_collector import without_cycle_collector
 FORMAT = 1
 _UNEXPLAINED = Form(
     group=Group.OBJECTS,
-    what="objects that nobody makes",
-    why="An object names it, and nothing that is rendered is it or makes it.",
-    form="an object of the kind that is named",
-    make="render it in a component of the repository, or make it by hand",
+    what="objects without creator",
+    why="An object refers to it, but no rendered object is or creates it.",
+    form="an object of the kind",
+    make="render it in an extension component, or create it by hand",
 )
-"""Form of what objects of a repository's own components refer to."""
+"""Form of targets that only objects of extension components refer to."""
 
 
 class Prerequisite(Spec):
-    """Something that must be there before a region comes up."""
+    """An object or thing that must exist before a region becomes ready."""
 
     kind: str
-    """Kind of an object, ``<API group>/<Kind>`` or the kind alone in the core group; or a thing, in lower case."""
+    """Kind of an object, ``<API group>/<Kind>`` or the kind only in the core group; or a thing, in lower case."""
     cluster: str | None
-    """Cluster that the object is in; None for a thing."""
+    """Cluster of the object; None for a thing."""
     namespace: str | None
-    """Namespace of the object; None for a thing and for kinds of the whole cluster."""
+    """Namespace of the object; None for a thing and for cluster-scoped kinds."""
     name: str
     keys: tuple[str, ...]
     """Keys that a Secret or ConfigMap must have."""
@@ -40,39 +40,39 @@ class Prerequisite(Spec):
 
 
 class PrerequisiteForm(Spec):
-    """Prerequisites that are alike."""
+    """Prerequisites of the same form."""
 
     name: str
-    """Short name of the form, which does not change."""
+    """Short and stable name of the form."""
     group: Group
     what: str
-    """What they are, in words."""
+    """Description of the form."""
     why: str
-    """What they are for, and what happens without them."""
+    """Purpose, and the consequence of a missing one."""
     form: str
-    """What each must be like."""
+    """Format of each prerequisite."""
     make: str
-    """How to make one, with placeholders in upper case."""
+    """Command to create one, with placeholders in upper case."""
     sources: tuple[str, ...]
-    """Where in upstream's code or documentation that was read."""
+    """Sources in upstream's code or documentation."""
     items: tuple[Prerequisite, ...]
 
 
 class Prerequisites(Spec):
-    """What a region refers to and nobody renders or makes."""
+    """Prerequisites of a region."""
 
     schema_version: int = FORMAT
     environment: str
     forms: tuple[PrerequisiteForm, ...]
-    """All forms by group, and then in the order in which objects first refer to them."""
+    """All forms by group, and then in the order of their first references."""
 
 
 def prerequisites(environment: Environment) -> Prerequisites:
-    """Return what is given to ``environment`` by its platform.
+    """Return the prerequisites of ``environment``.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        SpecError: code of extension components fails.
     """
     table = references_table()
     with without_cycle_collector():

@@ -1,4 +1,4 @@
-"""The resolved region: each value that is in force, and where it came from."""
+"""Resolved region: each effective value and its origin."""
 
 from __future__ import annotations
 
@@ -34,24 +34,23 @@ from components.specs.reading.loader import (
 from components.specs.region.tenant import TenantSpec
 
 _KEYS = ("name", "version", "tenant", "instance_type")
-"""Keys that name an entry of a list, of which the first one counts that it has; entries without one go by their
-number."""
+"""Keys that name an entry of a list, by priority; entries without one are named by number."""
 
 
 class Source(StrEnum):
-    """How a value came to be."""
+    """Origin of a value."""
 
     WRITTEN = "written"
-    """A person wrote the value."""
+    """Written in the data."""
     DEFAULT = "default"
-    """The model says the value, since nobody wrote it."""
+    """Default of the model."""
     ALLOCATED = "allocated"
-    """The value stands in a lock file."""
+    """Written in a lock file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """File and line that a value came from; there is no file for a default."""
+    """File and line of a value; defaults have no file."""
 
     source: Source
     file: str = ""
@@ -69,7 +68,7 @@ DEFAULT = Origin(Source.DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar, or a list of scalars, in the form data files have it."""
+    """A scalar, or a list of scalars, in the format of data files."""
 
     value: Any
     origin: Origin
@@ -86,11 +85,11 @@ Node: TypeAlias = Value | Branch
 
 
 class UnknownPathError(LookupError):
-    """Nothing stands at a path.
+    """No value exists at a path.
 
     Args:
-        found: the longest beginning of the path at which something stands.
-        known: what could follow it.
+        found: the longest existing prefix of the path.
+        known: names that could follow it.
     """
 
     def __init__(self, *, found: str, known: Sequence[str]) -> None:
@@ -100,10 +99,10 @@ class UnknownPathError(LookupError):
 
 
 def resolved(environment: Environment, path: str = "") -> Node:
-    """Return what is in force at ``path``, such as ``tenants.acme.clusters.acme-train.pools.train``.
+    """Return the effective values at ``path``, such as ``tenants.acme.clusters.acme-train.pools.train``.
 
     Raises:
-        UnknownPathError: there is nothing.
+        UnknownPathError: there is none.
     """
     sections = _sections(environment)
     first, _, rest = path.partition(".")
@@ -129,13 +128,13 @@ def _descend(node: Node, found: str, rest: str) -> Node:
         fitting = [name for name in children if rest == name or rest.startswith(f"{name}.")]
         if not fitting:
             raise UnknownPathError(found=found, known=list(children))
-        name = max(fitting, key=len)  # names such as gpu-2026.11.1 have dots of their own
+        name = max(fitting, key=len)  # names such as gpu-2026.11.1 contain dots
         node, found, rest = children[name], f"{found}.{name}", rest[len(name) + 1 :]
     return node
 
 
 def _sections(environment: Environment) -> dict[str, Callable[[], Node]]:
-    """Return what makes each part of the region, so that only what is asked for is made."""
+    """Return functions that resolve each part of the region, so that only requested parts are resolved."""
     files: dict[str, tuple[BaseModel, str]] = {
         "region": (environment.region, REGION),
         "policy": (environment.policy, POLICY),
@@ -160,19 +159,19 @@ class _Resolver:
         self._environment = environment
 
     def file(self, spec: BaseModel, file: str) -> Branch:
-        """Return all values of a data file; those of an optional file that is not there are defaults."""
+        """Return all values of a data file; a missing optional file has defaults."""
         data = spec.model_dump(mode="json", by_alias=True)
         return self._spec(spec, data, file, ()) if self._environment.positions.line(file) else _defaults(data)
 
     def tenants(self) -> Branch:
-        """Return all tenants, with what the lock files say of their VPCs, clusters, pools and VMs."""
+        """Return all tenants, with the allocations of their VPCs, clusters, pools and VMs."""
         groups: dict[str, list[str]] = defaultdict(list)
         for key in self._environment.allocations.groups:
             groups[pool_of(key)].append(key)
         return Branch({tenant.tenant: self._tenant(tenant, groups) for tenant in self._environment.tenants})
 
     def hosts(self) -> Branch:
-        """Return all hosts, each with the pool it is assigned to and why it is out of service if it is."""
+        """Return all hosts, each with its pool and the reason if it is out of service."""
         return Branch({host.host: self._host(host) for host in self._environment.hosts})
 
     def _tenant(self, tenant: TenantSpec, groups: Mapping[str, list[str]]) -> Branch:
@@ -194,7 +193,7 @@ class _Resolver:
         return branch
 
     def _add(self, branch: Branch, at: Sequence[str], spec: BaseModel | None, path: DataPath) -> None:
-        """Add what the lock file says at ``path`` to the branch ``at``."""
+        """Add the values of the lock file at ``path`` to the branch ``at``."""
         if spec is not None:
             data = spec.model_dump(mode="json", by_alias=True)
             allocated = self._spec(spec, data, ALLOCATIONS, path, Source.ALLOCATED)
@@ -229,12 +228,12 @@ class _Resolver:
     def _spec(
         self, spec: BaseModel, data: Mapping[str, Any], file: str, path: DataPath, source: Source = Source.WRITTEN
     ) -> Branch:
-        """Return the values of ``spec``, whose dump is ``data`` and which stands at ``path`` of ``file``."""
+        """Return the values of ``spec``, with dump ``data``, at ``path`` of ``file``."""
         children: dict[str, Node] = {}
         for name, info in type(spec).model_fields.items():
             key, is_given = info.alias or name, name in spec.model_fields_set
             if source is Source.ALLOCATED and not is_given:
-                continue  # what a lock file does not say is not there, and no default either
+                continue  # values missing from a lock file have no defaults
             given = source if is_given else Source.DEFAULT
             children[key] = self._node(getattr(spec, name), data[key], file, (*path, key), given)
         return Branch(children)
@@ -259,7 +258,7 @@ class _Resolver:
 
 
 def _defaults(data: Mapping[str, Any]) -> Branch:
-    """Return the values of a spec that nobody wrote."""
+    """Return the values of a spec that are not written in the data."""
     return Branch(
         {
             key: _defaults(value) if isinstance(value, dict) and value else Value(value, DEFAULT)
@@ -269,7 +268,7 @@ def _defaults(data: Mapping[str, Any]) -> Branch:
 
 
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what entries of a list are called: all by a key of theirs if that tells them apart, else by number."""
+    """Return the names of list entries: by a common key if it is unique, else by number."""
     for key in _KEYS:
         names = [str(entry.get(key)) for entry in entries]
         if all(key in entry for entry in entries) and len(set(names)) == len(names):

@@ -1,6 +1,6 @@
-"""Whether the nodes of a pool are the same: one tuple of versions and settings per pool, and all that deviates from it.
+"""Uniformity of the nodes of a pool: one tuple of versions and settings for each pool, and all deviations.
 
-The answer is deterministic and holds no moment in time, so that it can be signed and compared.
+The report is deterministic and contains no timestamps, so that it can be signed and compared.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from components.specs.region.catalog import GoldenImage
 from components.specs.region.policy import RuleId, longest_waiver
 
 Values = Mapping[str, str]
-"""Values by property; what an image or a baseline does not say is missing."""
+"""Values by property; properties that an image or a baseline does not define are missing."""
 
 
 class Source(StrEnum):
-    """Where a deviation was found."""
+    """Source of a deviation."""
 
     DATA = "data"
     CLUSTER = "cluster"
@@ -42,25 +42,25 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveNode:
-    """A node as its cluster and its host show it."""
+    """A node as reported by its cluster and its host."""
 
     cluster: str
     name: str
     pool: str
-    """Name of the node's pool, by a label that no tenant can write."""
+    """Name of the node's pool, from a label that tenants cannot write."""
     failure_domain: str
     host: str | None
-    """Host of the inventory that the node runs on; None when the provider's ID does not tell."""
+    """Host of the inventory that the node runs on; None if the provider ID does not identify it."""
     values: Values
-    """What is reported, with the keys of `declared_values`."""
+    """Reported values, with the keys of `declared_values`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """One property in which a rollout group, or a node, is not as its pool, or its group."""
+    """A property in which a rollout group or node differs from its pool or group."""
 
     subject: str
-    """``cluster/pool/failure-domain``, or the host, or ``cluster/node`` when that is unknown."""
+    """``cluster/pool/failure-domain``, or the host, or ``cluster/node`` if that is unknown."""
     property: str
     expected: str | None
     found: str | None
@@ -74,31 +74,34 @@ class PoolUniformity:
 
     pool: str
     nodes: int
-    """Ordered."""
+    """Number of declared nodes."""
     values: Values
-    """What most of its nodes are declared to be."""
+    """Declared values of the majority of its nodes."""
     rollout: dict[str, str | int] | None
-    """Image and wave of its open rollout, while groups may differ."""
+    """Image and wave of its open rollout, during which groups may differ."""
     deviations: tuple[Deviation, ...]
     seen: int | None
-    """Nodes that were looked at; None when only the data was."""
+    """Number of observed nodes; None if only the data was read."""
     not_reported: dict[str, int]
-    """Property to the number of nodes that do not say it."""
+    """Number of nodes that do not report a property, by property."""
 
     @property
     def uniform(self) -> bool | None:
-        """Tell whether nothing deviates, waivers or not; None when nothing seen does, and not all nodes were seen."""
+        """Return whether nothing deviates, regardless of waivers; None if not all nodes were observed.
+
+        It is False as soon as an observed node deviates.
+        """
         if self.deviations:
             return False
         return True if self.seen is None or self.seen >= self.nodes else None
 
 
 def uniformity(environment: Environment, live: Iterable[LiveNode] | None = None) -> list[PoolUniformity]:
-    """Return how uniform the pools of ``environment`` are, in order of their names.
+    """Return the uniformity of the pools of ``environment``, ordered by name.
 
     Args:
         environment: as loaded and checked.
-        live: nodes that were looked at; None: the data only.
+        live: observed nodes; None for data only.
     """
     nodes: dict[str, list[LiveNode]] | None = None if live is None else defaultdict(list)
     for node in live or ():
@@ -109,7 +112,7 @@ def uniformity(environment: Environment, live: Iterable[LiveNode] | None = None)
 
 
 def to_json(environment: str, found: list[PoolUniformity], unreachable: Iterable[str] = ()) -> dict[str, Any]:
-    """Return ``found`` as data for JSON, everything sorted."""
+    """Return ``found`` as data for JSON, sorted."""
     return {
         "schema_version": 1,
         "environment": environment,
@@ -119,7 +122,7 @@ def to_json(environment: str, found: list[PoolUniformity], unreachable: Iterable
 
 
 def declared_values(environment: Environment, placed: PlacedPool) -> dict[str, Values]:
-    """Return what the nodes of each rollout group of ``placed`` are declared to be."""
+    """Return the declared values of the nodes of each rollout group of ``placed``."""
     configs, dpus = _kubelet_configs(environment, placed), _dpu_images(environment, placed)
     found: dict[str, Values] = {}
     for key, intent in intents_of(environment, placed.key).items():
@@ -215,7 +218,7 @@ def _of_image(image: GoldenImage) -> dict[str, str]:
 
 
 def _dpu_images(environment: Environment, placed: PlacedPool) -> dict[str, str]:
-    """Return the images of the DPUs of the pool's VPC: one, but for a rollout of DPUs that has come half way."""
+    """Return the images of the DPUs of the pool's VPC: one, except during a rollout of DPUs."""
     images = {intent.image for intent in dpus_of_vpc(environment, placed.cluster.vpc)}
     return {"dpu_image": ", ".join(sorted(images)) or environment.region.dpus.image}
 
@@ -229,7 +232,7 @@ def _of_firmware(baseline: Firmware | None) -> dict[str, str]:
 
 
 def _kubelet_configs(environment: Environment, placed: PlacedPool) -> dict[str, str]:
-    """Return by rollout group the digest of all that its nodes join with."""
+    """Return by rollout group the digest of the join configuration of its nodes."""
     made = pool_input(environment, placed.placed_cluster, placed.pool)
     kinds = {backend.bootstrap_template[1] for backend in CONTROL_PLANES.values()}
     digests = {

@@ -1,6 +1,6 @@
-"""Kubernetes versions of a region: what each control plane runs, where it can go next, and what keeps it from there.
+"""Kubernetes versions of a region: the running version, the next one and blockers, for each control plane.
 
-Releases of charts, which are told beside them, are those of `chart_upgrades`.
+`chart_upgrades` has the releases of charts, which are reported with them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class Upgrade:
     cluster: str
     tenant: str
     version: str
-    """What the control plane runs."""
+    """Running version of the control plane."""
     next: str | None
-    """What its data ask for, or else the newest version that one step reaches; None when there is none."""
+    """Version in the data, or else the newest version within one step; None if there is none."""
     images: dict[str, str | None]
-    """Newest image for nodes at the next version, by pool; None where there is none yet."""
+    """Newest image for nodes at the next version, by pool; None if there is none yet."""
     blocks: tuple[str, ...]
-    """Reasons why a promotion would be refused now, each with its place and remedy."""
+    """Reasons that currently block a promotion, each with its place and remedy."""
     do: str | None
-    """What brings the control plane there once nothing blocks."""
+    """Command for the upgrade once nothing blocks it."""
 
 
 def upgrades(environment: Environment) -> tuple[Upgrade, ...]:

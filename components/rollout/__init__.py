@@ -1,1 +1,1 @@
-"""Ways from what runs to something else: promotions, waves, limits, and what shows that a wave is settled."""
+"""Promotions from one pinned state to another: waves, limits, and the evidence that a wave has settled."""

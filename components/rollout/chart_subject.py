@@ -1,4 +1,4 @@
-"""A chart inside clusters of tenants as something to promote: the clusters of canary tenants first, then the others."""
+"""Promotion of a chart in tenant clusters: the clusters of canary tenants first, then the others."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from components.specs.region.versions import Chart
 
 
 class ChartSubject:
-    """One chart in all clusters of tenants that have it.
+    """One chart in all tenant clusters that have it.
 
     Raises:
-        SpecError: No cluster has such a chart.
+        SpecError: No cluster has this chart.
     """
 
     section = "charts"
@@ -38,22 +38,22 @@ class ChartSubject:
 
     def __init__(self, environment: Environment, promoted: str) -> None:
         self._environment, self._chart = environment, domain_of(promoted)
-        self._rules, there = environment.region.chart_rollouts, clusters_of_charts(environment)
+        self._rules, chart_clusters = environment.region.chart_rollouts, clusters_of_charts(environment)
         self.place = (VERSIONS, ("charts",))
-        if self._chart not in there:
-            self._refuse_unknown(promoted, [charts_key(chart) for chart in naturally(there)])
+        if self._chart not in chart_clusters:
+            self._refuse_unknown(promoted, [charts_key(chart) for chart in naturally(chart_clusters)])
         self._releases = environment.versions.releases(self._chart)
-        pins, begun = environment.image_pins, unpinned_charts(environment, {self._chart})
-        keys = [chart_key(self._chart, cluster) for cluster in there[self._chart]]
-        self.groups = {key: pins.charts[key] if key in pins.charts else begun[key].name for key in keys}
+        pins, unpinned = environment.image_pins, unpinned_charts(environment, {self._chart})
+        keys = [chart_key(self._chart, cluster) for cluster in chart_clusters[self._chart]]
+        self.groups = {key: pins.charts[key] if key in pins.charts else unpinned[key].name for key in keys}
         self.intents: Mapping[IntentName, ChartIntent] = {
-            **{intent.name: intent for intent in begun.values()},
+            **{intent.name: intent for intent in unpinned.values()},
             **pins.chart_intents,
         }
         self._nodes = Counter[str]()
         for key, group in environment.allocations.groups.items():
             self._nodes[chart_key(self._chart, cluster_of(key))] += group.nodes
-        self._first = {
+        self._canary_keys = {
             chart_key(self._chart, placed.cluster.name)
             for placed in clusters(environment)
             if placed.tenant.tenant in self._rules.canary_tenants
@@ -61,64 +61,66 @@ class ChartSubject:
 
     @property
     def canary(self) -> int:
-        """Return how many clusters go first, alone."""
-        return len(self._first)
+        """Return the number of clusters in the canary waves."""
+        return len(self._canary_keys)
 
     @property
     def alone(self) -> str:
-        """Return which clusters go first, and what says so."""
-        there = place(self._environment, REGION, ("chart_rollouts", "canary_tenants"))
-        return f"{listed(naturally(map(domain_of, self._first)))} first, alone (canary_tenants, {there})"
+        """Return the rule that requires a separate canary wave, with its clusters, as message text."""
+        where = place(self._environment, REGION, ("chart_rollouts", "canary_tenants"))
+        clusters_first = listed(naturally(map(domain_of, self._canary_keys)))
+        return f"canary_tenants ({where}) requires a first wave of {clusters_first}"
 
     def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return the release ``version`` of the chart, or the newest that the region's channel offers.
+        """Return the release ``version`` of the chart, or for `DATA` the newest release of the region's channel.
 
         Raises:
-            SpecError: The release is unknown, may not be installed here, or is older than what a cluster has.
+            SpecError: The release is unknown, not allowed in this region, or older than the release of a cluster.
         """
         channel = self._environment.region.image_channel
         newest = self._environment.versions.newest(self._chart, channel)
         chart = newest if version == DATA else self._environment.versions.release_of(self._chart, version)
         if chart is None:
-            known = [one.version for one in self._releases]
+            known = [release.version for release in self._releases]
             text = f"release '{version}' is not declared (declared: {listed(known)}); add it below these"
-            self._refuse([text + suggestion(version, known) if version != DATA else f"channel {channel} offers none"])
+            missing = f"channel {channel} has no release of this chart"
+            self._refuse([text + suggestion(version, known) if version != DATA else missing])
             raise AssertionError
         intent = ChartIntent.of(chart)
         self._refuse([*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)])
         return Wish(at=lambda _: intent, first=1, newest=1)
 
-    def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - they have no dates
-        """Return why clusters may not have what ``intent`` says, wherever it comes from."""
-        there = map(domain_of, self.groups)
-        return chart_objections(self._environment, intent, there) if isinstance(intent, ChartIntent) else []
+    def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - charts have no dates
+        """Return why ``intent`` is not allowed in these clusters, whether it is a target or already pinned."""
+        cluster_names = map(domain_of, self.groups)
+        return chart_objections(self._environment, intent, cluster_names) if isinstance(intent, ChartIntent) else []
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return what is to be said of the chart in each of ``groups``."""
+        """Return the planned change of each of ``groups``: nodes of the cluster and what the upgrade restarts."""
         why = restarts(self._chart)
         return {key: PlannedGroup(key=key, nodes=self._nodes[key], spares=0, replacement=why) for key in groups}
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:  # noqa: ARG002
-        """Return ``groups`` in waves: clusters of canary tenants, or else the smallest one, then the others."""
-        first = [key for key in naturally(groups) if key in self._first]
+        """Return ``groups`` in waves: clusters of canary tenants (or the smallest cluster), then the others."""
+        first = [key for key in naturally(groups) if key in self._canary_keys]
         rest = sorted(set(groups) - set(first), key=lambda key: (self._nodes[key], natural(key)))
         if canary and not first:
             first, rest = rest[:1], rest[1:]
         return [*self._packed(first), *self._packed(rest)]
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> list[Excess]:  # noqa: ARG002
-        """Return the limit on clusters of a wave, if ``groups`` are more."""
+        """Return the exceeded limit on clusters per wave; empty if ``groups`` are within it."""
         if self._rules.max_clusters is None or len(groups) <= self._most:
             return []
         return [Excess(limit=CLUSTERS, subject=charts_key(self._chart), away=len(groups), allowed=self._most)]
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:  # noqa: ARG002
-        """Return ``groups`` in the waves of a way back: the last of those that ``moved`` goes first."""
+        """Return ``groups`` in the waves of a rollback: in reverse order of ``moved``, then the others."""
         last_first = [key for key in reversed(moved) if key in set(groups)]
         return self._packed([*last_first, *naturally(set(groups) - set(last_first))])
 
     def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:
-        """Yield what ``evidence`` lacks to show that the clusters of ``wave`` have ``target`` and are well."""
+        """Yield why ``evidence`` does not prove that the clusters of ``wave`` run ``target`` and are settled."""
         soak = 0 if back else self._rules.soak_minutes
         if isinstance(target, ChartIntent):
             yield from shortcomings(self._environment.name, wave, target, soak, evidence)
@@ -133,28 +135,28 @@ class ChartSubject:
         return [list(ordered[start : start + most]) for start in range(0, len(ordered), most)]
 
     def _older(self, chart: Chart) -> Iterator[str]:
-        """Yield that clusters have a newer release than ``chart``, which nothing but a way back takes them from."""
+        """Yield each newer release than ``chart`` in the clusters: only a rollback may install an older release."""
         before = self._environment.image_pins.previous.get(charts_key(self._chart))
         versions = {self.intents[name].version for name in self.groups.values()}
-        known = [one.version for one in self._releases]
+        known = [release.version for release in self._releases]
         back = before is not None and self.intents[before].version == chart.version
         if back or chart.version in versions:
             return
         for version in sorted(versions & set(known), key=natural):
             if known.index(version) > known.index(chart.version):
                 how = f"jacquard promote {self._environment.name} {charts_key(self._chart)} --rollback"
-                yield f"{chart.version} is older than {version}, which clusters have; go back with {how}"
+                yield f"{chart.version} is older than {version}, which clusters run; roll back with {how}"
 
     def _refuse_unknown(self, promoted: str, known: Sequence[str]) -> None:
         path: DataPath = ("charts",)
-        text = f"no cluster has '{promoted}' (there are: {listed(known)}){suggestion(promoted, known)}"
-        manifests = [one.name for one in self._environment.versions.manifests]
+        text = f"no cluster has '{promoted}' (known: {listed(known)}){suggestion(promoted, known)}"
+        manifests = [item.name for item in self._environment.versions.manifests]
         if self._chart in manifests:
             path = ("manifests", manifests.index(self._chart))
-            text = f"'{promoted}' comes by manifests, which all clusters have at once; edit version and digest here"
+            text = f"'{promoted}' is installed from manifests, without waves; edit version and digest here"
         raise SpecError(self._environment.name, [problem(self._environment, VERSIONS, path, text)])
 
     def _refuse(self, reasons: Sequence[str]) -> None:
         if reasons:
-            found = [problem(self._environment, *self.place, f"{self._chart}: {reason}") for reason in reasons]
-            raise SpecError(self._environment.name, found)
+            problems = [problem(self._environment, *self.place, f"{self._chart}: {reason}") for reason in reasons]
+            raise SpecError(self._environment.name, problems)

@@ -1,4 +1,4 @@
-"""Which values a release of a chart takes from the data, and which of those that are set another release would not."""
+"""Chart values that the data may set for a release, and values in use that another release would reject."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ _MOST_NAMED = 5
 
 
 def objection(environment: Environment, chart: Chart, path: str, value: ChartValue) -> str:
-    """Return why the data cannot set the value of ``chart`` at ``path`` to ``value``; nothing where they can."""
+    """Return why the data cannot set the value of ``chart`` at ``path`` to ``value``; empty if they can."""
     if why := why_kept(chart.name, path):
-        return f"is kept by the library: {why}; remove it"
+        return f"is reserved by the library: {why}; remove it"
     if path not in chart.tunable:
-        there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart)))
+        where = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart)))
         other = f" or pick one{suggestion(path, chart.tunable)}" if chart.tunable else ""
         return (
-            f"'{path}' is not in tunable of {chart.name} {chart.version} ({there}:"
+            f"'{path}' is not in tunable of {chart.name} {chart.version} ({where}:"
             f" {listed(chart.tunable, _MOST_NAMED)}); remove it{other}"
         )
-    wanted = unfit(value, chart.tunable[path])
-    rule, _, meant = wanted.partition(";")
-    return f"must be {rule} (got {shown(value)}){';' if meant else ''}{meant}" if wanted else ""
+    expected = unfit(value, chart.tunable[path])
+    rule, _, hint = expected.partition(";")
+    return f"must be {rule} (got {shown(value)}){';' if hint else ''}{hint}" if expected else ""
 
 
 def set_in_vain(environment: Environment, chart: Chart) -> Iterator[str]:
-    """Yield values that are set in a cluster with ``chart`` and that this release of it does not take, each once."""
-    found: dict[str, None] = {}
+    """Yield a message for each value set in a cluster with ``chart`` that this release rejects, without duplicates."""
+    messages: dict[str, None] = {}
     for placed in clusters(environment):
         written = overrides(environment, placed.cluster)
         for entry in add_ons(environment, placed):
-            for one in written.get(entry.name, ()) if entry.chart == chart.name else ():
-                if text := objection(environment, chart, one.path, one.value):
-                    found[f"add_on_values.{entry.name}.values.{one.path} of {placed.cluster.name}: {text}"] = None
-    yield from found
+            for override in written.get(entry.name, ()) if entry.chart == chart.name else ():
+                if text := objection(environment, chart, override.path, override.value):
+                    value_of = f"add_on_values.{entry.name}.values.{override.path} of {placed.cluster.name}"
+                    messages[f"{value_of}: {text}"] = None
+    yield from messages

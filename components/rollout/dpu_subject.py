@@ -1,7 +1,7 @@
-"""The DPUs of a region as something to promote: those of free hosts first, then one VPC after the other.
+"""Promotion of the DPUs of a region: the DPUs of free hosts first, then one VPC after another.
 
-DPF holds each DPU back until somebody outside lets it go (``nodeEffect: hold``), so that a wave says which DPUs are to
-be flashed anew, never when.
+DPF blocks each DPU until its maintenance hold is released from outside (``nodeEffect: hold``). A wave therefore selects
+the DPUs to flash again, not the time.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from components.specs.reading.loader import IMAGES, REGION
 from components.specs.reading.problems import SpecError, listed, suggestion
 from components.specs.region.evidence import DpuEvidence, Evidence
 
-_HOW = "flashed, and their hosts rebooted, as each is let go"
+_HOW = "DPUs flashed and hosts rebooted as each maintenance hold is released"
 
 
 class DpuSubject:
-    """All DPUs of a region that DPF runs.
+    """All DPUs of a region that DPF manages.
 
     Raises:
-        SpecError: DPF runs none.
+        SpecError: DPF manages no DPUs in this region.
     """
 
     section = "dpus"
@@ -43,11 +43,11 @@ class DpuSubject:
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
-        self._vpcs = {one.key: one.vpc for one in deployments(environment, environment.allocations.vpcs)}
+        self._vpcs = {item.key: item.vpc for item in deployments(environment, environment.allocations.vpcs)}
         self._count = ordered_dpus(environment)
         self.place = (REGION, ("dpus", "image"))
         if not self._vpcs:
-            text = "no VPC of this region is isolated by its DPUs, so that DPF runs none that could be promoted"
+            text = "no VPC of this region is isolated by DPUs, so DPF manages no DPUs to promote"
             raise SpecError(environment.name, [problem(environment, *self.place, text)])
 
     @property
@@ -61,21 +61,21 @@ class DpuSubject:
         return self._environment.image_pins.dpu_intents
 
     def wish(self, version: str, today: dt.date | None) -> Wish:  # noqa: ARG002 - DPU images have no dates
-        """Return what the data say for DPU image ``version``.
+        """Return the DPU intent for DPU image ``version`` with all other values from the data.
 
         Raises:
-            SpecError: The image is unknown, is not the region's, or does not work with images in use.
+            SpecError: The image is unknown, is not the region's, or is incompatible with images in use.
         """
-        wished = self._environment.region.dpus.image
-        name = wished if version == DATA else version
+        declared = self._environment.region.dpus.image
+        name = declared if version == DATA else version
         image = find_dpu_image(self._environment, name)
         if image is None:
             known = [item.version for item in self._environment.images.dpu_images]
             text = f"DPU image '{name}' is not declared (declared: {listed(known)}); add it there"
-            found = [problem(self._environment, IMAGES, ("dpu_images",), text + suggestion(name, known))]
-            raise SpecError(self._environment.name, found)
-        reasons = [f"the region names DPU image {wished}; write {name} here first"] if name != wished else []
-        reasons += self._misfits(image.doca)
+            problems = [problem(self._environment, IMAGES, ("dpu_images",), text + suggestion(name, known))]
+            raise SpecError(self._environment.name, problems)
+        reasons = [f"the region declares DPU image {declared}; write {name} here first"] if name != declared else []
+        reasons += self._violations(image.doca)
         if reasons:
             file, path = self.place
             raise SpecError(
@@ -84,17 +84,17 @@ class DpuSubject:
         return Wish(at=partial(wanted_dpu_intent, self._environment, image), first=1, newest=NEWEST)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - DPU images have no dates
-        """Return why DPUs may not be flashed as ``intent`` says."""
-        return self._misfits(intent.doca) if isinstance(intent, DpuIntent) else []
+        """Return why DPUs may not be flashed with ``intent``."""
+        return self._violations(intent.doca) if isinstance(intent, DpuIntent) else []
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return what is to be said of each of ``groups`` that are flashed anew."""
+        """Return the planned change of each of ``groups``: number of DPUs and how they are flashed."""
         return {key: PlannedGroup(key=key, nodes=self._count[key], spares=0, replacement=_HOW) for key in groups}
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:  # noqa: ARG002
-        """Return ``groups`` in waves: DPUs of free hosts, then VPC after VPC, the smallest first.
+        """Return ``groups`` in waves: DPUs of free hosts, then one VPC per wave, the smallest first.
 
-        No limit counts DPUs, and those of free hosts are the canary.
+        No limit counts DPUs. The DPUs of free hosts are the canary.
         """
         by_vpc: dict[str, list[str]] = defaultdict(list)
         for key in groups:
@@ -104,36 +104,37 @@ class DpuSubject:
         return [wave for wave in (free, *(by_vpc[vpc] for vpc in ordered)) if wave]
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> tuple[Excess, ...]:  # noqa: ARG002
-        """Return nothing: no limit counts DPUs."""
+        """Return an empty tuple: no limit counts DPUs."""
         return ()
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
-        """Return ``groups`` in the waves of a way back: the last of those that ``moved`` goes first."""
+        """Return ``groups`` in the waves of a rollback: in reverse order of ``moved``, then the others."""
         order = {key: index for index, key in enumerate(reversed(moved))}
         steps = self.waves(limits, groups, 0)
         return sorted(steps, key=lambda wave: min(order.get(key, len(order)) for key in wave))
 
     def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:  # noqa: ARG002
-        """Yield what ``evidence`` lacks to show that the DPUs of ``wave`` were flashed from ``target``."""
+        """Yield why ``evidence`` does not prove that the DPUs of ``wave`` were flashed from ``target``."""
         seen = evidence.seen
         if seen.environment != self._environment.name:
-            yield f"is of environment {seen.environment}, not of {self._environment.name}"
+            yield f"is from environment {seen.environment}, not from {self._environment.name}"
             return
-        found = {group.deployment: group for group in seen.dpu_deployments}
+        by_name = {group.deployment: group for group in seen.dpu_deployments}
         for name in wave.groups:
-            if name not in found:
-                yield f"says nothing of the DPUs of {name}"
-            elif not found[name].settled:
-                yield f"{dpu_key(name)} is not settled: {found[name].why[0] if found[name].why else 'nothing says why'}"
+            if name not in by_name:
+                yield f"has no entry for the DPUs of {name}"
+            elif not by_name[name].settled:
+                why = by_name[name].why
+                yield f"{dpu_key(name)} is not settled{f': {why[0]}' if why else ''}"
             elif isinstance(target, DpuIntent):
-                yield from _flashed_otherwise(found[name], templates(target))
+                yield from _outdated_dpus(by_name[name], templates(target))
 
-    def _misfits(self, doca: str) -> list[str]:
-        wrong = [f"{image.version} ({image.contents.doca})" for _, image in unfit_for_doca(self._environment, doca)]
-        return [f"DOCA {doca} does not work with images in use: {listed(wrong)}"] if wrong else []
+    def _violations(self, doca: str) -> list[str]:
+        unfit = [f"{image.version} ({image.contents.doca})" for _, image in unfit_for_doca(self._environment, doca)]
+        return [f"DOCA {doca} is incompatible with images in use: {listed(unfit)}"] if unfit else []
 
 
-def _flashed_otherwise(seen: DpuEvidence, made: DpuTemplates) -> Iterator[str]:
-    for what, counted, name in (("BFB", seen.images, made.bfb_name), ("flavor", seen.flavors, made.flavor_name)):
-        if counted.get(name, 0) < seen.total:
-            yield f"{dpu_key(seen.deployment)} has {counted.get(name, 0)} of {seen.total} DPUs with {what} {name}"
+def _outdated_dpus(seen: DpuEvidence, target: DpuTemplates) -> Iterator[str]:
+    for kind, counts, name in (("BFB", seen.images, target.bfb_name), ("flavor", seen.flavors, target.flavor_name)):
+        if counts.get(name, 0) < seen.total:
+            yield f"{dpu_key(seen.deployment)} has {counts.get(name, 0)} of {seen.total} DPUs with {kind} {name}"

@@ -1,6 +1,6 @@
-"""How many nodes may be away when rollout groups roll together, per pool, fabric and NVLink domain.
+"""Limits on unavailable nodes when rollout groups roll together, per pool, fabric and NVLink domain.
 
-Whoever moves pins asks with the groups that would roll, before anything is merged.
+Promotions check them with the groups that would roll, before pins are changed and merged.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ PER_POOL = "max_unavailable_per_pool"
 PER_FABRIC = "max_unavailable_per_fabric"
 NVLINK = "max_rolling_nvlink_domains"
 CLUSTERS = "max_clusters"
-_WHAT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would move"}
+_EFFECT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would change"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """A limit that groups would break if they rolled together."""
+    """A limit that groups would exceed if they rolled together."""
 
     limit: str
-    """Limit that would be broken, a field of ``nodes.rollouts`` or ``chart_rollouts`` in ``region.yaml``."""
+    """Name of the limit, a field of ``nodes.rollouts`` or ``chart_rollouts`` in ``region.yaml``."""
     subject: str
-    """Pool, fabric or chart that the limit is about."""
+    """Pool, fabric or chart that the limit applies to."""
     away: int
-    """Number of nodes, of NVLink domains or of clusters, that would be away or move at once."""
+    """Number of nodes that would be unavailable, or of NVLink domains or clusters that would change, simultaneously."""
     allowed: int
 
     def __str__(self) -> str:
-        what = _WHAT.get(self.limit, "nodes would be away")
-        return f"{self.away} {what} at once in {self.subject}, {self.limit} allows {self.allowed}"
+        effect = _EFFECT.get(self.limit, "nodes would be unavailable")
+        return f"{self.away} {effect} simultaneously in {self.subject}, {self.limit} allows {self.allowed}"
 
 
 class RolloutLimits:
-    """The limits of one region, ready to be asked about any rollout groups."""
+    """Checks the limits of one region for any set of rollout groups."""
 
     def __init__(self, environment: Environment) -> None:
         self._limits = environment.region.nodes.rollouts
@@ -61,23 +61,23 @@ class RolloutLimits:
                 self._fabrics_of[key].append(fabric)
 
     def broken_by(self, groups: Collection[str]) -> Iterator[Excess]:
-        """Yield the limits that ``groups`` (keys of the lock file) break when they roll at the same time."""
+        """Yield the limits that ``groups`` (keys of the lock file) exceed when they roll at the same time."""
         rolling: dict[str, list[str]] = defaultdict(list)
         on_fabric: dict[str, list[str]] = defaultdict(list)
         for key in {key: None for key in groups if key in self._away}:
             rolling[pool_of(key)].append(key)
             for fabric in self._fabrics_of.get(key, ()):
                 on_fabric[fabric].append(key)
-        for pool, mine in sorted(rolling.items()):
-            yield from self._excess(PER_POOL, pool, mine, self._nodes_of_pool[pool])
+        for pool, keys in sorted(rolling.items()):
+            yield from self._excess(PER_POOL, pool, keys, self._nodes_of_pool[pool])
             most = self._limits.max_rolling_nvlink_domains
-            if most is not None and len(mine) > most and self._pools[pool].pool.instance_type in self._rack_scale:
-                yield Excess(limit=NVLINK, subject=pool, away=len(mine), allowed=most)
+            if most is not None and len(keys) > most and self._pools[pool].pool.instance_type in self._rack_scale:
+                yield Excess(limit=NVLINK, subject=pool, away=len(keys), allowed=most)
         for fabric, members in sorted(on_fabric.items()):
             yield from self._excess(PER_FABRIC, f"fabric {fabric}", members, self._nodes_on[fabric])
 
     def allowed_on_fabrics(self) -> dict[str, int]:
-        """Return how many nodes may be away on each fabric; nothing where no limit holds."""
+        """Return the number of nodes that may be unavailable on each fabric; empty if no limit is set."""
         amount = self._limits.max_unavailable_per_fabric
         return {} if amount is None else {fabric: limit_of(amount, nodes) for fabric, nodes in self._nodes_on.items()}
 
@@ -92,17 +92,17 @@ class RolloutLimits:
 
 
 def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[str, set[str]]:
-    """Return the rollout groups on each fabric: those with a host in its halls, of VPCs that it carries."""
-    named = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
-    found: dict[str, set[str]] = defaultdict(set)
+    """Return the rollout groups on each fabric: groups with a host in its halls, of VPCs that use the fabric."""
+    fabrics_of = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
+    groups: dict[str, set[str]] = defaultdict(set)
     halls: dict[str, set[str]] = defaultdict(set)
     for host in environment.hosts:
         pool = environment.allocations.hosts.get(host.host)
         if pool in by_key:
             halls[group_key(pool, environment.failure_domain(host))].add(host.hall)
     for fabric in environment.region.fabrics:
-        for key, here in halls.items():
-            carried = not fabric.tells_apart or fabric.name in named[pool_of(key)]
-            if carried and (not fabric.halls or not here.isdisjoint(fabric.halls)):
-                found[fabric.name].add(key)
-    return found
+        for key, group_halls in halls.items():
+            carried = not fabric.tells_apart or fabric.name in fabrics_of[pool_of(key)]
+            if carried and (not fabric.halls or not group_halls.isdisjoint(fabric.halls)):
+                groups[fabric.name].add(key)
+    return groups

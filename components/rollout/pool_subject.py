@@ -1,4 +1,4 @@
-"""A pool of nodes as something to promote: its image must fit, its groups roll in waves within the limits."""
+"""Promotion of a node pool: the image must fit the pool, and its groups roll in waves within the limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PoolSubject:
     """The nodes of one pool.
 
     Raises:
-        SpecError: There is no such pool.
+        SpecError: The pool does not exist.
     """
 
     section = "groups"
@@ -51,9 +51,9 @@ class PoolSubject:
 
     @property
     def alone(self) -> str:
-        """Return how many nodes go first, and what says so."""
-        nodes = f"{self.canary} node{' takes' if self.canary == 1 else 's take'}"
-        return f"{nodes} an image first, alone (rollout.canary of the pool)"
+        """Return the rule that requires a separate canary wave, with its size, as message text."""
+        nodes = f"{self.canary} node{'' if self.canary == 1 else 's'}"
+        return f"rollout.canary of the pool requires a first wave of {nodes}"
 
     @property
     def intents(self) -> Mapping[IntentName, NodeIntent]:
@@ -61,10 +61,10 @@ class PoolSubject:
         return self._environment.image_pins.intents
 
     def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return what the data say for image ``version``.
+        """Return the node intent for image ``version`` with all other values from the data.
 
         Raises:
-            SpecError: The image is unknown, or may not be run here; all reasons are told.
+            SpecError: The image is unknown, or not allowed in this pool; all reasons are reported.
         """
         image = self._offered() if version == DATA else self._image(version)
         reasons = self._objections(image, today) + mirror_objections(self._environment, image)
@@ -75,14 +75,14 @@ class PoolSubject:
         return Wish(at=at, first=FIRST_REVISION[image.boot], newest=NEWEST)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
-        """Return why nodes of the pool may not be as ``intent`` says, wherever they come from."""
+        """Return why nodes of the pool may not have ``intent``, whatever their current intent."""
         image = pinned_image(self._environment, intent) if isinstance(intent, NodeIntent) else None
         if image is None:
-            return [f"image {intent.release} is not in the catalogue any more; add it to {IMAGES} again"]
+            return [f"image {intent.release} is no longer in the catalogue; add it to {IMAGES} again"]
         return self._objections(image, today)
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return what is to be said of each of ``groups`` that move."""
+        """Return the planned change of each of ``groups``: nodes, spare hosts, and how nodes are replaced."""
         spares, how = spare_hosts(self._environment), replacements(self._environment)
         sizes = self._environment.allocations.groups
         return {
@@ -95,15 +95,15 @@ class PoolSubject:
         return waves(self._environment, limits, groups, canary)
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> list[Excess]:
-        """Return the limits that ``groups`` break together with what other pools have in motion."""
+        """Return the limits that ``groups`` exceed together with unsettled waves of other pools."""
         return excess(limits, self._environment.image_pins, self._placed.key, groups)
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
-        """Return ``groups`` in the waves of a way back."""
+        """Return ``groups`` in the waves of a rollback."""
         return backwards(limits, groups, moved)
 
     def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:
-        """Yield what ``evidence`` lacks to show that the groups of ``wave`` are ``target`` and have soaked."""
+        """Yield why ``evidence`` does not prove that the groups of ``wave`` run ``target`` and have soaked."""
         soak = 0 if back else self._placed.pool.rollout.soak_minutes
         if isinstance(target, NodeIntent):
             yield from shortcomings(self._environment.name, self._placed, wave, target, soak, evidence)
@@ -121,15 +121,19 @@ class PoolSubject:
         image = offered_image(self._environment, self._placed)
         if image is None:
             channel = self._environment.region.image_channel
-            self._refuse([f"no image of channel {channel} fits this pool; add one to {IMAGES}, or name one with --to"])
+            self._refuse(
+                [f"no image of channel {channel} fits this pool; add one to {IMAGES}, or select one with --to"]
+            )
         return image
 
     def _objections(self, image: GoldenImage, today: dt.date | None) -> list[str]:
         placed = self._placed
-        found = [*objections(self._environment, image, placed.cluster, placed.pool), *day_objections(image, today)]
+        reasons = [*objections(self._environment, image, placed.cluster, placed.pool), *day_objections(image, today)]
         if placed.pool.image not in {CHANNEL, image.version}:
-            found.append(f"this pool names image {placed.pool.image}; write {image.version} or {CHANNEL} here first")
-        return found
+            reasons.append(
+                f"this pool declares image {placed.pool.image}; write {image.version} or {CHANNEL} here first"
+            )
+        return reasons
 
     def _refuse(self, reasons: Iterable[str]) -> NoReturn:
         file, path = self.place

@@ -1,4 +1,4 @@
-"""How many broken nodes of a failure domain are repaired side by side, and how long a new node may take."""
+"""Limit of broken nodes repaired in parallel per failure domain, and the startup timeout of a new node."""
 
 from __future__ import annotations
 
@@ -12,34 +12,38 @@ from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
 
 _MINUTE = 60
-_TURN_MINUTES = 30
-"""What a host takes to be wiped and to boot an image where the region has measured nothing: more than most need, since
-a turn that is thought too short ends machines that only queue."""
+_BATCH_MINUTES = 30
+"""Minutes to wipe a host and boot an image, used if the region has no measured durations.
+
+More than most hosts need: an estimate that is too short would terminate machines that only wait in the queue.
+"""
 
 
 def most_broken(environment: Environment, pool: NodePoolSpec, nodes: int) -> int:
-    """Return up to how many broken nodes of a group of ``nodes`` are repaired; with more of them none is.
+    """Return the maximum number of broken nodes in a group of ``nodes`` at which nodes are repaired.
 
-    So many nodes of one rack do not break by themselves: their rack, switch or control plane did. A repair that fails
-    takes a spare, so that there are never more than these; one node is repaired without any, since it is lost either
-    way. No figure is larger than what the pool's data say, nor than an NVLink domain, whose spares are within it.
+    With more broken nodes none is repaired: the cause is then the rack, the switch or the control plane. A failed
+    repair uses a spare host, so the limit is the number of spares. One node is repaired even without a spare, since it
+    is lost either way. The result never exceeds the pool's ``health.max_unhealthy``, nor the size of an NVLink domain,
+    which contains its own spares.
     """
     spares = spares_for(nodes, declared_spares(environment, pool))
     return min(limit_of(pool.health.max_unhealthy, nodes), max(1, spares))
 
 
 def startup_seconds(environment: Environment, pool: NodePoolSpec, nodes: int) -> int:
-    """Return how long a new node of a pool of ``nodes`` may take, with the time that it may wait for its turn.
+    """Return the startup timeout of a new node in a pool of ``nodes``, in seconds, including its time in the queue.
 
-    Cluster API counts from the moment its Machine was made until a host runs its image, and then anew. All nodes of a
-    pool may be wanted at once, on hosts of one controller, which provisions so many at a time.
+    Cluster API measures from the creation of the Machine until a host runs its image, and then starts again. All nodes
+    of a pool may be requested simultaneously, on hosts of one controller, which provisions `PROVISIONED_AT_ONCE` hosts
+    in parallel.
     """
     steps = environment.region.nodes.durations
-    turn = steps.deprovision_minutes + steps.boot_minutes if steps else _TURN_MINUTES
-    turns_before = max(0, provisioning_turns(nodes) - 1)
-    return pool.health.node_startup_timeout_seconds + turns_before * turn * _MINUTE
+    batch_minutes = steps.deprovision_minutes + steps.boot_minutes if steps else _BATCH_MINUTES
+    batches_before = max(0, provisioning_turns(nodes) - 1)
+    return pool.health.node_startup_timeout_seconds + batches_before * batch_minutes * _MINUTE
 
 
 def provisioning_turns(nodes: int) -> int:
-    """Return in how many turns one controller provisions hosts for so many nodes that are wanted at the same time."""
+    """Return the number of batches in which one controller provisions hosts for ``nodes`` requested simultaneously."""
     return math.ceil(nodes / PROVISIONED_AT_ONCE)

@@ -1,4 +1,4 @@
-"""How each rollout group is replaced: spares of its failure domain decide whether new nodes can come first."""
+"""Replacement strategy of each rollout group: spare hosts of its failure domain decide whether nodes can surge."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from components.specs.pools.node_pool import RolloutSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """How the nodes of one rollout group are replaced."""
+    """Replacement strategy of the nodes of one rollout group."""
 
     max_surge: int
-    """Number of nodes that are made before old ones go; none is away then."""
+    """Number of nodes created before old nodes are deleted; no node is unavailable then."""
     max_unavailable: int
-    """Number of nodes that may be away at once, on whose hosts the new ones are made."""
+    """Number of nodes that may be unavailable simultaneously; new nodes are created on their hosts."""
     reason: str
-    """Why nodes are replaced in this way, for people."""
+    """Explanation of the strategy, as message text."""
 
 
 def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
-    """Return how the nodes of a group of ``nodes`` are replaced, with ``spares`` free hosts in its failure domain.
+    """Return the replacement strategy of a group of ``nodes`` with ``spares`` free hosts in its failure domain.
 
-    A new node needs a free host that the group may claim; without one the roll would stand still for ever. Then old
-    nodes go first, and their hosts are reused.
+    A new node needs a free host that the group may claim; without one the rollout would never progress. In that case
+    old nodes are deleted first, and their hosts are reused.
     """
     wanted, away = limit_of(rollout.surge, nodes), max(1, limit_of(rollout.max_unavailable, nodes))
     if surge := min(wanted, spares):
-        short = f" of {wanted} that are asked for" if surge < wanted else ""
-        reason = f"{surge}{short} at a time on new hosts first: the failure domain has {_hosts(spares)} to spare"
+        limited = f" of {wanted} requested" if surge < wanted else ""
+        reason = f"{surge}{limited} at a time, new nodes first: the failure domain has {_hosts(spares)}"
         return Replacement(max_surge=surge, max_unavailable=0, reason=reason)
-    why = f"{wanted} first are asked for, but the failure domain has no host to spare" if wanted else "surge is 0"
-    return Replacement(max_surge=0, max_unavailable=away, reason=f"{away} at a time on their own hosts: {why}")
+    why = f"surge is {wanted}, but the failure domain has no spare host" if wanted else "surge is 0"
+    return Replacement(max_surge=0, max_unavailable=away, reason=f"{away} at a time on their current hosts: {why}")
 
 
 def spare_hosts(environment: Environment, of_pool: str | None = None) -> Counter[str]:
-    """Return how many hosts in service each rollout group, or each of one pool, has beyond its nodes."""
+    """Return the number of spare hosts in service of each rollout group, optionally only of ``of_pool``."""
     return Counter(
         group_key(placed.pool, placed.failure_domain)
         for placed in counted_hosts(environment, of_pool)
@@ -50,7 +50,7 @@ def spare_hosts(environment: Environment, of_pool: str | None = None) -> Counter
 
 
 def replacements(environment: Environment) -> dict[str, Replacement]:
-    """Return how each rollout group of the lock file is replaced, and why so."""
+    """Return the replacement strategy of each rollout group of the lock file."""
     spares, rollouts = spare_hosts(environment), {placed.key: placed.pool.rollout for placed in pools(environment)}
     return {
         key: replacement(rollouts[pool_of(key)], group.nodes, spares[key])
@@ -60,4 +60,4 @@ def replacements(environment: Environment) -> dict[str, Replacement]:
 
 
 def _hosts(count: int) -> str:
-    return "1 host" if count == 1 else f"{count} hosts"
+    return "1 spare host" if count == 1 else f"{count} spare hosts"

@@ -1,4 +1,4 @@
-"""Whether evidence shows that a wave is settled and has soaked. Pure: all moments are those of the evidence."""
+"""Check evidence that a wave is settled and has soaked. Pure: all timestamps come from the evidence."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from components.specs.region.evidence import Evidence, GroupEvidence
 def shortcomings(
     environment: str, placed: PlacedPool, wave: Wave, intent: NodeIntent, soak_minutes: int, evidence: Evidence
 ) -> Iterator[str]:
-    """Yield what ``evidence`` lacks to show that ``wave`` is ``intent`` and has been for ``soak_minutes``."""
+    """Yield why ``evidence`` does not prove that ``wave`` has run ``intent`` for ``soak_minutes``."""
     seen = evidence.seen
     if seen.environment != environment:
-        yield f"is of environment {seen.environment}, not of {environment}"
+        yield f"is from environment {seen.environment}, not from {environment}"
         return
     pools = (pool for pool in seen.pools if pool_key(pool.cluster, pool.name) == placed.key)
     groups = {group.failure_domain: group for pool in pools for group in pool.groups}
     for domain in wave.groups:
         group = group_key(placed.key, domain)
         if domain not in groups:
-            yield f"says nothing of {group}"
+            yield f"has no entry for {group}"
             continue
         at = TemplateIntent.of(intent, placed.cluster.name, placed.pool.name, domain)
         wanted = fingerprint(intent, at)
         if groups[domain].fingerprint != wanted:
             yield (
-                f"{group} is applied as {groups[domain].fingerprint or 'nothing'}, not as {wanted};"
+                f"{group} has {groups[domain].fingerprint or 'nothing'} applied, not {wanted};"
                 f" apply it first: jacquard up {environment}"
             )
             continue
-        for text in _lacks(groups[domain], intent.image, soak_minutes, seen.observed_at):
+        for text in _missing(groups[domain], intent.image, soak_minutes, seen.observed_at):
             yield f"{group} {text}"
 
 
-def _lacks(group: GroupEvidence, image: str, soak_minutes: int, observed_at: dt.datetime) -> Iterator[str]:
+def _missing(group: GroupEvidence, image: str, soak_minutes: int, observed_at: dt.datetime) -> Iterator[str]:
     others = {name: count for name, count in group.images.items() if name != image and count}
     if others:
         yield f"runs {', '.join(f'{name} ({count})' for name, count in sorted(others.items()))}, not only {image}"
@@ -50,14 +50,14 @@ def _lacks(group: GroupEvidence, image: str, soak_minutes: int, observed_at: dt.
     elif group.total and group.images.get(image, 0) < group.total:
         yield f"has {group.images.get(image, 0)} of {group.total} nodes on {image}"
     elif group.total and group.settled_since is None:
-        yield "does not say since when it is settled"
+        yield "has no settled_since time"
     elif group.settled_since is not None:
         yield from too_short(group.settled_since, soak_minutes, observed_at)
 
 
 def too_short(settled_since: dt.datetime, soak_minutes: int, observed_at: dt.datetime) -> Iterator[str]:
-    """Yield that something was not settled for ``soak_minutes`` when it was looked at, and when to look again."""
+    """Yield a message with the earliest time for new evidence if the soak time was not over at ``observed_at``."""
     until = settled_since + dt.timedelta(minutes=soak_minutes)
     if soak_minutes and observed_at < until:
         minutes = int((observed_at - settled_since).total_seconds() // 60)
-        yield f"was settled for {minutes} of {soak_minutes} minutes; look again at {until.isoformat()} or later"
+        yield f"was settled for {minutes} of {soak_minutes} minutes; check again at {until.isoformat()} or later"

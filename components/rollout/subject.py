@@ -1,4 +1,4 @@
-"""What can be promoted: the nodes of a pool, the DPUs of a region, a chart in clusters. The steps are the same."""
+"""Common interface of promotable subjects: the nodes of a pool, the DPUs of a region, a chart in clusters."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from components.specs.pools.intents import Intent, IntentName
 from components.specs.region.evidence import Evidence
 
 DATA = "data"
-"""What a promotion is asked for that takes everything as the data say it, the image too."""
+"""Version of a promotion that takes all values from the data, including the image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What the data say that something is to be, at whatever revision of the renderer."""
+    """Intent declared by the data, for any revision of the renderer."""
 
     at: Callable[[int], Intent]
-    """Returns the intent at a revision."""
+    """Function that returns the intent at a revision."""
     first: int
-    """Oldest revision that can write it."""
+    """Oldest revision that can render the intent."""
     newest: int
-    """Revision that a new intent takes."""
+    """Revision of a new intent."""
 
 
 class Subject(Protocol):
-    """What a promotion moves, one rollout group after the other."""
+    """Subject of a promotion, promoted one rollout group after another."""
 
     @property
     def section(self) -> str:
-        """Return the section of the lock file with the pins of its groups."""
+        """Return the section of the lock file with the pins of the groups."""
 
     @property
     def intent_section(self) -> str:
-        """Return the section of the lock file with its intents."""
+        """Return the section of the lock file with the intents."""
 
     @property
     def place(self) -> tuple[str, DataPath]:
-        """Return file and path that objections are told at."""
+        """Return the file and path at which objections are reported."""
 
     @property
     def groups(self) -> Mapping[str, IntentName]:
@@ -51,37 +51,37 @@ class Subject(Protocol):
 
     @property
     def canary(self) -> int:
-        """Return how many nodes, or clusters, go first, alone."""
+        """Return the number of nodes or clusters of the canary wave; 0 for no canary."""
 
     @property
     def alone(self) -> str:
-        """Return in words who goes first, alone, and what says so."""
+        """Return the rule that requires a separate canary wave, as message text."""
 
     @property
     def intents(self) -> Mapping[IntentName, Intent]:
         """Return the intents in use, by name."""
 
     def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return what the data say for image ``version``, or for theirs when that is `DATA`.
+        """Return the intent for image ``version`` with all other values from the data; `DATA` selects their image too.
 
         Raises:
-            SpecError: The version is unknown, or may not be run; all reasons are told.
+            SpecError: The version is unknown or not allowed; all reasons are reported.
         """
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
-        """Yield why ``intent`` may not be run, wherever it comes from."""
+        """Yield why ``intent`` is not allowed, whether it is a target or already pinned."""
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return what is to be said of each of ``groups`` (keys of the lock file) that move."""
+        """Return the planned change of each of ``groups`` (keys of the lock file)."""
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:
-        """Return ``groups`` in waves; the first one has ``canary`` nodes at least, 0: it is like the others."""
+        """Return ``groups`` in waves; the first wave has at least ``canary`` nodes, with 0 there is no canary."""
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> Sequence[Excess]:
-        """Return the limits that ``groups`` break if they move together, with what else is in motion."""
+        """Return the limits that ``groups`` exceed if they change together with unsettled waves of other pools."""
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
-        """Return ``groups`` in the waves of a way back: the last of those that ``moved`` goes first."""
+        """Return ``groups`` in the waves of a rollback: in reverse order of ``moved``, then the others."""
 
     def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:
-        """Yield what ``evidence`` lacks to show that ``wave`` is ``target`` and well; a way back needs no soak."""
+        """Yield why ``evidence`` does not prove that ``wave`` runs ``target`` and is settled; rollbacks skip soak."""

@@ -1,4 +1,4 @@
-"""Moves the pins of control planes: the only way one gets another Kubernetes version or another data store."""
+"""Upgrades of control planes: the only operation that changes their pinned Kubernetes version or data store."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from components.specs.region.catalog import GoldenImage
 def promote_control_plane(environment: Environment, cluster: str, version: KubernetesVersion) -> ImagesLock:
     """Return the pins of ``environment`` with the control plane of ``cluster`` at ``version``.
 
-    Control planes go up one minor at a time and never down, before their nodes, and not before all nodes are at the
-    minor version they leave: Cluster API makes and repairs no node whose minor version is another. For the same reason
-    none goes to a minor version before each of its pools has an image of it.
+    Control planes are upgraded one minor version at a time, before their nodes, and are never downgraded. All nodes
+    must run the current minor version first: Cluster API neither creates nor repairs nodes of another minor version.
+    For the same reason each pool must have an image for the new minor version.
 
     Raises:
-        SpecError: cluster or version is unknown, or it is not the next step; all reasons are told.
+        SpecError: cluster or version is unknown, or the version is not the next step; all reasons are reported.
     """
     placed = _placed(environment, cluster)
     reasons = [*_steps(environment, placed, version), *step_objections(environment, placed, version)]
@@ -40,48 +40,48 @@ def move_data_store(environment: Environment, cluster: str, data_store: str) -> 
     """Return the pins of ``environment`` with the state of ``cluster`` in ``data_store``.
 
     Raises:
-        SpecError: cluster or data store is unknown, or the state cannot go there; all reasons are told.
+        SpecError: cluster or data store is unknown, or the state cannot be moved there; all reasons are reported.
     """
     placed = _placed(environment, cluster)
     path = (*placed.path, "control_plane", "data_store")
-    wish = placed.cluster.control_plane.data_store
+    declared = placed.cluster.control_plane.data_store
     reasons = [
         problem(environment, placed.file, path, text) for text in move_objections(environment, placed, data_store)
     ]
-    if wish != data_store:
-        text = f"this cluster names {wish}; write {data_store} here first"
+    if declared != data_store:
+        text = f"this cluster declares {declared}; write {data_store} here first"
         reasons.append(problem(environment, placed.file, path, text))
     return _moved(environment, placed, reasons, data_store=data_store)
 
 
 def step_objections(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
-    """Yield why the control plane of ``placed`` would be in a dead end at ``version``, or its nodes before that."""
-    unknown = backend_objection(environment, version)
-    if unknown is not None:
-        yield problem(environment, placed.file, (*placed.path, "version"), unknown)
-    yield from _pools_behind(environment, placed, version)
+    """Yield why the control plane of ``placed``, or nodes of its pools, would not work at ``version``."""
+    unsupported = backend_objection(environment, version)
+    if unsupported is not None:
+        yield problem(environment, placed.file, (*placed.path, "version"), unsupported)
+    yield from _outdated_pools(environment, placed, version)
     yield from _pools_without_image(environment, placed, version)
 
 
 def backend_objection(environment: Environment, version: KubernetesVersion) -> str | None:
-    """Return why the region's backend hosts no control plane of ``version``; None when it does, or nobody knows."""
+    """Return why the region's backend cannot host a control plane of ``version``; None if it can or it is unknown."""
     backend = environment.region.control_planes.backend
     installed = environment.versions.installed(environment.region.image_channel)
     chart = installed.get(CONTROL_PLANES[backend].versions_by or "")
     if chart is None or chart.kubernetes is None or minor(version) <= minor(chart.kubernetes):
         return None
-    there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
+    where = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
     return (
-        f"{backend} {chart.version} knows Kubernetes up to {chart.kubernetes} ({there}), and refuses {version};"
-        " take a newer release of it first, or write a version that it knows"
+        f"{backend} {chart.version} supports Kubernetes up to {chart.kubernetes} ({where}), and rejects {version};"
+        " upgrade it to a newer release first, or write a supported version"
     )
 
 
 def newest_step(environment: Environment, running: KubernetesVersion) -> KubernetesVersion | None:
-    """Return the newest version of the catalogue that a control plane at ``running`` reaches in one step."""
+    """Return the newest version of the catalogue that a control plane at ``running`` can reach in one step."""
     known = environment.versions.kubernetes
-    steps = [one for one in known if one != running and version_objection(running, one) is None]
-    return max(steps, key=lambda one: (minor(one), patch(one)), default=None)
+    steps = [version for version in known if version != running and version_objection(running, version) is None]
+    return max(steps, key=lambda version: (minor(version), patch(version)), default=None)
 
 
 def with_version(environment: Environment, cluster: str, version: KubernetesVersion) -> Environment:
@@ -95,7 +95,7 @@ def with_version(environment: Environment, cluster: str, version: KubernetesVers
 
 
 def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
-    """Return the newest image by which new nodes of ``pool`` could join, whichever the pool names now."""
+    """Return the newest image with which new nodes of ``pool`` could join, independent of the pool's ``image``."""
     fitting = [image for image in environment.images.images if not objections(environment, image, cluster, pool)]
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
@@ -103,31 +103,34 @@ def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec
 def version_objection(
     running: KubernetesVersion, version: KubernetesVersion, known: Iterable[KubernetesVersion] = ()
 ) -> str | None:
-    """Return why a control plane at ``running`` may not go to ``version`` in one step; None when it may.
+    """Return why a control plane cannot be upgraded from ``running`` to ``version`` in one step; None if it can.
 
-    Of the ``known`` versions the text names the one to go to first.
+    The remedy in the text names the first version to upgrade to, selected from ``known``.
     """
     if (minor(version), patch(version)) < (minor(running), patch(running)):
-        return f"{version} is older than {running}, and a control plane never goes down; write {running}"
+        return f"{version} is older than {running}, and control planes cannot be downgraded; write {running}"
     ahead = minor(version) - minor(running)
     if ahead > 1:
-        steps = [one for one in known if minor(one) == minor(running) + 1]
-        between = f"add a v1.{minor(running) + 1} to {VERSIONS}, and write it first"
-        remedy = f"write {max(steps, key=patch)} first" if steps else between
-        return f"{version} is {ahead} minor versions above {running}, it goes up one at a time; {remedy}"
+        steps = [item for item in known if minor(item) == minor(running) + 1]
+        missing = f"add a v1.{minor(running) + 1} to {VERSIONS}, and write it first"
+        remedy = f"write {max(steps, key=patch)} first" if steps else missing
+        return (
+            f"{version} is {ahead} minor versions above {running}, and control planes are upgraded one minor version"
+            f" at a time; {remedy}"
+        )
     return None
 
 
 def move_objections(environment: Environment, placed: PlacedCluster, data_store: str) -> Iterator[str]:
-    """Yield why the state of ``placed`` may not go from where it is to ``data_store``."""
+    """Yield why the state of ``placed`` cannot be moved from its current data store to ``data_store``."""
     pin = environment.image_pins.control_planes.get(placed.cluster.name)
     if pin is None or pin.data_store == data_store:
         return
-    backend, stay = environment.region.control_planes.backend, f"write {pin.data_store}, where it is"
+    backend, keep = environment.region.control_planes.backend, f"write {pin.data_store}, its current data store"
     if not CONTROL_PLANES[backend].moves_data_stores:
-        yield f"{backend} moves no cluster to another data store; {stay}, or make a new cluster"
+        yield f"{backend} cannot move a cluster to another data store; {keep}, or create a new cluster"
     elif pin.data_store == DEDICATED:
-        yield f"its own etcd would be taken down under it; {stay}, or make a new cluster"
+        yield f"its dedicated etcd would be deleted while in use; {keep}, or create a new cluster"
 
 
 def _placed(environment: Environment, cluster: str) -> PlacedCluster:
@@ -149,14 +152,14 @@ def _moved(environment: Environment, placed: PlacedCluster, reasons: list[Proble
 def _steps(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
     path, known = (*placed.path, "version"), environment.versions.kubernetes
     if version not in known:
-        text = f"{version} is no version of {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
+        text = f"{version} is not in {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
         yield problem(environment, placed.file, path, text)
         return
     objection = version_objection(running_version(environment, placed.cluster), version, known)
     if objection is not None:
         yield problem(environment, placed.file, path, objection)
     elif placed.cluster.version != version:
-        text = f"this cluster names version {placed.cluster.version}; write {version} here first"
+        text = f"this cluster declares version {placed.cluster.version}; write {version} here first"
         yield problem(environment, placed.file, path, text)
 
 
@@ -170,25 +173,25 @@ def _pools_without_image(
         if most_nodes(environment, pool) and image_for(moved, placed.cluster, pool) is None:
             text = (
                 f"no image of channel {channel} for {pool.instance_type} has kubelet {version} or an older patch of it,"
-                f" so that no node of {pool.name} could be made or repaired there; add one to {IMAGES} first"
+                f" so nodes of {pool.name} could not be created or repaired; add one to {IMAGES} first"
             )
             yield problem(environment, placed.file, (*placed.path, "pools", index, "image"), text)
 
 
-def _pools_behind(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
+def _outdated_pools(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
     running = running_version(environment, placed.cluster)
     if minor(version) <= minor(running):
         return
-    mine = {item.key: item for item in pools(environment) if item.cluster.name == placed.cluster.name}
+    cluster_pools = {item.key: item for item in pools(environment) if item.cluster.name == placed.cluster.name}
     pins = environment.image_pins
     for group, name in pins.groups.items():
-        pool, kubelet = mine.get(pool_of(group)), pins.intents[name].kubelet
+        pool, kubelet = cluster_pools.get(pool_of(group)), pins.intents[name].kubelet
         if pool is None or minor(kubelet) >= minor(running):
             continue
         better = choose_image(environment, placed.cluster, pool.pool)
         remedy = f"jacquard promote {environment.name} {pool.key} --to {better.version if better else '<image>'}"
         text = (
-            f"runs kubelet {kubelet}, a minor version behind control plane {running}, where no node of"
-            f" it can be made or repaired; bring it there first: {remedy}"
+            f"runs kubelet {kubelet}, an older minor version than control plane {running}, so its nodes"
+            f" cannot be created or repaired; promote it first: {remedy}"
         )
         yield problem(environment, IMAGE_PINS, ("groups", group), text)

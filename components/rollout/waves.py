@@ -1,7 +1,6 @@
-"""How a rollout is divided into waves: the canary first, then as many rollout groups as the limits allow, in order.
+"""Division of a rollout into waves: the canary first, then as many rollout groups as the limits allow, in order.
 
-The division depends on nothing but the data and the groups that are left, so the waves that are left stay the same
-while others move.
+The division depends only on the data and the remaining groups, so the remaining waves stay the same during a rollout.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from components.specs.pools.intents import Intent, IntentName
 
 _NONE: Mapping[str, Intent] = MappingProxyType({})
 MAX_GROUPS = 50
-"""Rollout groups of one wave: one line of the lock file, of at most 4,000 characters, names them all."""
+"""Maximum number of rollout groups per wave: one line of the lock file (at most 4,000 characters) lists them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedGroup:
-    """A rollout group that is to move."""
+    """A rollout group with its planned change."""
 
     key: str
     """Key of the group in the lock file."""
     nodes: int
-    """Nodes of the group."""
+    """Number of nodes of the group."""
     spares: int
-    """Hosts in service beyond its nodes."""
+    """Number of hosts in service beyond the nodes of the group."""
     replacement: str
-    """How its nodes are replaced, and why so."""
+    """Explanation of how the nodes are replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedWave:
-    """Rollout groups that move together."""
+    """Rollout groups that are promoted together."""
 
     number: int
     """Number of the wave, from 1."""
@@ -51,10 +50,10 @@ def waves(environment: Environment, limits: RolloutLimits, groups: Collection[st
     """Return ``groups`` of one pool (keys of the lock file) in waves.
 
     Args:
-        environment: whose lock file sizes the groups.
-        limits: what no wave may break.
-        groups: those that are to move.
-        canary: how many nodes the first wave has at least; 0: there is no canary, the first wave is like the others.
+        environment: its lock file has the sizes of the groups.
+        limits: limits that apply to each wave.
+        groups: groups to promote.
+        canary: minimum number of nodes in the first wave; 0 for no canary.
     """
     ordered = naturally(groups)
     first = _canary(environment, ordered, canary) if canary else []
@@ -63,7 +62,7 @@ def waves(environment: Environment, limits: RolloutLimits, groups: Collection[st
 
 
 def backwards(limits: RolloutLimits, groups: Collection[str], moved: Sequence[str]) -> list[list[str]]:
-    """Return ``groups`` of one pool in the waves of a way back: the last of those that ``moved`` goes first.
+    """Return ``groups`` of one pool in the waves of a rollback: in reverse order of ``moved``, then the others.
 
     There is no canary.
     """
@@ -72,50 +71,50 @@ def backwards(limits: RolloutLimits, groups: Collection[str], moved: Sequence[st
 
 
 def moved_waves(pins: ImagesLock, pool: str) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the waves of the open rollout of ``pool`` that have moved: number and failure domains, in order."""
-    found = {number_of(key): wave.groups for key, wave in pins.waves.items() if pool_of(key) == pool}
-    return sorted(found.items())
+    """Return the promoted waves of the open rollout of ``pool``: number and failure domains, in order."""
+    by_number = {number_of(key): wave.groups for key, wave in pins.waves.items() if pool_of(key) == pool}
+    return sorted(by_number.items())
 
 
 def last_wave(pins: ImagesLock, pool: str) -> int:
-    """Return the number of the last wave that moved in the open rollout of ``pool``; 0 when none did."""
+    """Return the number of the last promoted wave in the open rollout of ``pool``; 0 if there is none."""
     return max((number for number, _ in moved_waves(pins, pool)), default=0)
 
 
 def without_rollout(pins: ImagesLock, pool: str) -> ImagesLock:
     """Return ``pins`` without the open rollout of ``pool``; nothing else changes."""
     rollouts = {key: rollout for key, rollout in pins.rollouts.items() if key != pool}
-    left = {key: wave for key, wave in pins.waves.items() if pool_of(key) != pool}
-    return pins.model_copy(update={"rollouts": rollouts, "waves": left})
+    remaining = {key: wave for key, wave in pins.waves.items() if pool_of(key) != pool}
+    return pins.model_copy(update={"rollouts": rollouts, "waves": remaining})
 
 
 def carried(before: ImagesLock, after: ImagesLock, unpinned: Mapping[str, Intent] = _NONE) -> ImagesLock:
-    """Return ``after`` with what still holds of the rollouts of ``before``.
+    """Return ``after`` with the rollouts of ``before`` that are still open.
 
-    Those end whose pool became uniform, or is gone.
+    A rollout ends when all groups of its pool have the same intent, or when the pool is deleted.
 
     Args:
-        before: whose rollouts there are.
-        after: the same with other groups.
-        unpinned: what groups are that have no pin yet, by key: charts of clusters that no wave has reached.
+        before: pins with the rollouts.
+        after: the same pins with other groups.
+        unpinned: intents of groups without a pin, by key: charts of clusters that no wave has reached yet.
     """
-    here: dict[str, set[IntentName]] = defaultdict(set)
+    names: dict[str, set[IntentName]] = defaultdict(set)
     for key, name in {**{key: intent.name for key, intent in unpinned.items()}, **after.moved}.items():
-        here[pool_of(key)].add(name)
-    previous = {pool: name for pool, name in before.previous.items() if pool in here}
-    left = after
+        names[pool_of(key)].add(name)
+    previous = {pool: name for pool, name in before.previous.items() if pool in names}
+    pins = after
     for pool, rollout in before.rollouts.items():
-        if len(here[pool]) > 1:
+        if len(names[pool]) > 1:
             continue
-        left = without_rollout(left, pool)
-        if here[pool] == {rollout.to} and not rollout.rollback:
+        pins = without_rollout(pins, pool)
+        if names[pool] == {rollout.to} and not rollout.rollback:
             previous[pool] = rollout.before
-    waves_left = {key: _with_groups(wave, pool_of(key), after.moved) for key, wave in left.waves.items()}
-    return in_use(left.model_copy(update={"waves": waves_left, "previous": previous}))
+    open_waves = {key: _with_groups(wave, pool_of(key), after.moved) for key, wave in pins.waves.items()}
+    return in_use(pins.model_copy(update={"waves": open_waves, "previous": previous}))
 
 
 def in_motion(pins: ImagesLock, *, without: str = "") -> list[str]:
-    """Return the rollout groups of open rollouts that nothing shows to be settled, those of pool ``without`` aside."""
+    """Return the rollout groups of open rollouts without settling evidence, except groups of pool ``without``."""
     return [
         group_key(pool_of(key), domain)
         for key, wave in pins.waves.items()
@@ -125,11 +124,11 @@ def in_motion(pins: ImagesLock, *, without: str = "") -> list[str]:
 
 
 def excess(limits: RolloutLimits, pins: ImagesLock, pool: str, wave: Sequence[str]) -> list[Excess]:
-    """Return the limits that ``wave`` of ``pool`` breaks together with what other pools have in motion."""
+    """Return the limits that ``wave`` of ``pool`` exceeds together with unsettled waves of other pools."""
     others = in_motion(pins, without=pool)
-    without = {(broken.limit, broken.subject): broken.away for broken in limits.broken_by(others)}
+    without = {(item.limit, item.subject): item.away for item in limits.broken_by(others)}
     together = limits.broken_by([*others, *wave])
-    return [broken for broken in together if broken.away > without.get((broken.limit, broken.subject), 0)]
+    return [item for item in together if item.away > without.get((item.limit, item.subject), 0)]
 
 
 def _with_groups(wave: Wave, pool: str, groups: Collection[str]) -> Wave:
@@ -137,26 +136,26 @@ def _with_groups(wave: Wave, pool: str, groups: Collection[str]) -> Wave:
 
 
 def _canary(environment: Environment, ordered: Sequence[str], canary: int) -> list[str]:
-    """Return the smallest group with enough nodes, or the first ones that have them together."""
+    """Return the smallest group with ``canary`` nodes, or the first groups that together have as many."""
     sizes = {group: environment.allocations.groups[group].nodes for group in ordered}
     enough = [group for group in ordered if sizes[group] >= canary]
     if enough:
         return [min(enough, key=lambda group: sizes[group])]
-    found: list[str] = []
+    chosen: list[str] = []
     for group in ordered:
-        if sum(sizes[item] for item in found) >= canary:
+        if sum(sizes[item] for item in chosen) >= canary:
             break
-        found += [group] if sizes[group] else []
-    return found
+        chosen += [group] if sizes[group] else []
+    return chosen
 
 
 def _packed(limits: RolloutLimits, ordered: Sequence[str]) -> list[list[str]]:
-    """Return ``ordered`` cut into waves, each as long as the limits allow, one group at least."""
-    found: list[list[str]] = []
+    """Return ``ordered`` divided into waves, each as large as the limits allow, with at least one group."""
+    packed: list[list[str]] = []
     for group in ordered:
-        fits = found and len(found[-1]) < MAX_GROUPS and not any(limits.broken_by([*found[-1], group]))
+        fits = packed and len(packed[-1]) < MAX_GROUPS and not any(limits.broken_by([*packed[-1], group]))
         if fits:
-            found[-1].append(group)
+            packed[-1].append(group)
         else:
-            found.append([group])
-    return found
+            packed.append([group])
+    return packed

@@ -1,1 +1,1 @@
-"""Cross-checks over a region: functions from an environment to problems, listed in ``components.rules.checks``."""
+"""Cross-file rules of a region: functions from an environment to problems, listed in ``components.rules.checks``."""

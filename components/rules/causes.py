@@ -1,4 +1,4 @@
-"""What was edited comes before what follows from it: a lost row of the inventory is no tenant's mistake."""
+"""Rules that find edits, so that ``check`` can report the edit instead of the problems that follow from it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ FOLLOWS = (
     hosted_control_plane.pool_racks,
     inventory.out_of_service,
 )
-"""Rules that blame a tenant, or a list of hosts, for hosts that are not there."""
+"""Rules that report a tenant's data or a list of hosts when hosts are missing from the inventory."""
 STAYS = (control_planes.kept, node_pool.instance_types)
-"""Rules about what nodes keep: images only fit no more because it was edited, and nothing is to be promoted for it."""
+"""Rules about values that nodes keep. If one is violated, an image mismatch is only a consequence; no promotion is
+needed."""
 KEPT = (
     control_planes.kept,
     dual_stack.kept,
@@ -42,13 +43,13 @@ KEPT = (
     tenant_network.vpc_sizes,
     vpc_clusters.kept,
 )
-"""Rules that judge the data by what a lock file says was before: not to be believed where somebody edited that."""
+"""Rules that compare the data with a lock file. Their results are not reliable if the lock file was edited."""
 _MAX_NAMES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Hosts of a pool whose rows all changed in one way."""
+    """Hosts of a pool whose inventory rows all changed in the same way."""
 
     placed: PlacedPool
     column: str
@@ -57,15 +58,15 @@ class _Change:
 
 
 def changed_rows(environment: Environment) -> list[Problem]:
-    """Report rows of hosts with nodes that are gone or say something else, where nodes have no host without them."""
+    """Report removed or changed inventory rows of hosts with nodes, where the nodes have no other host."""
     rows = {host.host: host for host in environment.hosts}
-    return [_told(environment, change, rows) for change in _changes(environment, rows)]
+    return [_row_problem(environment, change, rows) for change in _changes(environment, rows)]
 
 
 def nodes_without_rows(environment: Environment) -> bool:
-    """Tell whether more rows of a pool's hosts are gone than it has hosts beside its nodes: nodes run on some of them.
+    """Return whether a pool lost more inventory rows than it has spare hosts, so that nodes run on removed rows.
 
-    Other hosts may be free in its place, and an allocation would move the nodes there without a word.
+    Other free hosts may exist, and an allocation would silently move the nodes to them.
     """
     rows = {host.host: host for host in environment.hosts}
     given = environment.allocations.hosts
@@ -87,7 +88,7 @@ def nodes_without_rows(environment: Environment) -> bool:
 
 
 def swapped_pools(environment: Environment) -> list[Problem]:
-    """Report two pools of a cluster that want as many nodes as run in the other: somebody exchanged their names."""
+    """Report two pools of a cluster whose wanted sizes match the running size of the other: names were exchanged."""
     runs = Counter[str]()
     for key, group in environment.allocations.groups.items():
         runs[pool_of(key)] += group.nodes
@@ -101,19 +102,19 @@ def swapped_pools(environment: Environment) -> list[Problem]:
         ):
             there = place(environment, other.file, (*other.path, "name"))
             text = (
-                f"{one.pool.name} is to have {wish} nodes and {other.pool.name} ({there}) {others}, where {others} and"
-                f" {wish} run; no host goes from pool to pool, restore the names if they were exchanged, or the sizes"
+                f"{one.pool.name} requests {wish} nodes and {other.pool.name} ({there}) {others}, but {others} and"
+                f" {wish} run; hosts do not move between pools, restore the names if they were exchanged, or the sizes"
             )
             found.append(problem(environment, one.file, (*one.path, "name"), text))
     return found
 
 
 EDITS = (changed_rows, swapped_pools)
-"""Rules about what was edited, where something follows from it."""
+"""Rules that report an edit from which other problems follow."""
 
 
 def is_consequence(found: Problem, names: Sequence[str]) -> bool:
-    """Tell whether ``found``, of a rule of ``names``, only follows from hosts that are not there."""
+    """Return whether ``found``, reported by a rule of ``names``, only follows from missing hosts."""
     return found.rule in names and found.file not in {ALLOCATIONS, IMAGE_PINS}
 
 
@@ -131,7 +132,7 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
         if row is None:
             found[key, "host", ""].append(name)
         elif row.instance_type not in environment.instance_types.by_name:
-            continue  # named in vain, which is told already
+            continue  # the undeclared type is reported by another rule
         elif row.instance_type != pool.pool.instance_type:
             found[key, "instance_type", row.instance_type].append(name)
         elif (domain := environment.failure_domain(row)) not in domains[key]:
@@ -144,7 +145,7 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
 
 
 def _is_older(environment: Environment, placed: PlacedPool, now: str) -> bool:
-    """Tell whether the pool has the instance type that its nodes came with: then the rows changed, else the pool."""
+    """Return whether the pool still has the instance type of its running nodes: then the rows changed, not the pool."""
     pins = environment.image_pins
     names = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
     fits = {kind for name in names if (image := find_image(environment, name)) for kind in image.fits}
@@ -155,24 +156,26 @@ def _is_older(environment: Environment, placed: PlacedPool, now: str) -> bool:
     return any(rows.get(name) == placed.pool.instance_type for name in mine)
 
 
-def _told(environment: Environment, change: _Change, rows: dict[str, HostSpec]) -> Problem:
+def _row_problem(environment: Environment, change: _Change, rows: dict[str, HostSpec]) -> Problem:
     placed, first = change.placed, change.hosts[0]
     names = listed(change.hosts, _MAX_NAMES)
     wanted = place(environment, placed.file, (*placed.path, "nodes" if placed.pool.racks is None else "racks"))
-    follows = f"and the nodes of {wanted} need them" if len(change.hosts) > 1 else f"and the nodes of {wanted} need it"
+    follows = (
+        f"but the nodes of {wanted} require them" if len(change.hosts) > 1 else f"but the nodes of {wanted} require it"
+    )
     if change.column == "host":
         verb = "is" if len(change.hosts) == 1 else "are"
         text = (
-            f"{names} of {placed.key} {verb} in no inventory/hall-*.csv any more, {follows}; restore the rows"
-            " or their names (git diff shows them), and lower nodes there before a host in use leaves"
+            f"{names} of {placed.key} {verb} no longer in any inventory/hall-*.csv, {follows}; restore the rows or"
+            " their names (git diff shows them); to remove a host in use, lower nodes there first"
         )
         return problem(environment, ALLOCATIONS, ("hosts", first), text)
-    was = f"{placed.key} is of {placed.pool.instance_type}"
+    was = f"{placed.key} has type {placed.pool.instance_type}"
     if change.column != "instance_type":
         groups = naturally(domain_of(group) for group in environment.allocations.groups if pool_of(group) == placed.key)
         was = f"{placed.key} runs in {change.column} {listed(groups)}"
     text = (
-        f"is {change.now} for {names}, {was} ({place(environment, ALLOCATIONS, ('hosts', first))}), {follows};"
-        " restore what the row said (git diff shows it), and lower nodes there before a host in use becomes another"
+        f"is {change.now} for {names}, {was} ({place(environment, ALLOCATIONS, ('hosts', first))}), {follows}; restore"
+        " the row (git diff shows it); to change a host in use, lower nodes there first"
     )
     return host_problem(environment, rows[first], change.column, text)

@@ -1,4 +1,4 @@
-"""All cross-checks over a region: what no file can know alone."""
+"""All cross-file rules of a region, and the functions that run them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from components.specs.reading.problems import FORM, MAX_PROBLEMS, Problem
 from components.specs.region.policy import RuleId, WaiverSpec, longest_waiver
 
 _GIVEN: tuple[Rule, ...] = (locks.numbers, running.numbers_gone, locks.hand_edits, locks.unpaired)
-"""Rules about what of lock files must be sound before anything is allocated."""
+"""Rules about lock files that must pass before any allocation."""
 _MEANT: tuple[Rule, ...] = (locks.hand_edits, locks.unpaired)
-"""Rules about lock files as they are that ``--accept-edits`` lets pass."""
+"""Rules about lock files that ``--accept-edits`` skips."""
 _PROMOTED: frozenset[Rule] = frozenset(
     {
         locks.pins,
@@ -40,18 +40,18 @@ _PROMOTED: frozenset[Rule] = frozenset(
         charts.mixed,
     }
 )
-"""Rules whose offences a promotion mends."""
+"""Rules whose violations a promotion fixes."""
 
 
 def check(environment: Environment) -> list[Problem]:
-    """Return all problems of ``environment``, sorted by file and line; empty when it is sound.
+    """Return all problems of ``environment``, sorted by file and line; empty if it is valid.
 
-    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say, waivers as
-    well. That lock files are not up to date is told only where ``jacquard allocate`` can run.
+    Rules do not depend on the current time: the same data always has the same result. Policies report expired entries,
+    including waivers. An out-of-date lock file is reported only if ``jacquard allocate`` can run.
     """
-    strange = _strange(environment)
-    if strange:
-        return strange
+    blocking = _strange(environment)
+    if blocking:
+        return blocking
     edited, environment = _before_edits(environment)
     dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
@@ -62,16 +62,16 @@ def check(environment: Environment) -> list[Problem]:
 
 
 def _before_edits(environment: Environment) -> tuple[list[Problem], Environment]:
-    """Return what was edited of values that many pools share, and ``environment`` as it was before."""
+    """Return edits of values that several pools share, and ``environment`` with the values before the edits."""
     found: list[Problem] = []
     for rule in shared_values.RULES:
-        told, environment = rule(environment)
-        found += [_named(rule, problem) for problem in told]
+        problems, environment = rule(environment)
+        found += [_named(rule, problem) for problem in problems]
     return found, environment
 
 
 def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
-    """Return ``found`` without what only follows from edits: of lock files, sizes, files or rows of the inventory."""
+    """Return ``found`` without problems that only follow from edits of lock files, sizes, files or inventory rows."""
     found = _believed(found)
     if {rule_name(rule) for rule in causes.STAYS} & {problem.rule for problem in found}:
         found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
@@ -91,9 +91,9 @@ def _causes_first(environment: Environment, found: list[Problem]) -> list[Proble
 
 
 def _believed(found: list[Problem]) -> list[Problem]:
-    """Return ``found`` without what is told by a lock file that somebody edited, or twice of one size.
+    """Return ``found`` without problems derived from an edited lock file, and without duplicates about one size.
 
-    A size of a VPC that was edited is told as that: whether the new one would do nobody needs to know.
+    An edited VPC size is reported as an edit only; whether the new size would fit is irrelevant.
     """
     if any((one.rule, one.file) == (rule_name(locks.hand_edits), ALLOCATIONS) for one in found):
         strange = {rule_name(rule) for rule in causes.KEPT}
@@ -104,7 +104,7 @@ def _believed(found: list[Problem]) -> list[Problem]:
 
 
 def _strange(environment: Environment) -> list[Problem]:
-    """Return that lock files are lost or another region's, with what is wrong with the data whatever they hold."""
+    """Return problems about lost or foreign lock files, with problems of the data that do not depend on lock files."""
     found = _run(BELONGING, environment)
     if not found:
         return []
@@ -116,47 +116,45 @@ def _strange(environment: Environment) -> list[Problem]:
 
 
 def _outdated(problem: Problem) -> bool:
-    """Tell whether ``jacquard allocate`` mends ``problem``: useless to know as long as it refuses to."""
+    """Return whether ``jacquard allocate`` fixes ``problem``; such problems are hidden while it cannot run."""
     return problem.rule == rule_name(locks.allocations) and problem.file in {ALLOCATIONS, IMAGE_PINS}
 
 
 def check_data(environment: Environment, *, edits_meant: bool = False) -> list[Problem]:
-    """Return the problems that must be gone before anything is allocated: a number given twice is one.
+    """Return the problems that block an allocation, such as a number that is assigned twice.
 
-    So is an edit of a lock file, unless it is meant: it may give a cluster what it never had. A lock file that is lost
-    or another region's is one whatever is meant.
+    An edit of a lock file blocks too, unless ``edits_meant``: it may assign a cluster numbers that it never had. A lost
+    lock file, or one of another region, always blocks.
     """
-    strange = _strange(environment)
-    if strange:
-        return strange
+    blocking = _strange(environment)
+    if blocking:
+        return blocking
     edited, environment = _before_edits(environment)
     given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
     found = _run((*REFERENCES, *DATA, *given), environment)
-    if any(
-        edit(environment) for edit in causes.EDITS
-    ):  # seldom: else a shortage is told where it is met, by the allocation itself
+    if any(edit(environment) for edit in causes.EDITS):  # rare; otherwise the allocation itself reports the shortage
         found += [problem for problem in _run((locks.allocations,), environment) if not _outdated(problem)]
     return _causes_first(environment, sorted({*edited, *found}))
 
 
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
-    """Return the problems that waivers let pass, however old those are, each with the waiver that lasts the longest."""
+    """Return the problems that waivers suppress, expired or not, each with the waiver that lasts longest."""
     named = {waiver.rule for waiver in environment.waivers.waivers}
     found = _found([rule for rule in WAIVABLE if rule_name(rule) in named], environment)
     return [(problem, waiver) for problem in sorted(found) if (waiver := _waiver(environment, problem))]
 
 
 def check_promotable(environment: Environment) -> list[Problem]:
-    """Return the problems that must be gone before a pin moves: all but those of pins."""
+    """Return the problems that block a change of pins: all except those that a promotion fixes."""
     mended = {*map(rule_name, _PROMOTED), RuleId.IMAGE_OUTSIDE_CHANNEL, RuleId.CHART_OUTSIDE_CHANNEL}
     return [problem for problem in check(environment) if problem.rule not in mended]
 
 
 def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem]]:
-    """Return by environment what is wrong between ``environments``; without those that nothing is wrong with.
+    """Return the problems between ``environments`` by environment; environments without problems are left out.
 
-    Of two sides a problem is told at the one that comes later by name, and names the file and line of the other. What
-    one side alone says of a border is told there.
+    A problem between two environments is reported at the one with the later name, with file and line of the other. A
+    problem of one environment's network edge is reported at that environment.
     """
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)
@@ -167,9 +165,9 @@ def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem
 
 
 def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
-    """Return which machines of ``environment`` stand in another region of ``folder``, for one that is checked alone.
+    """Return the machines of ``environment`` that another region in ``folder`` lists too, when one region is checked.
 
-    Only inventories are read there, and nothing for a rehearsal.
+    Only inventories are read there. A rehearsal has none of these problems.
     """
     if environment.region.stage is Stage.REHEARSAL:
         return []
@@ -180,19 +178,19 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
 def rule_name(rule: Callable[..., object]) -> str:
     """Return the name of ``rule`` in reports and waivers: area and function, such as ``networks.vpc-sizes``.
 
-    The area is the name of the rule's module, or its ``AREA`` where a name of long standing differs.
+    The area is the name of the rule's module, or its ``AREA`` where the module has an older published name.
     """
     area = getattr(sys.modules[rule.__module__], "AREA", rule.__module__.rpartition(".")[2])
     return f"{area}.{rule.__name__}".replace("_", "-")
 
 
 def waivable() -> list[str]:
-    """Return the names of the rules that ``waivers.yaml`` can give leave from."""
+    """Return the names of the rules that ``waivers.yaml`` can waive."""
     return [rule_name(rule) for rule in WAIVABLE]
 
 
 def descriptions() -> dict[str, str]:
-    """Return what each rule reports, by its name."""
+    """Return the docstring of each rule by rule name."""
     rules: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *fleet.RULES)
     every = (*rules, *causes.EDITS, *shared_values.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
@@ -214,15 +212,15 @@ def _found(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
 
 
 def _bounded(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield what one rule reports up to a count that people still want to hear of."""
+    """Yield the problems of one rule, up to ``MAX_PROBLEMS``."""
     for count, problem in enumerate(problems):
         if count == MAX_PROBLEMS:
-            text = f"is not checked by this rule after {MAX_PROBLEMS:,} problems; correct those first"
+            text = f"rule stopped after {MAX_PROBLEMS:,} problems; fix those first"
             yield replace(problem, path="", text=text)
             return
         yield problem
 
 
 def _named(rule: Callable[..., object], problem: Problem) -> Problem:
-    """Return ``problem`` with the name of ``rule``, unless a policy asks for it, whose waiver it needs."""
+    """Return ``problem`` with the name of ``rule``, unless a policy already set its rule, which decides the waiver."""
     return replace(problem, rule=rule_name(rule)) if problem.rule == FORM else problem

@@ -1,4 +1,4 @@
-"""What is named but not declared."""
+"""Rules about names that refer to undeclared entries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from components.specs.reading.problems import Problem, listed, nearest, suggesti
 from components.specs.region.tenant import TenantSpec
 
 MOST_USERS = 5
-"""Most users of one thing that a text names."""
+"""Maximum number of users of one entry that a message names."""
 
 
 def dpu_image(environment: Environment) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def dpu_image(environment: Environment) -> Iterator[Problem]:
 
 
 def image_instance_types(environment: Environment) -> Iterator[Problem]:
-    """Report instance types that an image claims to fit and nobody knows."""
+    """Report undeclared instance types in ``fits`` of an image."""
     for index, image in enumerate(environment.images.images):
         for place, name in enumerate(image.fits):
             path = ("images", index, "fits", place)
@@ -45,18 +45,18 @@ def image_instance_types(environment: Environment) -> Iterator[Problem]:
 
 
 def lost_instance_types(environment: Environment) -> Iterator[Problem]:
-    """Report instance types that left the catalogue while nodes run on hosts of them: to pick another is wrong."""
+    """Report instance types that were removed from the catalogue while nodes run on their hosts."""
     count = Counter(host.instance_type for host in environment.hosts)
     for name in lost_types(environment):
         text = (
-            f"has no '{name}' any more, and {count[name]} hosts are of it, with nodes on them; write it back (git diff"
-            " shows it), or a new name in inventories, pools, contracts and the catalogue alike"
+            f"'{name}' was removed, but {count[name]} hosts with nodes have this type; restore it (git diff shows it),"
+            " or rename it in inventories, pools, contracts and the catalogue alike"
         )
         yield problem(environment, INSTANCE_TYPES, ("instance_types",), text)
 
 
 def lost_types(environment: Environment) -> list[str]:
-    """Return instance types that are not declared, and that pools and the hosts of their nodes agree on."""
+    """Return undeclared instance types on which pools and the hosts of their nodes agree."""
     declared, types = _instance_types(environment), {host.host: host.instance_type for host in environment.hosts}
     wanted = {placed.key: placed.pool.instance_type for placed in pools(environment)}
     given = environment.allocations.hosts.items()
@@ -73,7 +73,7 @@ def _missing_type(
 
 
 def host_instance_types(environment: Environment) -> Iterator[Problem]:
-    """Report hosts of an unknown instance type."""
+    """Report hosts with an undeclared instance type."""
     declared = _instance_types(environment)
     known = {*declared, *lost_types(environment)}
     for host in environment.hosts:
@@ -84,7 +84,7 @@ def host_instance_types(environment: Environment) -> Iterator[Problem]:
 
 
 def contracts(environment: Environment) -> Iterator[Problem]:
-    """Report contracts over unknown instance types."""
+    """Report contracts for undeclared instance types."""
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
             path = ("contract", index, "instance_type")
@@ -93,7 +93,7 @@ def contracts(environment: Environment) -> Iterator[Problem]:
 
 
 def cluster_references(environment: Environment) -> Iterator[Problem]:
-    """Report versions, VPCs, data stores and storage classes that a cluster names in vain."""
+    """Report undeclared versions, VPCs, data stores and storage classes of clusters."""
     control_planes = environment.region.control_planes
     stores = [store.name for store in control_planes.data_stores]
     if control_planes.dedicated:
@@ -105,7 +105,7 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         vpcs = [vpc.name for vpc in placed.tenant.vpcs]
         versions = environment.versions.kubernetes
         if cluster.name in pins and pins[cluster.name].version == cluster.version not in versions:
-            text = f"'{cluster.version}' is no more in {VERSIONS}, and {cluster.name} runs it; write it back there"
+            text = f"'{cluster.version}' was removed from {VERSIONS}, but {cluster.name} runs it; restore it there"
             yield problem(environment, file, (*path, "version"), text)
         else:
             yield from _missing(environment, file, (*path, "version"), cluster.version, versions, VERSIONS)
@@ -115,7 +115,9 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         else:
             yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
         store, store_path = cluster.control_plane.data_store, (*path, "control_plane", "data_store")
-        in_use = cluster.name in pins and pins[cluster.name].data_store == store  # which has a rule of its own
+        in_use = (
+            cluster.name in pins and pins[cluster.name].data_store == store
+        )  # reported by control_planes.data_stores_in_use
         if store != PLACED and not in_use:
             yield from _missing(environment, file, store_path, store, stores, REGION)
         for index, name in enumerate(cluster.storage):
@@ -124,7 +126,7 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
 
 
 def _users(placed: PlacedCluster, storage_class: str) -> Iterator[str]:
-    """Yield what the data put on a storage class of a cluster."""
+    """Yield the entries of the data that use a storage class of a cluster."""
     vms = placed.tenant.vms
     if vms is None or vms.cluster != placed.cluster.name:
         return
@@ -136,7 +138,7 @@ def _users(placed: PlacedCluster, storage_class: str) -> Iterator[str]:
 
 
 def pool_references(environment: Environment) -> Iterator[Problem]:
-    """Report instance types and images that a pool names in vain."""
+    """Report undeclared instance types and images of pools."""
     images = [image.version for image in environment.images.images]
     for placed in pools(environment):
         pool, file, path = placed.pool, placed.file, placed.path
@@ -146,7 +148,7 @@ def pool_references(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_references(environment: Environment) -> Iterator[Problem]:
-    """Report clusters, sizes, images and storage classes that a tenant's VMs name in vain."""
+    """Report undeclared clusters, sizes, images and storage classes of a tenant's VMs."""
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -207,31 +209,36 @@ def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
 
 
 def charts(environment: Environment) -> Iterator[Problem]:
-    """Report operators and drivers that the data needs and the version vector lacks."""
+    """Report operators and drivers that the data requires but the version vector does not have."""
     declared = list(environment.versions.installed(environment.region.image_channel))
     needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
     for name, (file, path) in needed.items():
         if name not in {*declared, *delivered}:
-            text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            text = f"requires chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
             if environment.versions.releases(name):
                 channel = environment.region.image_channel
-                text = f"needs chart '{name}', of which channel {channel} offers no release ({VERSIONS}); add one there"
+                text = (
+                    f"requires chart '{name}', for which channel {channel} offers no release ({VERSIONS}); add one"
+                    " there"
+                )
             near = nearest(name, (one for one in declared if one not in needed))
-            text += f", or call '{near}' that if it is the same" if near else ""
+            text += f", or rename '{near}' if it is the same chart" if near else ""
             yield problem(environment, file, path, text)
 
 
 def manifests(environment: Environment) -> Iterator[Problem]:
-    """Report manifests of what is installed with values, which manifests do not take."""
+    """Report manifests for components that are installed with values, which manifests do not accept."""
     needed, plain = needed_charts(environment), without_values(environment)
     for index, one in enumerate(environment.versions.manifests):
         if one.name in needed and one.name not in plain:
-            text = f"'{one.name}' is given values, which manifests do not take; remove it here, and pin a chart"
+            text = (
+                f"'{one.name}' is installed with values, which manifests do not accept; remove it here, and pin a chart"
+            )
             yield problem(environment, VERSIONS, ("manifests", index), text)
 
 
 def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:
-    """Return a problem in the row of ``host``; a waiver of it names ``subject``."""
+    """Return a problem in the row of ``host``. Waivers match it by ``subject``."""
     file = inventory_file(host.hall)
     return Problem(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
 
@@ -257,21 +264,21 @@ def _missing(
     taken: Iterable[str] = (),
     users: Iterable[str] = (),
 ) -> Iterator[Problem]:
-    """Report ``name``, with its ``users``, if nobody declares it; one of those ``taken`` beside it was not meant."""
+    """Report ``name``, with its ``users``, if it is not in ``declared``. Names in ``taken`` are not suggested."""
     declared = list(declared)
     if name not in declared:
         yield problem(environment, file, path, undeclared(name, declared, where, taken, users))
 
 
 def _gone(name: str, where: str, cluster: str) -> str:
-    """Return the text about what a cluster is in, and no other may be picked for: it must come back."""
-    return f"'{name}' is no more in {where}, and {cluster} is in it; write it back there"
+    """Return the message about a removed entry that a cluster still uses and that cannot be replaced by another."""
+    return f"'{name}' was removed from {where}, but {cluster} uses it; restore it there"
 
 
 def undeclared(
     name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
 ) -> str:
-    """Return the text about ``name``, which is not among those ``declared`` in ``where``; none ``taken`` is meant."""
+    """Return the message about ``name``, not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
     declared, taken, users = list(declared), set(taken), list(users)
     near = suggestion(name, (one for one in declared if one not in taken))
     used = f" and used by {listed(users, MOST_USERS)}" if users else ""

@@ -1,7 +1,7 @@
-"""Values that many pools share: an edit of one is told where it stands, and all else is judged as it was before.
+"""Rules about values that several pools share: an edit is reported once, and other rules see the previous value.
 
-What ran before an edit is in the lock file, which shows that the edit was made; what follows from it would be told at
-each tenant.
+The lock file has the state from before the edit and reveals it. Otherwise the consequences would be reported at each
+tenant.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.reading.problems import Problem, dotted, listed
 
 AREA = "shared"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 Judged = tuple[list[Problem], Environment]
-"""What was edited, and the environment as it was before."""
+"""Problems about edits, and the environment with the values from before the edits."""
 _MAX_NAMES = 3
 
 
 def nodes_per_rack(environment: Environment) -> Judged:
-    """Report a size of racks that none of the racks has, of those that pools took whole."""
+    """Report a ``nodes_per_rack`` that no rack reaches, among racks that pools allocate whole."""
     rows, found = {host.host: host for host in environment.hosts}, []
     whole = {placed.key for placed in pools(environment) if placed.pool.racks is not None}
     taken = [name for name, key in environment.allocations.hosts.items() if key in whole]
@@ -53,48 +53,48 @@ def nodes_per_rack(environment: Environment) -> Judged:
                 first = next(iter(racks.values()))
                 there = place(environment, inventory_file(first.hall), (first.host,))
                 text = (
-                    f"{kind.nodes_per_rack} in a rack, and of the {len(racks)} that pools have none has more than"
-                    f" {most} {kind.name} ({there}); write {most}"
+                    f"{kind.nodes_per_rack} in a rack, but none of the {len(racks)} racks of pools has more than {most}"
+                    f" {kind.name} ({there}); write {most}"
                 )
-                found.append(_told(environment, index, "nodes_per_rack", text))
+                found.append(_instance_type_problem(environment, index, "nodes_per_rack", text))
                 environment = _with(environment, kind, nodes_per_rack=most)
     return found, environment
 
 
 def scale(environment: Environment) -> Judged:
-    """Report a scale that the racks and rollout groups of pools that run contradict."""
+    """Report a ``scale`` that contradicts the racks and rollout groups of running pools."""
     found = []
     for index, kind in enumerate(environment.instance_types.instance_types):
         other = Scale.NODE if kind.scale is Scale.RACK else Scale.RACK
         before = _with(environment, kind, scale=other)
         why = _of_another_domain(environment, before, kind) or _beside_others(environment, kind)
         if why:
-            text = f"is {kind.scale}, and {why}; write scale: {other}"
-            found.append(_told(environment, index, "scale", text))
+            text = f"is {kind.scale}, but {why}; write scale: {other}"
+            found.append(_instance_type_problem(environment, index, "scale", text))
             environment = before
     return found, environment
 
 
 def infiniband_ports(environment: Environment) -> Judged:
-    """Report a number of ports by which clusters that run need more GUIDs than they have, or have some for nothing."""
+    """Report a number of ports by which running clusters require more GUIDs than they have, or none."""
     found: list[Problem] = []
     for index, kind in enumerate(environment.instance_types.instance_types):
         fitting = _fitting_ports(environment, kind)
         if fitting:
             names = list(fitting)
-            need = "need more GUIDs than they have" if kind.infiniband_ports else "have GUIDs for nothing"
+            need = "require more GUIDs than they have" if kind.infiniband_ports else "have GUIDs without ports"
             text = (
-                f"by {kind.infiniband_ports} ports with {kind.dpu.virtual_functions} virtual functions each"
+                f"with {kind.infiniband_ports} ports and {kind.dpu.virtual_functions} virtual functions each,"
                 f" {listed(names, _MAX_NAMES)} {need} ({place(environment, ALLOCATIONS, ('clusters', names[0]))});"
-                " restore both numbers (git diff shows them), or make another instance type for other hosts"
+                " restore both numbers (git diff shows them), or add another instance type for other hosts"
             )
-            found.append(_told(environment, index, "infiniband_ports", text))
+            found.append(_instance_type_problem(environment, index, "infiniband_ports", text))
             environment = _with(environment, kind, infiniband_ports=min(fitting.values()))
     return found, environment
 
 
 def spares(environment: Environment) -> Judged:
-    """Report spares of the region that leave no room for nodes that run."""
+    """Report spares of the region that leave too few hosts for running nodes."""
     short = _short(environment)
     if not short:
         return [], environment
@@ -107,22 +107,23 @@ def spares(environment: Environment) -> Judged:
     if not names:
         return [], environment
     text = (
-        f"{environment.region.spares} in each failure domain leave no room for nodes that run in"
-        f" {listed(names, _MAX_NAMES)}; restore what stood here (git diff shows it), or make these pools smaller first"
+        f"{environment.region.spares} in each failure domain leave too few hosts for running nodes of"
+        f" {listed(names, _MAX_NAMES)}; restore the previous value (git diff shows it), or make these pools smaller"
+        " first"
     )
     return [problem(environment, REGION, ("spares",), text)], none
 
 
 RULES: tuple[Callable[[Environment], Judged], ...] = (nodes_per_rack, scale, infiniband_ports, spares)
-"""Rules about what was edited, each on what the ones before it leave."""
+"""Rules about edits. Each gets the environment that the previous one returns."""
 
 
-def _told(environment: Environment, index: int, key: str, text: str) -> Problem:
+def _instance_type_problem(environment: Environment, index: int, key: str, text: str) -> Problem:
     return problem(environment, INSTANCE_TYPES, ("instance_types", index, key), text)
 
 
 def _with(environment: Environment, kind: InstanceType, **values: Any) -> Environment:
-    """Return ``environment`` with ``values`` for the instance type ``kind``."""
+    """Return ``environment`` with ``values`` set in instance type ``kind``."""
     catalog = environment.instance_types
     changed = kind.model_copy(update=values)
     kinds = tuple(changed if one.name == kind.name else one for one in catalog.instance_types)
@@ -130,7 +131,7 @@ def _with(environment: Environment, kind: InstanceType, **values: Any) -> Enviro
 
 
 def _in_groups(environment: Environment, kind: str) -> int:
-    """Return how many hosts of ``kind`` are in a failure domain where their pool has a rollout group."""
+    """Return the number of hosts of ``kind`` in failure domains where their pool has a rollout group."""
     given, groups = environment.allocations.hosts, environment.allocations.groups
     return sum(
         host.instance_type == kind and group_key(given[host.host], environment.failure_domain(host)) in groups
@@ -140,15 +141,15 @@ def _in_groups(environment: Environment, kind: str) -> int:
 
 
 def _is_astray(environment: Environment, row: HostSpec | None, name: str) -> bool:
-    """Tell whether the row of a pool's host is gone, or in a failure domain where its pool has no group."""
+    """Return whether the row of a pool's host is missing, or in a failure domain where its pool has no group."""
     lock = environment.allocations
     return row is None or group_key(lock.hosts[name], environment.failure_domain(row)) not in lock.groups
 
 
 def _of_another_domain(environment: Environment, before: Environment, kind: InstanceType) -> str:
-    """Return that nodes of ``kind`` would be made anew, if more of them are in the failure domains of ``before``.
+    """Return a message if nodes of ``kind`` would be recreated because more of them match the domains of ``before``.
 
-    Racks are what `node_pools.failure_domains` tells of, if no other type is in groups of the region's kind.
+    `node_pools.failure_domains` reports racks, if no other type is in groups of the region's kind of failure domain.
     """
     there, domain = _in_groups(before, kind.name), environment.failure_domain_kind(kind.name)
     if domain is before.failure_domain_kind(kind.name) or there <= _in_groups(environment, kind.name):
@@ -158,12 +159,12 @@ def _of_another_domain(environment: Environment, before: Environment, kind: Inst
         return ""
     return (
         f"{there} hosts of {kind.name} are in groups by {before.failure_domain_kind(kind.name)}"
-        f" ({place(environment, ALLOCATIONS, ('groups',))}), whose nodes would all be made anew"
+        f" ({place(environment, ALLOCATIONS, ('groups',))}), whose nodes would all be recreated"
     )
 
 
 def _beside_others(environment: Environment, kind: InstanceType) -> str:
-    """Return that pools have hosts of ``kind`` beside hosts of another type in one rack, if its racks are its own."""
+    """Return a message if a rack of rack-scale type ``kind`` has hosts of another type in the lock file too."""
     racks: dict[str, dict[str, HostSpec]] = defaultdict(dict)
     for host in environment.hosts if kind.scale is Scale.RACK else ():
         if host.host in environment.allocations.hosts:
@@ -172,12 +173,12 @@ def _beside_others(environment: Environment, kind: InstanceType) -> str:
         if kind.name in hosts and len(hosts) > 1:
             other = next(host for name, host in hosts.items() if name != kind.name)
             there = place(environment, inventory_file(other.hall), (other.host,))
-            return f"rack {rack} of {kind.name} has {other.instance_type} too ({there})"
+            return f"rack {rack} of {kind.name} also has {other.instance_type} ({there})"
     return ""
 
 
 def _is_resized(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether a pool of a cluster wants more or fewer nodes than run."""
+    """Return whether a pool of a cluster requests more or fewer nodes than run."""
     wanted = {
         pool_key(placed.cluster.name, pool.name): wanted_nodes(environment, pool) for pool in placed.cluster.pools
     }
@@ -185,7 +186,7 @@ def _is_resized(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def _nodes(environment: Environment) -> Counter[str]:
-    """Return how many nodes run in each pool."""
+    """Return the number of running nodes by pool."""
     found = Counter[str]()
     for key, group in environment.allocations.groups.items():
         found[pool_of(key)] += group.nodes
@@ -193,9 +194,9 @@ def _nodes(environment: Environment) -> Counter[str]:
 
 
 def _fitting_ports(environment: Environment, kind: InstanceType) -> dict[str, int]:
-    """Return how many ports the GUIDs of each cluster are enough for, of those that run and have others than they need.
+    """Return the number of ports that the GUIDs of each running cluster suffice for, if it differs from the data.
 
-    Only a cluster whose nodes with InfiniBand, or else with GPUs, are all of ``kind``, and as many as run.
+    Only for clusters whose nodes with InfiniBand (or else with GPUs) all have type ``kind``, in the number that runs.
     """
     found, nodes = {}, running_nodes(environment)
     for placed in clusters(environment):
@@ -211,9 +212,9 @@ def _fitting_ports(environment: Environment, kind: InstanceType) -> dict[str, in
 
 
 def _functions(environment: Environment, placed: PlacedCluster) -> Counter[str]:
-    """Return how many virtual functions one port of each instance type comes to, of those that have InfiniBand.
+    """Return the virtual functions of one port by instance type, for the types of a cluster that have InfiniBand.
 
-    Where none has any, those that may have lost it: with GPUs and adapters.
+    If no type has any: for types with GPUs and adapters, which may have lost their ports by an edit.
     """
     kinds = environment.instance_types.by_name
     mine = [(pool, kinds[pool.instance_type]) for pool in placed.cluster.pools if pool.instance_type in kinds]
@@ -225,7 +226,7 @@ def _functions(environment: Environment, placed: PlacedCluster) -> Counter[str]:
 
 
 def _short(environment: Environment) -> list[PlacedPool]:
-    """Return the pools that run what they want on all hosts that they had, with fewer spares than the region asks."""
+    """Return pools with their wanted nodes on all their previous hosts, but fewer spares than the region requests."""
     rows = {host.host: host for host in environment.hosts}
     held, gone, needed = Counter[str](), set[str](), Counter[str]()
     for name, key in environment.allocations.hosts.items():

@@ -1,7 +1,7 @@
-"""Which cross-checks there are, in tables by what must be sound before one of them means anything.
+"""Tables of all cross-file rules, by what must be valid before a rule can run.
 
-The tables stay in one file, whatever its length: whoever adds a rule chooses between them, and a rule that stands in
-none is never asked. A module whose rules belong to one table lists them itself, as ``RULES``.
+The tables stay in one file, whatever its length: whoever adds a rule chooses between them, and only listed rules run. A
+module whose rules all belong to one table lists them itself, as ``RULES``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ REFERENCES: tuple[Rule, ...] = (
     dpus.served,
     hosted_control_plane.pool_racks,
 )
-"""Rules about names that refer to something; an allocation means nothing while one dangles."""
+"""Rules about names that refer to entries. An allocation requires that all references resolve."""
 
 DATA: tuple[Rule, ...] = (
     names.region_name,
@@ -253,7 +253,7 @@ DATA: tuple[Rule, ...] = (
     governance.twice,
     governance.approved_twice,
 )
-"""Rules about what people write."""
+"""Rules about the data that users write."""
 
 BELONGING: tuple[Rule, ...] = (
     locks.lost,
@@ -262,8 +262,8 @@ BELONGING: tuple[Rule, ...] = (
     contradictions.backends,
     contradictions.prefixes,
 )
-"""Rules about whose lock files there are, and whether they can be; while they report any, nothing is said about what
-lock files hold."""
+"""Rules about whether the lock files belong to this region. While one reports a problem, the content of lock files is
+not checked."""
 
 LOCKS: tuple[Rule, ...] = (
     names.group_names,
@@ -292,7 +292,7 @@ LOCKS: tuple[Rule, ...] = (
     locks.pins,
     locks.intents,
 )
-"""Rules about what machines write, which mean nothing while a reference dangles."""
+"""Rules about generated data. They run only if all references resolve."""
 
 WAIVABLE: tuple[Rule, ...] = (
     capacity.cluster_size,
@@ -305,8 +305,8 @@ WAIVABLE: tuple[Rule, ...] = (
     nvlink_domains.one_tenant,
     tenant_separation.between_tenants,
 )
-"""Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.
+"""Rules about tested limits and about promises. A violation can still be applied, and may be accepted for a time.
 
-Each of their problems has a subject that a waiver names. Whatever breaks another rule would be refused upstream, would
-never come to be, or would mean nothing.
+Each of their problems has a subject that a waiver names. A violation of any other rule would be rejected upstream,
+would never be reconciled, or would be meaningless.
 """

@@ -1,1 +1,1 @@
-"""Models of the data under ``environments/``: frozen, closed and bounded."""
+"""Models of the data files below ``environments/``: frozen, closed to unknown keys, bounded."""

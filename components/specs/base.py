@@ -1,7 +1,7 @@
-"""What all specs share: a closed, frozen base model and the scalar types of the field.
+"""Base models and scalar types of all specs.
 
-A spec is data: no Pulumi, no clock, no network, no secrets (error texts echo values).
-Defaults live in specs only.
+A spec is plain data: it does not use Pulumi, the clock or the network, and it contains no secrets, because error texts
+repeat values. Defaults are defined in specs only.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from components.specs.network_text import cidr
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
-"""What a cluster writes instead of a data store's name to get one of its own."""
+"""Value of ``control_plane.data_store`` that requests a data store used by this cluster alone."""
 PLACED = "auto"
-"""What a cluster writes as its data store, or leaves out, to have one found."""
+"""Default value of ``control_plane.data_store``, which lets the allocator select the data store."""
 DEFAULT_SERVICE_DOMAIN = "cluster.local"
 Network = ipaddress.IPv4Network
 Address = ipaddress.IPv4Address
 
 
 class Spec(BaseModel):
-    """Base of every spec: immutable, closed to unknown keys, documented under each field."""
+    """Base of every spec: immutable, closed to unknown keys, with a docstring below each field."""
 
     model_config = ConfigDict(
         defer_build=True,
@@ -54,27 +54,27 @@ class Spec(BaseModel):
         serialize_by_alias=True,
     )
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = {}
-    """Keys that nobody may write and somebody will, each with the reason and what to do instead."""
+    """Keys that must not be written although users are likely to try them, each with the reason and the alternative."""
 
 
 MISFIT = "misfit"
-"""Type of the error that pydantic carries for a `Misfit`."""
+"""Type of the pydantic error that carries a `Misfit`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """Values of one spec that do not fit together."""
+    """Constraint violation: values of one spec that contradict each other."""
 
     text: str
-    """Rule and remedy, with ``; `` between them."""
+    """Rule and remedy, separated by ``; ``."""
     path: tuple[str | int, ...] = ()
-    """Keys from the spec down to the value that is to be corrected or added; empty for the spec itself."""
+    """Keys from the spec to the value to correct or add; empty for the spec itself."""
     got: object = None
-    """Value at ``path``; None when there is none, or when the text says it all."""
+    """Value at ``path``; None when there is no value, or when ``text`` already contains it."""
 
 
 class CheckedSpec(Spec):
-    """A spec whose values must fit together. It looks at nothing but itself."""
+    """Spec with constraints between its own values. It does not refer to other specs."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -89,53 +89,53 @@ class CheckedSpec(Spec):
         return self
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield all that does not fit together."""
+        """Yield all constraint violations of the spec."""
         raise NotImplementedError
 
 
 class DataFile(Spec):
-    """A spec that is one file of an environment."""
+    """Spec that is one file of an environment."""
 
     FORMAT: ClassVar[int] = SCHEMA_VERSION
-    """Version that files of this kind have now."""
+    """Current format version of this kind of file."""
 
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
-    """Version of the file format; ``jacquard migrate`` moves older files on."""
+    """Version of the file format. ``jacquard migrate`` upgrades older files."""
 
 
 class Stage(StrEnum):
-    """How strict policies are, and whether hardware is real."""
+    """Stage of an environment, which sets the strictness of policies and whether hardware is real."""
 
     REHEARSAL = "rehearsal"
-    """Hardware is simulated, and state is a local file."""
+    """Hardware is simulated, and Pulumi state is a local file."""
     DEVELOPMENT = "development"
-    """Hardware is real, and nobody depends on it."""
+    """Hardware is real, and no users depend on it."""
     STAGING = "staging"
-    """Changes are tried here before they reach production."""
+    """Changes are tested here before they are applied to production."""
     PRODUCTION = "production"
-    """Tenants depend on the region, so policy rules are at their strictest (``docs/reference/policies.md``)."""
+    """Tenants depend on the region, and policy rules are at their strictest (``docs/reference/policies.md``)."""
 
 
 class StackLayout(StrEnum):
-    """Whether one stack applies a whole environment or each slice has its own."""
+    """Layout of Pulumi stacks: one stack for the whole environment, or one for each slice."""
 
     WHOLE = "whole"
-    """One stack, called like the environment, applies everything."""
+    """One stack, named after the environment, applies everything."""
     SLICED = "sliced"
-    """Each slice has a stack of its own, ``<environment>.<slice>``."""
+    """Each slice has its own stack, ``<environment>.<slice>``."""
 
 
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _SHARE = re.compile(r"0?\.([0-9]{1,2})")
 _PERCENT_IN_WORDS = re.compile(r"(100|[1-9]?[0-9])(?: %| ?percent| ?pct)")
 _LENGTH = re.compile(r"(?:[0-9.]+/)?([1-9]|[12][0-9]|3[0-2])")
-"""Length of a prefix without its slash, or behind a network."""
+"""Prefix length without its slash, or after a network address."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
 def _host_name(value: str) -> str:
     if _UUID.fullmatch(value):
-        msg = "must not be a UUID, which Metal3 takes for Ironic's own name of a host; write another name"
+        msg = "must not be a UUID, because Metal3 interprets it as Ironic's own ID of a host; write another name"
         raise ValueError(msg)
     return value
 
@@ -143,9 +143,9 @@ def _host_name(value: str) -> str:
 def _percent_or_count(value: int | str) -> int | str:
     if isinstance(value, str) and not _PERCENT.fullmatch(value):
         share, percent = _SHARE.fullmatch(value), _PERCENT_IN_WORDS.fullmatch(value)
-        meant = f"{int(share[1].ljust(2, '0'))}%" if share else f"{percent[1]}%" if percent else ""
-        meant = f"; is {meant} meant?" if meant else ""
-        msg = f"must be a count or a percentage like 5%{meant}"
+        suggestion = f"{int(share[1].ljust(2, '0'))}%" if share else f"{percent[1]}%" if percent else ""
+        suggestion = f"; is {suggestion} meant?" if suggestion else ""
+        msg = f"must be a count or a percentage like 5%{suggestion}"
         raise ValueError(msg)
     if isinstance(value, int) and value < 0:
         msg = "must not be negative"
@@ -165,8 +165,8 @@ def _prefix_length(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
         return int(value[1:])
     length = _LENGTH.fullmatch(str(value))
-    meant = f"; is /{length[1]} meant?" if length else ""
-    msg = f"must be a prefix length like /20{meant}"
+    suggestion = f"; is /{length[1]} meant?" if length else ""
+    msg = f"must be a prefix length like /20{suggestion}"
     raise ValueError(msg)
 
 
@@ -204,15 +204,16 @@ PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
 DnsLabel = Annotated[str, StringConstraints(pattern=DNS_LABEL)]
 """DNS-1035 label: starts with a letter, at most 63 characters."""
 ShortName = Annotated[str, StringConstraints(pattern=SHORT_NAME)]
-"""DNS-1035 label of at most 15 characters: a pool, a VPC, a tenant; names that are joined to others stay short."""
+"""DNS-1035 label of at most 15 characters for pools, VPCs and tenants. It is short because it becomes part of longer
+names."""
 ClusterName = Annotated[str, StringConstraints(pattern=CLUSTER_NAME)]
-"""DNS-1035 label of at most 30 characters (CoreWeave's limit; it becomes the TenantControlPlane's name)."""
+"""DNS-1035 label of at most 30 characters (CoreWeave's limit); it becomes the name of the TenantControlPlane."""
 Label = Annotated[str, StringConstraints(pattern=LABEL)]
-"""DNS-1123 label: a rack, a hall, a host, a leaf switch."""
+"""DNS-1123 label for racks, halls, hosts and leaf switches."""
 VersionName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
-"""Name with dots, such as ``gpu-2026.11.1``."""
+"""Name that may contain dots, such as ``gpu-2026.11.1``."""
 RuleName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
-"""Name of a policy, such as ``unpinned-image``, or of a cross-check with its group, ``governance.windows``."""
+"""Name of a policy, such as ``unpinned-image``, or of a cross-check with its group, such as ``governance.windows``."""
 KubernetesVersion = Annotated[str, StringConstraints(pattern=KUBERNETES_VERSION)]
 KubernetesMinor = Annotated[str, StringConstraints(pattern=KUBERNETES_MINOR)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
@@ -227,7 +228,7 @@ Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
 Registry = Annotated[str, StringConstraints(pattern=REGISTRY)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 HostName = Annotated[Label, AfterValidator(_host_name)]
-"""DNS-1123 label that is no UUID."""
+"""DNS-1123 label that is not a UUID."""
 MacAddress = Annotated[
     str,
     AfterValidator(mac),
@@ -252,22 +253,22 @@ PrefixLength = Annotated[
     PlainSerializer(lambda length: f"/{length}", return_type=str),
     WithJsonSchema({"type": "string", "pattern": "^/([0-9]|[12][0-9]|3[0-2])$", "examples": ["/20"]}),
 ]
-"""Size of a network, ``/20``."""
+"""Size of a network, such as ``/20``."""
 Cidr = Annotated[Network, BeforeValidator(cidr)]
-"""A network in a spec: ``Network`` with an error text for people."""
+"""IPv4 network in a spec: ``Network`` with a readable error text."""
 IpAddress = Annotated[Address, WrapValidator(_ip)]
-"""An address in a spec: ``Address`` with an error text for people."""
+"""IPv4 address in a spec: ``Address`` with a readable error text."""
 InterfaceName = Annotated[str, StringConstraints(pattern=INTERFACE)]
-"""Name of a network interface of Linux, which has at most 15 characters (``IFNAMSIZ``)."""
+"""Name of a Linux network interface, at most 15 characters (``IFNAMSIZ``)."""
 CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE), AfterValidator(cron)]
-"""Minute, hour, day of month, month, day of week, as cron reads them."""
+"""Cron schedule: minute, hour, day of month, month, day of week."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
 
 
 def count_of(amount: PercentOrCount, total: int) -> int:
-    """Return ``amount`` as a count of ``total``; a percentage is rounded up."""
+    """Return ``amount`` as a count out of ``total``; percentages are rounded up."""
     if isinstance(amount, int):
         return amount
     return -(-int(amount.removesuffix("%")) * total // 100)
@@ -279,7 +280,7 @@ def bytes_of(quantity: Quantity) -> int:
 
 
 def limit_of(amount: PercentOrCount, total: int) -> int:
-    """Return ``amount`` as a limit on a part of ``total``; a percentage is rounded down, but not to nothing."""
+    """Return ``amount`` as a limit out of ``total``; percentages are rounded down, to at least 1 unless they are 0%."""
     if isinstance(amount, int):
         return amount
     percent = int(amount.removesuffix("%"))

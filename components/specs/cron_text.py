@@ -1,4 +1,4 @@
-"""Schedules of cron: five fields, each within what its clock or calendar has."""
+"""Validation of cron schedules: five fields, each within the range of its unit."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _PART = re.compile(r"(?:\*|([0-9]+)(?:-([0-9]+))?)(?:/0*[1-9][0-9]*)?")
 
 
 def cron(value: str) -> str:
-    """Return ``value``, a schedule of five fields, when each can come to be.
+    """Return ``value``, a schedule of five fields, if every field is in range.
 
     Raises:
-        ValueError: with the field, and what it may be.
+        ValueError: The message names the field and its valid range.
     """
     for (name, (least, most)), field in zip(_FIELDS.items(), value.split(), strict=True):
         for part in field.split(","):
-            found = _PART.fullmatch(part)
-            numbers = [int(number) for number in found.groups() if number] if found else []
-            if not found or numbers != sorted(numbers) or not all(least <= number <= most for number in numbers):
-                msg = f"has '{part}' for the {name}; write one from {least} to {most}, a range of them, or *"
+            match = _PART.fullmatch(part)
+            numbers = [int(number) for number in match.groups() if number] if match else []
+            if not match or numbers != sorted(numbers) or not all(least <= number <= most for number in numbers):
+                msg = f"has '{part}' for the {name}; write a number from {least} to {most}, a range, or *"
                 raise ValueError(msg)
     return value

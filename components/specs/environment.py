@@ -1,4 +1,4 @@
-"""An environment: everything the files of one region and the shared catalogue say."""
+"""Environment: the content of all files of one region and of the shared catalogue."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from components.specs.vms.vm_offering import VmCatalog
 
 
 class Environment(Spec):
-    """One folder under ``environments/`` with the catalogue, loaded and valid on its own.
+    """One folder below ``environments/`` with the catalogue, loaded and valid file by file.
 
-    Cross-references are checked by ``components.rules.checks``, not here.
+    ``components.rules.checks`` checks cross-references.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -52,7 +52,7 @@ class Environment(Spec):
     add_ons: AddOnCatalog = AddOnCatalog(schema_version=SCHEMA_VERSION)
     """Content of ``catalog/add_ons.yaml``; empty when there is no such file."""
     out_of_service: dict[str, OutOfServiceSpec] = Field(default_factory=dict)
-    """Hosts of ``out_of_service.yaml`` by name; a host that is not listed may work."""
+    """Hosts of ``out_of_service.yaml`` by name; a host that is not listed is in service."""
     policy: PolicySpec = PolicySpec(schema_version=SCHEMA_VERSION)
     """Content of ``policy.yaml``; empty when there is no such file."""
     waivers: WaiversSpec = WaiversSpec(schema_version=SCHEMA_VERSION)
@@ -64,22 +64,23 @@ class Environment(Spec):
     image_pins: ImagesLock
     """Content of ``images.lock.yaml``; empty when there is no such file."""
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
-    """Line of each value in its file, for errors that are found later."""
+    """Line of each value in its file, for errors that later checks report."""
 
     own: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
-    """Components of the repository that the environment lies in; `components.inputs.extensions` says what they are."""
+    """Extensions of the repository that contains the environment; `components.inputs.extensions` defines their type."""
 
     def failure_domain(self, host: HostSpec) -> str:
-        """Return the name of what fails together with ``host``.
+        """Return the name of the failure domain of ``host``.
 
-        A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever the region says.
+        A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever ``failure_domain`` of the
+        region is.
         """
         return host.domain(self.failure_domain_kind(host.instance_type))
 
     def failure_domain_kind(self, instance_type: str) -> FailureDomain:
-        """Return what a rollout group of ``instance_type`` is.
+        """Return the kind of failure domain that a rollout group of ``instance_type`` covers.
 
-        An unknown type is taken for one of the region's kind.
+        An unknown type gets the region's ``failure_domain``.
         """
         kind = self.instance_types.by_name.get(instance_type)
         return FailureDomain.RACK if kind and kind.scale is Scale.RACK else self.region.failure_domain

@@ -1,4 +1,4 @@
-"""GUIDs of InfiniBand ports: the one form that is taken, and what is written in the forms of other programs."""
+"""GUIDs of InfiniBand ports: the accepted form, and conversion from the forms of other tools."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from components.specs.reading.remedy import FormError
 
 _GUID = re.compile(r"0x[0-9a-f]{16}")
 _OTHER_FORM = re.compile(r"(?i)(?:0x)?([0-9a-f]{16}|[0-9a-f]{4}(?::[0-9a-f]{4}){3}|[0-9a-f]{2}(?::[0-9a-f]{2}){7})")
-"""Forms of ibstat, ibdev2netdev and sysfs, of UFM, and of addresses in Linux."""
+"""Forms printed by ibstat, ibdev2netdev and sysfs, by UFM, and by Linux as addresses."""
 _BETWEEN = re.compile(r"[\s,;|]+")
-_RULE = "GUIDs of ports are 0x and 16 lower-case hex digits each, with one blank between two"
+_RULE = "each port GUID must be 0x and 16 lower-case hex digits, separated by single spaces"
 _EXAMPLE = "0x946dae0300a10000"
 
 
 def _guids(value: object) -> object:
     if not isinstance(value, str):
         return tuple(value) if isinstance(value, list) else value
-    given = tuple(value.split(" "))
-    if all(map(_GUID.fullmatch, given)):
-        return given
+    guids = tuple(value.split(" "))
+    if all(map(_GUID.fullmatch, guids)):
+        return guids
     forms = [_OTHER_FORM.fullmatch(part) for part in _BETWEEN.split(value.strip())]
     if all(forms):
         raise FormError(_RULE, " ".join(f"0x{form[1].lower().replace(':', '')}" for form in forms if form))
@@ -38,4 +38,4 @@ PortGuids = Annotated[
         {"type": "array", "items": {"type": "string", "pattern": f"^{_GUID.pattern}$", "examples": [_EXAMPLE]}}
     ),
 ]
-"""GUIDs of InfiniBand ports in their order, ``0x946dae0300a10000 0x946dae0300a10001`` in a cell."""
+"""GUIDs of InfiniBand ports in port order; in a cell, ``0x946dae0300a10000 0x946dae0300a10001``."""

@@ -1,4 +1,4 @@
-"""Addresses and names of machines in the one form that every reader takes for the same machine."""
+"""Canonical form of host addresses and host names, which all parsers read as the same machine."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _MAX_PORT = 65535
 
 
 def nearest_host(text: str, *, port: bool) -> str:
-    """Return the host that ``text`` was probably meant to be, with its port if it may have one; else an example."""
-    found = _URL.fullmatch("".join(text.split()))
-    host = plain_host(found["host"].strip("[]")) if found else None
-    if found is None or host is None:
+    """Return the most likely intended host in ``text``, with its port if ``port`` allows it; otherwise an example."""
+    match = _URL.fullmatch("".join(text.split()))
+    host = plain_host(match["host"].strip("[]")) if match else None
+    if match is None or host is None:
         return "storage.cloud.example"
-    written = found["port"] if port else None
-    return f"{host}{written}" if written and 1 <= int(written[1:]) <= _MAX_PORT else host
+    port_text = match["port"] if port else None
+    return f"{host}{port_text}" if port_text and 1 <= int(port_text[1:]) <= _MAX_PORT else host
 
 
 def plain_host(host: str) -> str | None:
-    """Return the one form of an IPv4 address, or of a name, that ``host`` is in some other one; None for neither.
+    """Return the canonical form of the IPv4 address or name ``host``; None if it is neither.
 
-    Computers read many forms: ``167837953``, ``0xa.1.1.1``, ``10.01.1.1``, ``::ffff:10.1.1.1``, full-width digits.
-    Numbers with leading zeros are taken for decimal ones, as people fill them up.
+    Many notations of an IPv4 address are in use: ``167837953``, ``0xa.1.1.1``, ``10.01.1.1``, ``::ffff:10.1.1.1``,
+    full-width digits. Numbers with leading zeros are read as decimal, because they are usually padded.
     """
     text = "".join(unicodedata.normalize("NFKC", host).split()).lower().removesuffix(".")
     if ":" in text:
@@ -42,7 +42,7 @@ def plain_host(host: str) -> str | None:
     if not all(map(_NUMBER.fullmatch, parts)):
         return None
     *first, last = (int(part, 16) if part.startswith("0x") else int(part) for part in parts)
-    free = 4 - len(first)  # the last number stands for all bytes that are not written
+    free = 4 - len(first)  # The last number covers all remaining bytes.
     if free < 1 or any(byte >> 8 for byte in first) or last >= 1 << 8 * free:
         return None
     return str(Address(int.from_bytes(bytes(first)) << 8 * free | last))

@@ -1,4 +1,4 @@
-"""Networks of IPv6 in a spec, and what a VPC has of them beside its prefixes of IPv4."""
+"""IPv6 networks in specs, and the IPv6 prefixes of a VPC."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ def _cidr(value: object) -> object:
 def _prefix_length(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(_LENGTH, value):
         return int(value[1:])
-    meant = f"; is /{value} meant?" if re.fullmatch(_LENGTH, f"/{value}") else ""
-    msg = f"must be a prefix length of IPv6 like /56{meant}"
+    suggestion = f"; is /{value} meant?" if re.fullmatch(_LENGTH, f"/{value}") else ""
+    msg = f"must be an IPv6 prefix length like /56{suggestion}"
     raise ValueError(msg)
 
 
 Cidr6 = Annotated[Network6, BeforeValidator(_cidr)]
-"""A network of IPv6 in a spec: ``Network6`` with an error text for people."""
+"""IPv6 network in a spec: ``Network6`` with a readable error text."""
 PrefixLength6 = Annotated[
     int,
     BeforeValidator(_prefix_length),
     PlainSerializer(lambda length: f"/{length}", return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_LENGTH}$", "examples": ["/56"]}),
 ]
-"""Size of a network of IPv6, ``/56``."""
+"""Size of an IPv6 network, such as ``/56``."""
 
 
 class Ipv6Spec(Spec):
-    """Sizes of the prefixes by which a cluster has IPv6 beside IPv4; load balancers have IPv4 alone."""
+    """Sizes of the IPv6 prefixes of a dual-stack cluster. Load balancers have IPv4 addresses only."""
 
     pods: PrefixLength6
-    """Size of the prefix for pods, /48 to /64; each node takes a /64 of it."""
+    """Size of the prefix for pods, /48 to /64. Each node takes a /64 of it."""
     services: PrefixLength6
     """Size of the prefix for ClusterIPs, /108 to /120."""

@@ -1,6 +1,6 @@
-"""Keys of pools, rollout groups, waves and VMs in lock files: the only place that joins and splits them.
+"""Keys of pools, rollout groups, waves and VMs in lock files; the only module that joins and splits them.
 
-They stay text: a region has thousands, and nearly all work on them is to look them up.
+Keys are plain strings: a region has thousands, and almost all uses are dictionary lookups.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 DPUS = "dpus"
-"""What all DPUs of a region are called where a pool could stand: they roll like the groups of one."""
+"""First part of keys of DPUs, in place of a cluster and pool. DPUs are rolled out like the groups of a pool."""
 CHARTS = "charts"
-"""What stands for a cluster where a chart is promoted: a chart rolls over clusters like a pool over its groups."""
+"""First part of keys of charts, in place of a cluster. A chart is rolled out over clusters like a pool over its
+groups."""
 GROUP_KEY = r"^[^/]+/[^/]+/[^/]+$"
 POOL_KEY = r"^[^/]+/[^/]+$"
 PROMOTED_KEY = r"^dpus$|^[^/]+/[^/]+$"
@@ -20,17 +21,17 @@ WAVE_KEY = r"^(dpus|[^/]+/[^/]+)/[0-9]{1,4}$"
 DPU_KEY = r"^dpus/[^/]+$"
 CHART_KEY = r"^charts/[^/]+/[^/]+$"
 GroupKey = Annotated[str, StringConstraints(pattern=GROUP_KEY)]
-"""Rollout group, ``cluster/pool/failure-domain``."""
+"""Key of a rollout group, ``cluster/pool/failure-domain``."""
 PoolKey = Annotated[str, StringConstraints(pattern=POOL_KEY)]
-"""Pool, ``cluster/pool``."""
+"""Key of a pool, ``cluster/pool``."""
 PromotedKey = Annotated[str, StringConstraints(pattern=PROMOTED_KEY)]
-"""What is promoted, ``cluster/pool``, ``charts/chart`` or ``dpus``."""
+"""Key of a promotion target: ``cluster/pool``, ``charts/chart`` or ``dpus``."""
 WaveKey = Annotated[str, StringConstraints(pattern=WAVE_KEY)]
-"""Wave of an open rollout, by what is promoted and its number."""
+"""Key of a wave of an open rollout: key of the promotion target and the number of the wave."""
 DpuKey = Annotated[str, StringConstraints(pattern=DPU_KEY)]
-"""DPUs of one DPUDeployment, ``dpus/deployment``."""
+"""Key of the DPUs of one DPUDeployment, ``dpus/deployment``."""
 ChartKey = Annotated[str, StringConstraints(pattern=CHART_KEY)]
-"""A chart in one cluster, ``charts/chart/cluster``."""
+"""Key of a chart in one cluster, ``charts/chart/cluster``."""
 
 
 def pool_key(cluster: str, pool: str) -> str:
@@ -39,7 +40,7 @@ def pool_key(cluster: str, pool: str) -> str:
 
 
 def group_key(pool: str, domain: str) -> str:
-    """Return the key of the rollout group in ``domain`` of the pool with the key ``pool``, or of all DPUs."""
+    """Return the key of the rollout group in ``domain``, of the pool (or all DPUs) with the key ``pool``."""
     return f"{pool}/{domain}"
 
 
@@ -59,7 +60,7 @@ def chart_key(chart: str, cluster: str) -> str:
 
 
 def wave_key(promoted: str, number: int) -> str:
-    """Return the key of wave ``number`` of what is ``promoted``, a pool's key, a chart's or ``dpus``."""
+    """Return the key of wave ``number`` of the promotion target ``promoted``: key of a pool or chart, or ``dpus``."""
     return f"{promoted}/{number}"
 
 
@@ -69,41 +70,41 @@ def vm_key(cluster: str, vm: str) -> str:
 
 
 def holder_key(tenant: str, name: str) -> str:
-    """Return the key of who holds numbers: a VPC, a cluster, or a VM by its own key, of ``tenant``."""
+    """Return the key of the owner of allocated numbers of ``tenant``: a VPC, a cluster, or a VM by its own key."""
     return f"{tenant}/{name}"
 
 
 def cluster_of(key: str) -> str:
-    """Return the cluster of the key of a pool, a rollout group or a VM; nothing of the empty key."""
+    """Return the cluster in the key of a pool, a rollout group or a VM; an empty string for an empty key."""
     return key.partition("/")[0]
 
 
 def pool_of(key: str) -> str:
-    """Return the key of what is promoted, a pool's, a chart's or ``dpus``, of that of a rollout group or of a wave."""
+    """Return the key of the promotion target (pool, chart or ``dpus``) in the key of a rollout group or wave."""
     return key.rpartition("/")[0]
 
 
 def domain_of(group: str) -> str:
-    """Return the failure domain of a rollout group's key; the DPUDeployment of DPUs' key, the cluster of a chart's."""
+    """Return the failure domain in the key of a rollout group; for DPUs the DPUDeployment, for charts the cluster."""
     return group.rpartition("/")[2]
 
 
 def parts_of(group: str) -> tuple[str, str, str]:
-    """Return cluster, pool and failure domain of a rollout group's key."""
+    """Return the cluster, pool and failure domain in the key of a rollout group."""
     cluster, pool, domain = group.split("/")
     return cluster, pool, domain
 
 
 def number_of(wave: str) -> int:
-    """Return the number of a wave's key."""
+    """Return the number in the key of a wave."""
     return int(wave.rpartition("/")[2])
 
 
 def is_about_dpus(key: str) -> bool:
-    """Tell whether ``key``, of whatever kind, is about DPUs and not about a pool."""
+    """Return whether ``key``, of any kind, refers to DPUs and not to a pool."""
     return cluster_of(key) == DPUS
 
 
 def is_about_charts(key: str) -> bool:
-    """Tell whether ``key``, of whatever kind, is about a chart and not about a pool."""
+    """Return whether ``key``, of any kind, refers to a chart and not to a pool."""
     return cluster_of(key) == CHARTS

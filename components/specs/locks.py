@@ -1,6 +1,7 @@
-"""Lock files: numbers, host assignment and image pins. Machines write them, people review them.
+"""Lock files: allocated numbers, host assignments and image pins. They are generated and reviewed.
 
-``allocations.lock.yaml`` is changed by ``jacquard allocate`` only, ``images.lock.yaml`` by ``jacquard promote``.
+Only ``jacquard allocate`` changes ``allocations.lock.yaml``, and only ``jacquard promote`` changes
+``images.lock.yaml``.
 """
 
 from __future__ import annotations
@@ -47,204 +48,205 @@ from components.specs.ranges import Numbers
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.region.versions import Chart
 
-UNDO = "restore the file with git checkout, since only commands write it"
-"""Remedy for a lock file that no command wrote so."""
+UNDO = "restore the file with git checkout; only jacquard writes it"
+"""Remedy for a lock file that was edited by hand."""
 
 
 class LockFile(DataFile):
-    """A data file that only commands write, and one of a pair: each names its region and the other file's content."""
+    """Generated data file of a pair. Each file names its region and the digest of the other file."""
 
     region: DnsLabel | None = None
-    """Region whose numbers, hosts and pins these are; None in a file without entries."""
+    """Region of these numbers, hosts and pins; None in a file without entries."""
     beside: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Digest over the entries of the region's other lock file: a file that is lost, or older than the other, is seen.
-    It leaves out ``beside`` and ``digest`` there, so that each file can name the other's."""
+    """Digest over the entries of the region's other lock file. It detects a missing or outdated file. The digest
+    excludes ``beside`` and ``digest`` of that file, so that both files can contain each other's digest."""
     digest: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Digest over all the file says, ``sha256:`` and 64 hex digits. Two branches that both change the file conflict in
-    this line, and a hand edit is seen."""
+    """Digest over the whole content of the file, ``sha256:`` and 64 hex digits. It detects edits by hand, and two
+    branches that both change the file conflict in this line."""
 
 
 class ClusterAllocation(Spec):
-    """Numbers of one cluster."""
+    """Allocated numbers of one cluster."""
 
     tenant: ShortName
-    """Tenant that has the numbers: another tenant's cluster of the same name gets numbers of its own."""
+    """Tenant that owns the numbers. A cluster of the same name of another tenant gets different numbers."""
     vip: IpAddress
-    """Address of the hosted control plane, taken from ``networks.control_plane_vips``."""
+    """Address of the hosted control plane, allocated from ``networks.control_plane_vips``."""
     controller: ShortName | None = None
-    """Bare-metal controller of the region that has the cluster's hosts; None where the region lists none."""
+    """Bare-metal controller that manages the cluster's hosts; None where the region lists no controllers."""
     guids: dict[DnsLabel, GuidRange] = Field(default_factory=dict)
-    """GUIDs that virtual functions of the cluster's nodes may have, by InfiniBand fabric."""
+    """GUIDs for virtual functions of the cluster's nodes, by InfiniBand fabric."""
     rail_prefixes: dict[DnsLabel, Cidr] = Field(default_factory=dict)
-    """Addresses of pods on the rails of each Ethernet fabric that has any, by fabric, in one subnet a rail. They never
-    change while the cluster has nodes."""
+    """Pod addresses on the rails of each Ethernet fabric with ``rail_prefixes``, by fabric, one subnet a rail. They
+    never change while the cluster has nodes."""
     rail_subnets: int = Field(default=FEW_RAILS, ge=FEW_RAILS, le=MOST_RAILS)
-    """Number of subnets that each prefix of rails is cut into, 8 or 16, whatever rails the fabric has later on."""
+    """Number of subnets in each prefix for rails, 8 or 16, even if the fabric gets more rails later."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
-    """Ports that Services of type NodePort may have; they never become fewer."""
+    """Range of ports for Services of type NodePort. The range never shrinks."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
-    """Domain that Services of the cluster are called by; it never changes."""
+    """DNS domain of the cluster's Services. It never changes."""
     vpc: ShortName | None = None
-    """VPC whose prefixes the cluster's pods and services have; it never changes. None in files of older releases."""
+    """VPC that provides the prefixes of the cluster's pods and Services. It never changes. None in files of older
+    releases."""
     control_planes: ControlPlaneBackend | None = None
-    """Backend that hosts the control plane; it never changes. None in files of older releases."""
+    """Backend that hosts the control plane. It never changes. None in files of older releases."""
     bare_metal: BareMetalBackend | None = None
-    """Backend that provisions the cluster's hosts; it never changes. None in files of older releases."""
+    """Backend that provisions the cluster's hosts. It never changes. None in files of older releases."""
 
 
 class GroupAllocation(Spec):
     """Size of one rollout group."""
 
     nodes: int = Field(ge=0)
-    """Number of machines the group runs; hosts assigned beyond that are its spares."""
+    """Number of machines in the group; hosts assigned beyond this number are spares."""
     min_nodes: int | None = Field(default=None, ge=0)
-    """Least machines that the cluster autoscaler may leave; None without autoscaling."""
+    """Minimum number of machines for the cluster autoscaler; None without autoscaling."""
     max_nodes: int | None = Field(default=None, ge=0)
-    """Most machines that the cluster autoscaler may ask for; None without autoscaling."""
+    """Maximum number of machines for the cluster autoscaler; None without autoscaling."""
 
     @property
     def most_nodes(self) -> int:
-        """Return how many nodes the group may come to run."""
+        """Return the maximum number of nodes of the group."""
         return self.nodes if self.max_nodes is None else self.max_nodes
 
 
 class Freed(Spec):
-    """Numbers that somebody had and nobody else gets before they are released."""
+    """Quarantined numbers: freed by their owner, and not allocated to others until they are released."""
 
     vnis: tuple[Vni, ...] = ()
-    """Virtual network identifiers that a VPC had."""
+    """Former virtual network identifiers of a VPC."""
     asns: tuple[Asn, ...] = ()
-    """BGP numbers that a VPC had."""
+    """Former BGP autonomous system numbers of a VPC."""
     route_targets: tuple[RouteTarget, ...] = ()
-    """Numbers of route targets that a VPC had."""
+    """Former route target numbers of a VPC."""
     prefixes: tuple[Cidr, ...] = ()
-    """Prefixes that a VPC had, whatever for."""
+    """Former prefixes of a VPC, of every kind."""
     pkeys: dict[DnsLabel, tuple[Pkey, ...]] = Field(default_factory=dict)
-    """Partition keys that a VPC had, by InfiniBand fabric."""
+    """Former partition keys of a VPC, by InfiniBand fabric."""
     fabric_vnis: dict[DnsLabel, tuple[Vni, ...]] = Field(default_factory=dict)
-    """VNIs that a VPC had on Ethernet fabrics with ``roce``, by fabric."""
+    """Former VNIs of a VPC on Ethernet fabrics with ``roce``, by fabric."""
     vips: tuple[IpAddress, ...] = ()
-    """Addresses that a hosted control plane had."""
+    """Former addresses of a hosted control plane."""
     guids: dict[DnsLabel, tuple[GuidRange, ...]] = Field(default_factory=dict)
-    """GUIDs that the nodes of a cluster had, by InfiniBand fabric."""
+    """Former GUIDs of a cluster's nodes, by InfiniBand fabric."""
     rail_prefixes: dict[DnsLabel, tuple[Cidr, ...]] = Field(default_factory=dict)
-    """Addresses of a cluster's pods on rails, by Ethernet fabric."""
+    """Former pod addresses of a cluster on rails, by Ethernet fabric."""
     public_ips: tuple[IpAddress, ...] = ()
-    """Public addresses that a VM had."""
+    """Former public addresses of a VM."""
     prefixes_ipv6: tuple[Cidr6, ...] = ()
-    """Prefixes of IPv6 that a VPC had, whatever for."""
+    """Former IPv6 prefixes of a VPC, of every kind."""
 
 
 class AllocationsLock(LockFile):
-    """``allocations.lock.yaml``, which says who has which number and which host."""
+    """``allocations.lock.yaml``: allocated numbers by owner, and the assignment of hosts."""
 
     FORMAT: ClassVar[int] = 2
-    """Version that files of this kind have now."""
+    """Current format version of this kind of file."""
 
     schema_version: int = Field(ge=FORMAT, le=FORMAT)
-    """Version of the file format; ``jacquard migrate`` moves older files on."""
+    """Version of the file format. ``jacquard migrate`` upgrades older files."""
     vpcs: dict[str, VpcAllocation] = Field(default_factory=dict)
     """Numbers of each VPC, by VPC name, which is unique in a region."""
     clusters: dict[str, ClusterAllocation] = Field(default_factory=dict)
     """Numbers of each cluster, by cluster name, which is unique in a region."""
     public_ips: dict[str, IpAddress] = Field(default_factory=dict)
-    """Public address of each VM that has one, by ``cluster/vm``."""
+    """Public addresses of VMs, by ``cluster/vm``."""
     hosts: dict[str, PoolKey] = Field(default_factory=dict)
-    """The ``cluster/pool`` that has each host, by host; a host that is missing here is free."""
+    """Pool of each assigned host, ``cluster/pool`` by host; a host that is not listed is free."""
     addresses: dict[str, IpAddress] = Field(default_factory=dict)
-    """Address of each host in its VPC, by host, where ``nodes.addresses`` of the region asks for them: the third one of
-    its link, whose second one is that of its DPU and its gateway."""
+    """Address of each host in its VPC, by host, where the region sets ``nodes.addresses``. It is the third address of
+    the host's link; the second one is the address of the DPU and the gateway."""
     groups: dict[GroupKey, GroupAllocation] = Field(default_factory=dict)
     """Size of each rollout group, by ``cluster/pool/failure-domain``."""
     quarantine: dict[str, Freed] = Field(default_factory=dict)
-    """Numbers that were freed, by who had them: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. The same
-    holder gets them back."""
+    """Freed numbers by former owner: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. Only the same owner
+    can get them back."""
 
 
 class OpenRollout(Spec):
-    """A rollout in waves that has begun and not ended. Only while there is one may groups of a pool differ."""
+    """Rollout in waves that is in progress. The groups of a pool can differ only while a rollout is open."""
 
     to: IntentName
-    """Intent that the groups come to one after the other."""
+    """Target intent, which the groups get wave by wave."""
     before: IntentName
-    """Intent of the groups that no wave has moved yet."""
+    """Intent of the groups that have not been updated yet."""
     rollback: bool = False
-    """Whether the pool goes back to where it came from."""
+    """Whether the rollout restores the previous intent of the pool."""
 
 
 class Wave(Spec):
-    """Rollout groups of an open rollout that moved together."""
+    """Rollout groups of an open rollout that were updated together."""
 
     groups: tuple[Label, ...]
-    """Failure domains of the groups, DPUDeployments where DPUs roll, or clusters where a chart does."""
+    """Failure domains of the groups; DPUDeployments in a rollout of DPUs, clusters in a rollout of a chart."""
     evidence: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Digest of the file that shows them settled; the next wave moves with it."""
+    """Digest of the evidence file which shows that the groups are settled. It is set when the next wave starts."""
 
 
 class ControlPlanePin(Spec):
-    """What the control plane of a cluster runs, whatever its tenant wishes for next."""
+    """Pinned settings of a cluster's control plane, independent of later requests of its tenant."""
 
     version: KubernetesVersion
-    """Kubernetes version that the control plane runs."""
+    """Kubernetes version of the control plane."""
     data_store: DnsLabel
-    """Where the control plane keeps its state, a data store of ``region.yaml`` or ``dedicated``."""
+    """Data store of the control plane: the name of a data store of ``region.yaml``, or ``dedicated``."""
 
 
 class ImagesLock(LockFile, CheckedSpec):
-    """``images.lock.yaml``."""
+    """``images.lock.yaml``: pinned intents of rollout groups, and pins of control planes."""
 
     FORMAT: ClassVar[int] = 3
-    """Version that files of this kind have now."""
+    """Current format version of this kind of file."""
 
     schema_version: int = Field(ge=FORMAT, le=FORMAT)
-    """Version of the file format; ``jacquard migrate`` moves older files on."""
+    """Version of the file format. ``jacquard migrate`` upgrades older files."""
     control_planes: dict[str, ControlPlanePin] = Field(default_factory=dict)
-    """What control planes run, by cluster."""
+    """Pins of control planes, by cluster."""
     intents: dict[IntentName, NodeIntent] = Field(default_factory=dict)
-    """Intents of nodes that are in use, each once, by name."""
+    """Intents of nodes in use, by name; each is listed once."""
     groups: dict[GroupKey, IntentName] = Field(default_factory=dict)
     """Name of the intent of each rollout group, by ``cluster/pool/failure-domain``."""
     dpu_intents: dict[IntentName, DpuIntent] = Field(default_factory=dict)
-    """Intents of DPUs that are in use, each once, by name."""
+    """Intents of DPUs in use, by name; each is listed once."""
     dpus: dict[DpuKey, IntentName] = Field(default_factory=dict)
     """Name of the intent of the DPUs of each DPUDeployment, by ``dpus/deployment``."""
     chart_intents: dict[IntentName, ChartIntent] = Field(default_factory=dict)
-    """Intents of charts that are in use, each once, by name."""
+    """Intents of charts in use, by name; each is listed once."""
     charts: dict[ChartKey, IntentName] = Field(default_factory=dict)
-    """Name of the intent of a chart in a cluster, by ``charts/chart/cluster``; a cluster that is missing here has what
-    the version vector says."""
+    """Name of the intent of a chart in a cluster, by ``charts/chart/cluster``. A cluster that is not listed has the
+    release of the version vector."""
     rollouts: dict[PromotedKey, OpenRollout] = Field(default_factory=dict)
-    """Rollouts that are open, by ``cluster/pool``, ``charts/chart``, or ``dpus``."""
+    """Open rollouts, by ``cluster/pool``, ``charts/chart`` or ``dpus``."""
     waves: dict[WaveKey, Wave] = Field(default_factory=dict)
-    """Waves of open rollouts, by ``cluster/pool/number``, ``charts/chart/number``, or ``dpus/number``."""
+    """Waves of open rollouts, by ``cluster/pool/number``, ``charts/chart/number`` or ``dpus/number``."""
     previous: dict[PromotedKey, IntentName] = Field(default_factory=dict)
-    """Intent before the last rollout, where a rollback goes, by ``cluster/pool``, ``charts/chart``, or ``dpus``."""
+    """Intent before the last rollout, which a rollback restores, by ``cluster/pool``, ``charts/chart`` or ``dpus``."""
 
     @property
     def moved(self) -> dict[str, IntentName]:
-        """Return the name of the intent of all that a promotion moves: groups of nodes and of DPUs, and charts."""
+        """Return the name of the intent of every promotion target: groups of nodes, DPUs and charts."""
         return {**self.groups, **self.dpus, **self.charts}
 
     def node(self, group: str) -> NodeIntent:
         """Return the intent of the rollout group ``group``.
 
         Raises:
-            KeyError: The group has none.
+            KeyError: The group has no intent.
         """
         return self.intents[self.groups[group]]
 
     def charts_of(self, cluster: str) -> dict[str, Chart]:
-        """Return the releases of charts that are pinned for ``cluster``, by chart."""
+        """Return the chart releases that are pinned for ``cluster``, by chart."""
         here = (self.chart_intents[name] for key, name in self.charts.items() if domain_of(key) == cluster)
         return {intent.chart: intent.made for intent in here}
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield names of intents that are not there, and intents that are not what their name says."""
+        """Yield references to missing intents, and intents that do not match their name."""
         for section in ("intents", "dpu_intents", "chart_intents"):
             intents: dict[IntentName, Intent] = getattr(self, section)
             for name, intent in intents.items():
                 if intent.name != name:
-                    text = f"is not the intent of that name, which would be {intent.name}; {UNDO}"
+                    text = f"does not match its name, which should be {intent.name}; {UNDO}"
                     yield Misfit(text, (section, name))
         for path, named in self._named():
             if named not in self._intents_about(path[1]):

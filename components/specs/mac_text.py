@@ -1,4 +1,4 @@
-"""MAC addresses: the one form that is taken, and what is written in the forms of other programs."""
+"""MAC addresses: the accepted form, and conversion from the forms of other tools."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from components.specs.reading.remedy import FormError
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _OTHER_FORM = re.compile(r"(?i)[0-9a-f]{2}([-:]?[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}")
-_RULE = "a MAC address is six lower-case hex pairs with colons in quotes"
+_RULE = "a MAC address must be six lower-case hex pairs with colons, in quotes"
 
 
 def mac(value: str) -> str:
-    """Return ``value`` if it is a MAC address in the form that is taken.
+    """Return ``value`` if it is a MAC address in the accepted form.
 
     Raises:
-        ValueError: it is none; a FormError when it is one in another form.
+        ValueError: ``value`` is not a MAC address; a FormError if it is a MAC address in another form.
     """
     if MAC.fullmatch(value):
         return value

@@ -1,4 +1,4 @@
-"""The order of names that a person expects: numbers in them count as numbers."""
+"""Natural sort order of names: digits compare as numbers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _DIGITS = re.compile(r"(\d+)")
 
 @lru_cache(maxsize=1 << 16)
 def natural(text: str) -> tuple[str | int, ...]:
-    """Return a key that sorts ``rack-9`` before ``rack-10``."""
+    """Return a sort key that puts ``rack-9`` before ``rack-10``."""
     return tuple(int(part) if index % 2 else part for index, part in enumerate(_DIGITS.split(text)))
 
 
 def naturally(names: Iterable[str]) -> list[str]:
-    """Return ``names`` in natural order."""
+    """Return ``names`` in natural sort order."""
     return sorted(names, key=natural)

@@ -1,4 +1,4 @@
-"""What people write for a network of IPv4, and what is said to them where it is none."""
+"""Validation of IPv4 networks, with error texts for common mistakes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from components.specs.reading.remedy import FormError
 
 
 def cidr(value: object) -> object:
-    """Return ``value`` where a spec may have it as a network.
+    """Return ``value`` if it is a network in the accepted form.
 
     Raises:
-        ValueError: it is no network, or written otherwise than as ``10.64.0.0/16``.
+        ValueError: ``value`` is not a network, or not in the form ``10.64.0.0/16``.
     """
     if isinstance(value, ipaddress.IPv4Network):
         return value
@@ -27,7 +27,7 @@ def cidr(value: object) -> object:
 
 
 def _of_ipv4(value: object) -> str:
-    """Return what is wrong with a network of the other family."""
+    """Return `` of IPv4`` if ``value`` is an IPv6 network, otherwise an empty text."""
     try:
         ipaddress.IPv6Interface(value if isinstance(value, str) else "")
     except ValueError:
@@ -36,7 +36,7 @@ def _of_ipv4(value: object) -> str:
 
 
 def _alone(value: object) -> str:
-    """Return the network of one that an address without a length stands for; a last 0 is a network's, of any length."""
+    """Return a suggestion of a /32 network for an address without a prefix length; none if it ends in 0."""
     try:
         address = ipaddress.IPv4Address(value if isinstance(value, str) else "")
     except ValueError:

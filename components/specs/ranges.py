@@ -1,4 +1,4 @@
-"""Ranges of numbers as data write them: ``first-last``, both ends included."""
+"""Ranges of numbers in data files: ``first-last``, both ends included."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.reading.remedy import FormError
 
 _NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
 _OTHER_DASH = re.compile("\\s*(?:-|\u2013|\u2014|\\.\\.)\\s*")
-"""What people and other languages write between the ends of a range."""
+"""Separators that users and other tools write between the ends of a range."""
 _RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
 
 
@@ -21,23 +21,23 @@ class NumberRange(Spec):
     """An inclusive range of numbers, written ``first-last`` in decimal or ``0x`` hex."""
 
     first: int = Field(ge=0)
-    """Lowest number of the range."""
+    """Lowest number of the range, included."""
     last: int = Field(ge=0)
     """Highest number of the range, included."""
 
     def __contains__(self, number: int) -> bool:
-        """Tell whether ``number`` lies in the range, ends included."""
+        """Return whether ``number`` is in the range, both ends included."""
         return self.first <= number <= self.last
 
     def __str__(self) -> str:
-        """Return the range as it is written in data, in decimal."""
+        """Return the range in the form of data files, in decimal."""
         return f"{self.first}-{self.last}"
 
 
 def range_reader(
     kind: type[NumberRange], form: re.Pattern[str], wrong: str, downwards: str
 ) -> Callable[[object], object]:
-    """Return a validator of ``kind`` as data write it; ``wrong`` and ``downwards`` are what it says of others."""
+    """Return a validator of ``kind`` for text; ``wrong`` and ``downwards`` are the error texts for other values."""
 
     def read(value: object) -> object:
         if isinstance(value, dict | kind):
@@ -64,4 +64,4 @@ Numbers = Annotated[
     PlainSerializer(str, return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_RANGE.pattern}$", "examples": ["10000-19999"]}),
 ]
-"""A range like ``10000-19999``, both ends included."""
+"""Range of numbers such as ``10000-19999``, both ends included."""

@@ -1,4 +1,4 @@
-"""Public SSH keys, as a line of ``authorized_keys`` has them."""
+"""Public SSH keys in the form of an ``authorized_keys`` line."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ TYPES = (
     "sk-ecdsa-sha2-nistp256@openssh.com",
     "ssh-rsa",
 )
-"""Types of keys that OpenSSH takes today."""
+"""Key types that current OpenSSH accepts."""
 SSH_KEY = f"^({'|'.join(map(re.escape, TYPES))}) [A-Za-z0-9+/]+={{0,2}}( [-A-Za-z0-9_.@+:]{{1,64}})?$"
 _FORM = re.compile(SSH_KEY)
 _LENGTH = 4
-_RULE = "must be a whole public SSH key of one line: type, key, a comment without blanks"
-_WRITE = "write what the file has that ends in .pub, like that of ssh-keygen -t ed25519"
+_RULE = "must be a complete public SSH key on one line: type, key, and a comment without spaces"
+_WRITE = "write the content of the .pub file, such as the one that ssh-keygen -t ed25519 creates"
 
 
 def ssh_key(value: str) -> str:
-    """Return ``value`` if it is a public SSH key, nothing of which is missing.
+    """Return ``value`` if it is a complete public SSH key.
 
     Raises:
-        ValueError: with the form that keys have, and where one is found.
+        ValueError: The message describes the form of keys and the location of key files.
     """
     if _FORM.fullmatch(value):
         kind, text = value.split()[:2]
@@ -41,7 +41,7 @@ def ssh_key(value: str) -> str:
 
 
 def _parts(text: str) -> list[bytes]:
-    """Return the strings that a key is made of, each after its length (RFC 4253, 6.6); none when one is cut off."""
+    """Return the length-prefixed strings of a key (RFC 4253, 6.6); an empty list if a string is truncated."""
     try:
         left = base64.b64decode(text, validate=True)
     except binascii.Error:
@@ -61,4 +61,4 @@ SshKey = Annotated[
     AfterValidator(ssh_key),
     WithJsonSchema({"type": "string", "pattern": SSH_KEY, "examples": ["ssh-ed25519 AAAA... ops@cloud.example"]}),
 ]
-"""Public SSH key, as one line of ``authorized_keys``."""
+"""Public SSH key, one line of ``authorized_keys``."""

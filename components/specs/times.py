@@ -1,4 +1,4 @@
-"""Times of day, time zones and windows. A window is asked about a moment; nothing here reads the clock."""
+"""Times of day, time zones and windows. Callers pass the moment; this module does not read the clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.base import CheckedSpec, Misfit
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
 _ALIKE = 0.75
-"""Likeness from which on the name of a city is a typing error of another."""
+"""Similarity above which a city name counts as a typing error."""
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -38,7 +38,7 @@ def _timezones() -> tuple[str, ...]:
 
 def _timezone(value: str) -> str:
     if value not in _timezones():
-        area, _, city = value.lower().rpartition("/")  # a place that looks alike elsewhere has another time
+        area, _, city = value.lower().rpartition("/")  # A similar name in another continent has another time.
         alike = [zone for zone in _timezones() if zone.lower().rpartition("/")[0] == area and area]
         cities = {zone.rpartition("/")[2].lower(): zone for zone in alike}
         near = difflib.get_close_matches(city, cities, n=1, cutoff=_ALIKE)
@@ -54,7 +54,7 @@ ClockTime = Annotated[
     PlainSerializer(lambda time: f"{time:%H:%M}", return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_CLOCK.pattern}$", "examples": ["02:00"]}),
 ]
-"""A time of day, ``"02:00"``."""
+"""Time of day such as ``"02:00"``."""
 TimeZone = Annotated[str, AfterValidator(_timezone)]
 """Name of a time zone in the IANA database."""
 
@@ -64,7 +64,7 @@ def _minutes(time: dt.time) -> int:
 
 
 class Weekday(StrEnum):
-    """A day of the week, Monday first."""
+    """Day of the week, Monday first."""
 
     MON = "mon"
     """The day is Monday."""
@@ -83,32 +83,32 @@ class Weekday(StrEnum):
 
 
 class WindowSpec(CheckedSpec):
-    """Hours of some days of the week, in one time zone."""
+    """Time window on some days of the week, in one time zone."""
 
     days: tuple[Weekday, ...] = Field(min_length=1, max_length=7)
     """Days on which the window opens."""
     from_: ClockTime = Field(alias="from")
     """Time of day at which the window opens, such as ``"02:00"``."""
     to: ClockTime
-    """Time of day at which the window ends, not included. It is on the next day when it is earlier than ``from``."""
+    """Time of day at which the window closes, not included. If it is earlier than ``from``, it is on the next day."""
     timezone: TimeZone
     """IANA time zone of both times, such as ``Europe/Berlin``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a window that never opens, and days that it opens on twice."""
+        """Yield a window that never opens, and days that are listed twice."""
         for index, day in enumerate(self.days):
             if day in self.days[:index]:
-                yield Misfit(f"'{day}' stands twice; remove one", ("days", index))
+                yield Misfit(f"'{day}' is listed twice; remove one", ("days", index))
         if self.from_ == self.to:
-            yield Misfit("is when the window opens; write another time", ("to",), f"{self.to:%H:%M}")
+            yield Misfit("equals the opening time; write another time", ("to",), f"{self.to:%H:%M}")
 
     @property
     def minutes(self) -> int:
-        """Return how long it is open each time."""
+        """Return the length of the window in minutes."""
         return (_minutes(self.to) - _minutes(self.from_)) % DAY_MINUTES
 
     def covers(self, moment: dt.datetime) -> bool:
-        """Tell whether the window is open at ``moment``, which has a time zone."""
+        """Return whether the window is open at ``moment``, which must have a time zone."""
         local = moment.astimezone(zoneinfo.ZoneInfo(self.timezone))
         time, week = local.time(), tuple(Weekday)
         if self.from_ < self.to:
@@ -117,10 +117,10 @@ class WindowSpec(CheckedSpec):
         return opened_today or (week[local.weekday() - 1] in self.days and time < self.to)
 
     def openings(self, since: dt.datetime, until: dt.datetime) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-        """Yield when it opens and ends again, each time that it is open between two moments, in UTC and in order."""
+        """Yield the opening and closing time (UTC) of each opening of the window between two moments, in order."""
         zone, week = zoneinfo.ZoneInfo(self.timezone), tuple(Weekday)
         day, last = (moment.astimezone(zone).date() for moment in (since, until))
-        day -= dt.timedelta(days=1)  # a window that began yesterday may last into today
+        day -= dt.timedelta(days=1)  # A window that opened yesterday may still be open today.
         while day <= last:
             if week[day.weekday()] in self.days:
                 ends_on = day + dt.timedelta(days=int(self.to < self.from_))

@@ -1,1 +1,1 @@
-"""The jacquard command: thin, no logic of its own."""
+"""The jacquard command line: arguments, output and exit codes, without logic of its own."""

@@ -1,4 +1,4 @@
-"""Where the ``jacquard`` command starts. Only what reacts to Ctrl-C is loaded before anything may take time."""
+"""Entry point of the ``jacquard`` command; it handles Ctrl-C before it loads anything that takes time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jacquard.cli import interrupts
 def main() -> None:
     """Run the command line."""
     interrupts.end_at_once()
-    gc.disable()  # a tenth of loading would go into walks through modules, which are no garbage; on again with a verb
-    from jacquard.cli.command import run  # noqa: PLC0415 - loading takes time, in which Ctrl-C must be heard
+    gc.disable()  # collections while modules load take a tenth of that time and free nothing; a verb enables them again
+    from jacquard.cli.command import run  # noqa: PLC0415 - loading takes time, during which Ctrl-C must work
 
     run()

@@ -1,44 +1,60 @@
-"""Arguments and options that several commands share, so that they look and read the same everywhere."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from jacquard.cli import data
 from jacquard.cli.console import Format, ReviewFormat
+from jacquard.cli.errors import warn_deprecated
 from jacquard.machine.kind import Kind
+
+Value = TypeVar("Value")
+_CONFIRM, _MIGRATE = "--confirm", "--migrate-providers"
 
 
 def _complete(incomplete: str) -> list[str]:
     return [name for name in data.names() if name.startswith(incomplete)]
 
 
+def _deprecated(old: str, new: str) -> Callable[[Value], Value]:
+    """Return the callback of the deprecated option ``old``: a warning if the option is used."""
+
+    def callback(value: Value) -> Value:
+        if value:
+            warn_deprecated(old, new)
+        return value
+
+    return callback
+
+
 Env = Annotated[
     str,
-    typer.Argument(metavar="ENV", help="An environment: a folder under environments/.", autocompletion=_complete),
+    typer.Argument(metavar="ENV", help="Environment: a folder under environments/.", autocompletion=_complete),
 ]
 Envs = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ENV]...", help="Environments; all of them when none is named.", autocompletion=_complete),
+    typer.Argument(metavar="[ENV]...", help="Environments. Default: all.", autocompletion=_complete),
 ]
 SomeEnvs = Annotated[
     list[str],
     typer.Argument(metavar="ENV", help="Environments: folders under environments/.", autocompletion=_complete),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to answer.")]
-ReviewFormatOption = Annotated[ReviewFormat, typer.Option("--format", help="How to answer.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; a rehearsal never asks.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+ReviewFormatOption = Annotated[ReviewFormat, typer.Option("--format", help="Output format.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip the prompt; rehearsals never prompt.")]
 SpeedOption = Annotated[
     float | None,
     typer.Option(
         "--speed",
         min=0.1,
         max=1000,
-        help="Factor on the delays of simulated hardware; 10 is ten times faster. Default: JACQUARD_SPEED, or 1.",
+        help="Speed of simulated hardware; 10 divides all delays by ten. Default: JACQUARD_SPEED, or 1.",
         show_default=False,
     ),
 ]
@@ -48,50 +64,59 @@ TimeoutOption = Annotated[
         "--timeout",
         min=0,
         metavar="SECONDS",
-        help="How long to wait for the node pools; default 600 for a rehearsal, else 0.",
+        help="Maximum time to wait for the node pools. Default: 600 for a rehearsal, otherwise 0.",
         show_default=False,
     ),
 ]
-AcceptOption = Annotated[
+ConfirmOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--accept",
-        metavar="WORD",
-        help="Lose exactly the objects that this word stands for, as 'up' or 'preview' named them; may be repeated.",
+        _CONFIRM,
+        metavar="TOKEN",
+        help="Confirm deletion or replacement of exactly the objects identified by this token (printed by 'up' or "
+        "'preview'); repeatable.",
         show_default=False,
     ),
 ]
-SwitchOption = Annotated[
+DeprecatedAcceptOption = Annotated[
+    list[str] | None,
+    typer.Option("--accept", metavar="TOKEN", hidden=True, callback=_deprecated("--accept", _CONFIRM)),
+]
+MigrateOption = Annotated[
     Kind | None,
     typer.Option(
-        "--switch-to",
-        help="Whose plug-ins may take over what others wrote. Default: JACQUARD_SWITCH_TO, or nobody's.",
+        _MIGRATE,
+        help="Kind of provider plug-ins that may take over stacks written by the other kind. Default: "
+        "JACQUARD_MIGRATE_PROVIDERS, or none.",
         show_default=False,
     ),
 ]
+DeprecatedSwitchOption = Annotated[
+    Kind | None, typer.Option("--switch-to", hidden=True, callback=_deprecated("--switch-to", _MIGRATE))
+]
 BaseOption = Annotated[
-    str, typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with, where it was left.")
+    str,
+    typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with; its merge base is used."),
 ]
 FactsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--facts",
         metavar="FILE",
-        help="File of 'jacquard facts', by which nodes are told that jobs run on; may be repeated, for one environment "
-        "each.",
+        help="File written by 'jacquard facts', to report nodes with running jobs; repeatable, one per environment.",
         show_default=False,
     ),
 ]
 FactsAgeOption = Annotated[
     int,
-    typer.Option("--facts-age", min=1, metavar="MINUTES", help="Age from which on facts tell nothing any more."),
+    typer.Option("--facts-age", min=1, metavar="MINUTES", help="Age limit of facts; older ones are ignored."),
 ]
 PreviewOption = Annotated[
     Path | None,
     typer.Option(
         "--preview",
         metavar="DIR",
-        help="Apply only what the preview in this folder showed, and refuse when anything of it has moved.",
+        help="Apply only the change previewed in this folder; refuse if anything differs from it.",
         show_default=False,
     ),
 ]
@@ -100,20 +125,20 @@ SignersOption = Annotated[
     typer.Option(
         "--signers",
         metavar="FILE",
-        help="With --preview: who may have signed it. Default: previews.signers of region.yaml.",
+        help="With --preview: allowed signers of the preview. Default: previews.signers of region.yaml.",
         show_default=False,
     ),
 ]
-CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
+CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if a file would change.")]
 TodayOption = Annotated[
     dt.datetime | None,
     typer.Option(
         "--today",
         formats=["%Y-%m-%d"],
         metavar="YYYY-MM-DD",
-        help="The day to check for: images and waivers expire. Default: today, UTC.",
+        help="Date for expiry checks of images and waivers. Default: today, UTC.",
         show_default=False,
     ),
 ]
-DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff, property by property.")]
-FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")]
+DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff of each property.")]
+FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Continue to print new lines.")]

@@ -1,4 +1,4 @@
-"""Compares the work tree with an earlier commit, for each command that tells or asks what a change does."""
+"""Comparison of the work tree with an earlier commit, shared by the commands that report the effect of a change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.machine import paths, settings
 from jacquard.machine.pins import PIN_FILE
 from jacquard.previews.bases import Base, BaseError, base_at
-from jacquard.previews.compare import impact as compared
+from jacquard.previews.compare import impact as impact_between
 from jacquard.previews.impacts.edits import Edit, edits
 from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Impact, Shared
@@ -30,10 +30,10 @@ from stacks.extensions import joined
 
 @contextmanager
 def base_of(ref: str) -> Iterator[Base]:
-    """Give the last commit that ``ref`` and the work tree share, until the block ends.
+    """Check out the merge base of ``ref`` and the work tree for the duration of the block.
 
     Raises:
-        Stop: there is no such commit, or nothing to compare in it.
+        Stop: there is no such commit, or it contains nothing to compare.
     """
     try:
         with base_at(paths.environments(), paths.ROOT, ref, PIN_FILE) as base:
@@ -44,27 +44,27 @@ def base_of(ref: str) -> Iterator[Base]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """An environment in base and head, and what the change between them does."""
+    """An environment in base and head, and the effect of the change between them."""
 
     base: Side
     head: Side
     undecided: bool
-    """Whether nobody knows what the base rendered."""
+    """Whether the rendered objects of the base are unknown."""
     impact: Impact
 
     def report(self, now: dt.datetime, preview: Preview | None = None) -> Report:
-        """Return the report of it that is made at ``now``, the same all day.
+        """Return the report of the change; it is identical for every ``now`` of one day (UTC).
 
         Args:
-            now: a moment with a time zone.
-            preview: what the engine and policies say of it; None where nobody asked them.
+            now: time of the report, with a time zone.
+            preview: results of engine and policies; None if they were not run.
         """
         today = dt.datetime.combine(now.astimezone(dt.UTC), dt.time(), dt.UTC)
         return report(self.base.environment, self.head.environment, self.impact, today, preview)
 
 
 def without_new(names: Sequence[str], base: Base) -> list[str]:
-    """Return those of ``names`` that ``base`` has as well, and say of the others that nothing of them can run."""
+    """Return the ``names`` that exist in ``base``; print a note for each of the others, which cannot run yet."""
     old = environments(base.environments)
     for name in names:
         if name not in old:
@@ -73,42 +73,42 @@ def without_new(names: Sequence[str], base: Base) -> list[str]:
 
 
 def impacts(names: Sequence[str], base: Base) -> list[Impact]:
-    """Return what the work tree does to each of the environments ``names``; see `compare`."""
-    return [one.impact for one in compare(names, base)]
+    """Return the impact of the work tree on each of the environments ``names``; see `compare`."""
+    return [comparison.impact for comparison in compare(names, base)]
 
 
 def compare(names: Sequence[str], base: Base, facts: Mapping[str, Given] | None = None) -> list[Compared]:
-    """Return what the work tree does to each of the environments ``names``, and to others by the catalogue.
+    """Return the effect of the work tree on each of the environments ``names``, and on others through the catalogue.
 
     Args:
-        names: of environments.
-        base: what they are compared with.
-        facts: by environment what was observed of it; None where nobody asks who works on nodes.
+        names: names of environments.
+        base: commit to compare with.
+        facts: facts by environment; None if the occupancy of nodes is not requested.
 
     Raises:
         Stop: an environment is new, or its data in ``base`` cannot be read.
-        SpecError: its data is wrong.
+        SpecError: the data of an environment are wrong.
     """
     edited = {name: edits(base.environments, paths.environments(), name) for name in names}
-    found = [_compared(name, base, edited[name]) for name in names]
+    alone = [_compared(name, base, edited[name]) for name in names]
     shared = _elsewhere(edited, base)
-    told = [replace(one, impact=one.impact.model_copy(update={"shared": shared})) for one in found]
+    compared = [replace(item, impact=item.impact.model_copy(update={"shared": shared})) for item in alone]
     if facts is None:
-        return told
-    return [replace(one, impact=occupied(one.impact, facts.get(one.impact.environment))) for one in told]
+        return compared
+    return [replace(item, impact=occupied(item.impact, facts.get(item.impact.environment))) for item in compared]
 
 
 def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
-    """Return what becoming the work tree does to the environment ``name`` as it is in ``base``.
+    """Return the impact of the work tree on the environment ``name`` of ``base``.
 
     Args:
-        name: of the environment, which must be in ``base`` too.
-        base: what it is compared with.
-        edited: what was edited in its files.
+        name: name of the environment, which must exist in ``base``.
+        base: commit to compare with.
+        edited: edits of its files.
 
     Raises:
         Stop: the environment is new, or its data in ``base`` cannot be read.
-        SpecError: its data is wrong.
+        SpecError: the data of the environment are wrong.
     """
     return _compared(name, base, edited).impact
 
@@ -118,28 +118,28 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     if name not in environments(base.environments):
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
-    asked = base.code is not None and not base.pinned_otherwise
-    objects = rendered_by(base, name) if asked else None
+    renders = base.code is not None and not base.pinned_otherwise
+    objects = rendered_by(base, name) if renders else None
     sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
-    undecided = base.pinned_otherwise or (asked and objects is None)
-    found = compared(
+    undecided = base.pinned_otherwise or (renders and objects is None)
+    effect = impact_between(
         *sides,
         edited,
         names=(base.commit, base.head),
         now=settings.now(),
-        alone=None if asked else Alone(sides[0], base.environments),
+        alone=None if renders else Alone(sides[0], base.environments),
         undecided=undecided,
     )
-    return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=found)
+    return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=effect)
 
 
 def _nothing_runs(name: str, base: Base) -> str:
-    return f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
+    return f"{name} is new: {base.commit} does not contain it, so nothing of it can run yet"
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:
-    """Return what happens to other environments, which read the same catalogue; nothing where it is as it was."""
-    if not any(edit.file.startswith("../") for found in edited.values() for edit in found):
+    """Return the effect on other environments, which read the same catalogue; empty if the catalogue is unchanged."""
+    if not any(edit.file.startswith("../") for edits_of_one in edited.values() for edit in edits_of_one):
         return ()
     others = [name for name in data.names() if name not in edited and name in environments(base.environments)]
     return tuple(_shared(name, base) for name in others)
@@ -147,15 +147,15 @@ def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared
 
 def _shared(name: str, base: Base) -> Shared:
     try:
-        found = impact(name, base, ())  # who did it is told by the impact of that environment
+        result = impact(name, base, ())  # the impact of that environment itself names the edits
     except (SpecError, Stop):
         return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
-    return Shared(environment=name, effect=found.effect, nodes=found.gone)
+    return Shared(environment=name, effect=result.effect, nodes=result.gone)
 
 
 def _before(name: str, base: Base) -> Environment:
     try:
         return joined(load_environment(name, base.environments))
     except SpecError as error:
-        msg = f"this version of Jacquard does not read the data of {base.commit}, so nothing can be compared\n{error}"
+        msg = f"this version of Jacquard cannot read the data of {base.commit}, so nothing can be compared\n{error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None

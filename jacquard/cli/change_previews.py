@@ -1,4 +1,4 @@
-"""Previews a change: compares base and head, asks the engine about stacks that differ, and judges both by policies."""
+"""Preview of a change: compares base and head, previews differing stacks with the engine, and evaluates policies."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from jacquard.previews.violations import offences
 from policies import Judgement, judge, levels
 
 _Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
-"""What is said of a stack, and what policies told the engine."""
+"""Preview of a stack, and the policy violations that the engine reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previewed:
-    """A preview of one environment, with what its lines in files are told from."""
+    """A preview of one environment, with the judgements that its findings are derived from."""
 
     preview: Preview
     compared: Compared
@@ -41,7 +41,7 @@ class Previewed:
     head: Judgement
 
     def findings(self) -> Iterator[sarif.Finding]:
-        """Yield what is to be said at lines of files."""
+        """Yield the findings with the files and lines that they refer to."""
         home = f"{paths.environments().name}/{self.preview.environment}"
         before = sarif.of_judgement(self.base, self.compared.base.environment, home)
         yield from sarif.against(before, sarif.of_judgement(self.head, self.compared.head.environment, home))
@@ -50,50 +50,54 @@ class Previewed:
 
 
 def preview(compared: Compared, now: dt.datetime) -> Previewed:
-    """Return what is known of a change of one environment at ``now``; whatever fails, the rest is told.
+    """Return the preview of a change of one environment at ``now``; a failure of one stack does not affect the others.
 
     Raises:
-        SpecError: settings of its policies are wrong.
+        SpecError: the settings of its policies are wrong.
     """
     environment = compared.head.environment
     if problems := levels.problems(environment, now):
         raise SpecError(environment.name, problems)
-    stacks, told = _stacks(compared, environment)
+    stacks, violations = _stacks(compared, environment)
     base, head = judge(compared.base.environment, now), judge(environment, now)
-    found = offences(base, head, told, now.astimezone(dt.UTC).date())
-    return Previewed(preview=judged(compared.impact, stacks, found), compared=compared, base=base, head=head)
+    problems_of_change = offences(base, head, violations, now.astimezone(dt.UTC).date())
+    judged_preview = judged(compared.impact, stacks, problems_of_change)
+    return Previewed(preview=judged_preview, compared=compared, base=base, head=head)
 
 
 def _stacks(compared: Compared, environment: Environment) -> tuple[list[StackPreview], list[events.Violation]]:
-    """Return what is said of each stack, and what policies told the engine."""
-    sides = {one.stack: one for one in stack_sides(compared.base, compared.head, undecided=compared.undecided)}
-    differing = [stack for stack, one in sides.items() if one.differs and not one.gone]
+    """Return the preview of each stack, and the policy violations that the engine reported."""
+    sides = {pair.stack: pair for pair in stack_sides(compared.base, compared.head, undecided=compared.undecided)}
+    differing = [stack for stack, pair in sides.items() if pair.differs and not pair.gone]
     engine = _engine(environment) if differing else ""
     answers: dict[str, _Answer]
     if isinstance(engine, str):
         answers = {stack: (failed(sides[stack], engine), ()) for stack in differing}
     else:
         answers = _answers(engine, environment, [sides[stack] for stack in differing])
-    found = [answers[stack][0] if stack in answers else not_asked(one) for stack, one in sides.items()]
-    return found, [violation for _, violations in answers.values() for violation in violations]
+    previews = [answers[stack][0] if stack in answers else not_asked(pair) for stack, pair in sides.items()]
+    return previews, [violation for _, violations in answers.values() for violation in violations]
 
 
 def _answers(engine: Engine, environment: Environment, differing: Sequence[StackSides]) -> dict[str, _Answer]:
-    """Ask about stacks side by side; none needs another one, since nothing is applied.
+    """Preview stacks in parallel; none depends on another, because nothing is applied.
 
     Raises:
-        EngineStopped: somebody asked this command to end.
+        EngineStopped: the command was interrupted.
     """
-    sides = {one.stack: one for one in differing}
+    sides = {pair.stack: pair for pair in differing}
     outcomes = together(
         dict.fromkeys(sides, ()), lambda stack, screen: _asked(engine, sides[stack], environment, screen)
     )
-    answers = results(outcomes, tolerated=lambda one: not one.stopped)
-    return {one.stack: answers.get(one.stack) or (failed(sides[one.stack], str(one.failure)), ()) for one in outcomes}
+    answers = results(outcomes, tolerated=lambda outcome: not outcome.stopped)
+    return {
+        outcome.stack: answers.get(outcome.stack) or (failed(sides[outcome.stack], str(outcome.failure)), ())
+        for outcome in outcomes
+    }
 
 
 def _engine(environment: Environment) -> Engine | str:
-    """Return the engine, or why there is none."""
+    """Return the engine, or the reason why it is not available."""
     try:
         return Engine(environment.name, environment.region.state, {})
     except EngineError as error:
@@ -113,11 +117,11 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: 
                 return able.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
 
         answer = ask(run)
-    found, violations = asked(sides, answer, environment)
-    ended(screen.console, title, answer.seconds, found.outcome)
-    return found.model_copy(update={"state": state_digest(ready.resources)}), violations
+    preview, violations = asked(sides, answer, environment)
+    ended(screen.console, title, answer.seconds, preview.outcome)
+    return preview.model_copy(update={"state": state_digest(ready.resources)}), violations
 
 
-def all_findings(found: Iterable[Previewed]) -> list[sarif.Finding]:
-    """Return what is to be said at lines of files of all environments."""
-    return [finding for one in found for finding in one.findings()]
+def all_findings(previews: Iterable[Previewed]) -> list[sarif.Finding]:
+    """Return the findings of all environments."""
+    return [finding for item in previews for finding in item.findings()]

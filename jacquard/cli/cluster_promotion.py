@@ -1,4 +1,4 @@
-"""``jacquard promote`` for a control plane: another Kubernetes version, or another data store."""
+"""``jacquard promote`` for a control plane: change of its Kubernetes version or data store."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from jacquard.machine import paths
 def promote_cluster(
     spec: Environment, cluster: str, *, version: str | None, data_store: str | None, output: Format
 ) -> None:
-    """Move the pin of the control plane of ``cluster``.
+    """Change the pin of the control plane of ``cluster``.
 
     Raises:
-        Stop: it is not said where to, or two things at once are.
-        SpecError: it may not go there; all reasons are told.
+        Stop: neither or both of ``version`` and ``data_store`` are given.
+        SpecError: the change is not allowed; contains all reasons.
     """
     if version is not None and data_store is None:
         lock, moved = promote_control_plane(spec, cluster, version), version
     elif data_store is not None and version is None:
         lock, moved = move_data_store(spec, cluster, data_store), f"data store {data_store}"
     else:
-        msg = f"{cluster} is a control plane: write --to VERSION or --data-store NAME, one of the two"
+        msg = f"{cluster} is a control plane: write either --to VERSION or --data-store NAME"
         raise Stop(msg, ExitCode.BAD_DATA)
     diff = changes(spec, spec.allocations, lock)
-    told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
+    summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     write_locks(spec, paths.environments(), spec.allocations, lock)
     if output is Format.JSON:
         pin = lock.control_planes[cluster].model_dump(mode="json")
-        print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": told, "diff": diff})
+        print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff})
         return
     if not diff:
-        stdout().print(Text(f"{cluster}: is pinned to {moved} already, nothing to change"))
+        stdout().print(Text(f"{cluster}: already pinned to {moved}, nothing to change"))
         return
-    show_diff(stdout(), diff, told)
-    text = f"{cluster}: control plane moved to {moved}; next: jacquard preview {spec.name}"
+    show_diff(stdout(), diff, summary)
+    text = f"{cluster}: control plane promoted to {moved}; next: jacquard preview {spec.name}"
     stdout().print(Text(text), soft_wrap=True)

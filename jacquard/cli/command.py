@@ -1,4 +1,4 @@
-"""The ``jacquard`` command: it knows its verbs by name, and loads the one that is called."""
+"""The ``jacquard`` command; it loads only the verb that is called."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from jacquard.cli.errors import Group
 from jacquard.cli.panels import PANELS, VERBS
 
 _EPILOG = (
-    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held, 6 drift, 7 could not "
-    "look, 130 interrupted."
+    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy, 5 confirmation "
+    "required, 6 drift, 7 cluster unreachable, 130 interrupted."
 )
 
 
 class _Verbs(Group):
-    """The group whose own commands only have names and helps: the one that is called is loaded."""
+    """Command group with names and help texts only; it loads a command when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return name, command and arguments of what is called."""
+        """Return name, command and arguments of the called verb."""
         name, known, rest = super().resolve_command(ctx, args)
         return name, VERBS[name].load() if name and known else known, rest
 
@@ -33,7 +33,7 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
 
 
 _VersionOption = Annotated[
-    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
 ]
 
 
@@ -41,12 +41,12 @@ def _root(
     *,
     show_version: _VersionOption = False,
 ) -> None:
-    """A GPU cloud region as code: data in, clusters, networks, storage and VMs out."""
+    """A GPU cloud region as code: clusters, networks, storage and VMs from YAML data."""
     del show_version
 
 
 def _not_loaded() -> None:
-    """Stand for a verb that is not loaded yet."""
+    """Placeholder of a verb that is not loaded yet."""
 
 
 def build() -> typer.Typer:

@@ -1,4 +1,4 @@
-"""Where text goes: colour only on a terminal, ``NO_COLOR`` respected, JSON never decorated."""
+"""Output streams: colour only on a terminal and without ``NO_COLOR``, JSON without decoration."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ _WIDTH_WITHOUT_TERMINAL = 120
 
 
 class Format(StrEnum):
-    """How a command answers."""
+    """Output format of a command."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class ReviewFormat(StrEnum):
-    """How a command answers whose answer may stand in a pull request."""
+    """Output format of a command whose output can be a comment of a pull request."""
 
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
-    """The text of a comment of a pull request."""
+    """Text of a pull request comment."""
 
 
 def open_closed_streams() -> None:
-    """Let standard streams that were closed lead nowhere, so that no file opened later takes their numbers."""
+    """Open closed standard streams on the null device, so that files opened later do not get their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open until the process exits
 
 
 def stdout() -> Console:
-    """Return the console of results."""
+    """Return the console for results."""
     return _console(to_stderr=False)
 
 
 def stderr() -> Console:
-    """Return the console of progress, warnings and errors."""
+    """Return the console for progress, warnings and errors."""
     return _console(to_stderr=True)
 
 
 def print_json(value: Any) -> None:
-    """Print ``value`` as JSON, keys in the order given."""
+    """Print ``value`` as JSON in the order of its keys."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
 def seconds(duration: float) -> str:
-    """Return a duration as a person reads it: ``0.4 s``, ``12 s``, ``2 min 05 s``."""
+    """Return a duration as text: ``0.4 s``, ``12 s``, ``2 min 05 s``."""
     if duration < 9.95:  # noqa: PLR2004 - below ten seconds a tenth matters
         return f"{duration:.1f} s"
     minutes, rest = divmod(round(duration), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return ``count`` with the right form of its noun."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
+def plural(count: int, singular: str, many: str | None = None) -> str:
+    """Return ``count`` with the singular or plural form of its noun."""
+    return f"{count} {singular if count == 1 else many or singular + 's'}"
 
 
 def _console(*, to_stderr: bool) -> Console:

@@ -1,4 +1,4 @@
-"""Opens the data of an environment for a command: known, loaded, and free of problems."""
+"""Loading and checking of environments for commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from components.rules.checks import check, check_neighbours, rule_name
 from components.rules.pools.rollouts import mixed
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.loader import environments as environment_names
+from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.machine import paths, pins
@@ -18,20 +19,20 @@ from stacks.extensions import joined
 
 
 def names() -> list[str]:
-    """Return the environments there are.
+    """Return the names of the environments.
 
     Raises:
         SettingError: there is no project, or it pins another version of Jacquard.
     """
     pins.check()
-    return environments(paths.environments())
+    return environment_names(paths.environments())
 
 
 def known(name: str) -> str:
-    """Return ``name`` if there is such an environment.
+    """Return ``name`` if it is the name of an environment.
 
     Raises:
-        Stop: there is none.
+        Stop: there is no such environment.
     """
     if name not in names():
         remedy = f"an environment is a folder of {paths.environments()} with a region.yaml"
@@ -39,25 +40,25 @@ def known(name: str) -> str:
     return name
 
 
-def chosen(given: Sequence[str] | None) -> list[str]:
-    """Return the environments a command is about: those named, each once, or all.
+def chosen(named: Sequence[str] | None) -> list[str]:
+    """Return the named environments without duplicates, or all environments.
 
     Raises:
-        Stop: one of them, or any at all, does not exist.
+        Stop: a named environment does not exist, or there are no environments.
     """
-    found = [known(name) for name in dict.fromkeys(given or names())]
-    if not found:
-        msg = f"there is no environment in {paths.environments()}; an environment is a folder with a region.yaml"
+    environments = [known(name) for name in dict.fromkeys(named or names())]
+    if not environments:
+        msg = f"{paths.environments()} contains no environment; an environment is a folder with a region.yaml"
         raise Stop(msg, ExitCode.BAD_DATA)
-    return found
+    return environments
 
 
 def load(name: str) -> Environment:
-    """Return an environment without looking at what its files say about each other.
+    """Return an environment without checks across its files.
 
     Raises:
-        Stop: there is none of that name.
-        SpecError: a file is wrong; all problems are told.
+        Stop: there is no such environment.
+        SpecError: a file is wrong; contains all problems.
     """
     return joined(load_environment(known(name), paths.environments()))
 
@@ -66,36 +67,36 @@ def checked(name: str) -> Environment:
     """Return an environment that can be applied.
 
     Raises:
-        Stop: there is none of that name.
-        SpecError: its data is wrong; all problems are told.
+        Stop: there is no such environment.
+        SpecError: the data are wrong; contains all problems.
     """
     return _without(load(name))
 
 
 def comparable(name: str) -> Environment:
-    """Return an environment whose pools can be compared, mixed ones too.
+    """Return an environment that can be applied, except that pools may have mixed pins.
 
     Raises:
-        Stop: there is none of that name.
-        SpecError: its data is wrong otherwise; all problems are told.
+        Stop: there is no such environment.
+        SpecError: the data have other problems; contains all of them.
     """
     return _without(load(name), rule_name(mixed))
 
 
 def facts(files: Iterable[Path], names: Sequence[str], *, now: dt.datetime, limit_minutes: int) -> Mapping[str, Given]:
-    """Return what files of ``jacquard facts`` tell of the environments ``names``; a warning says which tell nothing.
+    """Return the facts of the environments ``names`` from files of ``jacquard facts``; warn about unusable facts.
 
     Raises:
-        Stop: a file has no facts, or not of these environments; all of them are told.
+        Stop: files without facts, or with facts of other environments; contains all of them.
     """
     try:
-        given = read_facts(files, names, now=now, limit_minutes=limit_minutes)
+        observed = read_facts(files, names, now=now, limit_minutes=limit_minutes)
     except FactsError as error:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
-    for name, one in given.items():
-        if one.unfit:
-            show(f"{name}: {one.unfit}; until then nobody can tell which nodes are occupied", "warning")
-    return given
+    for name, item in observed.items():
+        if item.unfit:
+            show(f"{name}: {item.unfit}; until then it is unknown which nodes are occupied", "warning")
+    return observed
 
 
 def _without(environment: Environment, *tolerated: str) -> Environment:

@@ -1,4 +1,4 @@
-"""Runs the engine for a verb: its progress on the screen, and what a failed run means to a person."""
+"""Engine runs of verbs: progress on the screen, and messages for failed runs."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def watched(
     advice: str = "",
     screen: Screen | None = None,
 ) -> Run:
-    """Run ``pulumi OPERATION`` on ``stack`` and show how far it is.
+    """Run ``pulumi OPERATION`` on ``stack`` and show its progress.
 
     Args:
-        engine: what runs it.
-        operation: a verb of pulumi.
-        stack: its name, which begins with the environment's.
-        options: of pulumi.
-        title: what the phase is called on the screen.
-        resume: the verb of this command that goes on from there.
-        total: how many things there are to see to; 0 when nobody knows.
-        what: those things.
-        advice: what to do when nothing moves for a minute.
-        screen: where it is shown; one of its own on standard error unless others run beside it.
+        engine: runs the operation.
+        operation: pulumi command.
+        stack: name of the stack, which starts with the name of the environment.
+        options: options of the pulumi command.
+        title: name of the phase on the screen.
+        resume: jacquard verb that continues after a failure.
+        total: expected number of items; 0 if unknown.
+        what: plural noun of the items.
+        advice: text that is shown after a minute without progress.
+        screen: shows the progress; required if several runs are in parallel. Default: a new one on standard error.
 
     Raises:
         EngineStopped: after Ctrl-C.
@@ -59,7 +59,7 @@ def watched(
 
 
 def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str, screen: Screen | None = None) -> Run:
-    """Preview ``stack``, which is there, under the policies, and say what is warned of; see `watched`.
+    """Preview an existing ``stack`` with the policies, and print the warnings; see `watched`.
 
     Raises:
         Stop: the preview failed.
@@ -72,7 +72,7 @@ def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str
 
 
 def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
-    """Show why ``run`` failed, if it did.
+    """Show the causes if ``run`` failed.
 
     Raises:
         Stop: with REFUSED after a mandatory policy, WAITING at an unmet gate, FAILED otherwise.
@@ -85,7 +85,7 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
     if refused:
         screen.tell(run.stack, [*advice, *_violations(refused)])
         rules = plural(len({violation.policy for violation in refused}), "mandatory policy", "mandatory policies")
-        msg = f"{verb} of {run.stack} is refused by {rules}; change the data as said above and run '{resume}' again"
+        msg = f"{verb} of {run.stack} is refused by {rules}; change the data as shown above and run '{resume}' again"
         raise Stop(msg, ExitCode.REFUSED)
     errors = causes(run.progress.errors)
     awaited = unmet_gate(errors)
@@ -93,7 +93,7 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
         screen.tell(run.stack, advice)
         raise Stop(awaited, ExitCode.WAITING)
     screen.tell(run.stack, [*advice, *(_error(error) for error in errors)] if errors else [*advice, Text(run.tail)])
-    recorded = "" if verb == "preview" else f"; what was done is recorded, '{resume}' goes on from there"
+    recorded = "" if verb == "preview" else f"; completed operations are recorded, '{resume}' continues from there"
     msg = f"{verb} of {run.stack} failed{recorded} (log: {run.log})"
     raise Stop(msg)
 
@@ -104,7 +104,7 @@ def _error(error: Diagnostic) -> Text:
 
 
 def _violations(violations: Iterable[Violation]) -> Iterator[Text]:
-    """Yield policy violations in lines, mandatory ones as errors."""
+    """Yield the lines of policy violations; mandatory ones are shown as errors."""
     for violation in violations:
         word, style = ("refused", "bold red") if violation.mandatory else ("advice", "bold yellow")
         yield Text.assemble((f"{word}: ", style), (violation.policy, "bold"), f": {violation.urn}")
@@ -112,6 +112,6 @@ def _violations(violations: Iterable[Violation]) -> Iterator[Text]:
 
 
 def tell_stopping(console: Console | None = None) -> None:
-    """Say what happens now that this command is asked to end."""
-    text = "stopping: operations under way are finished and recorded; once more to stop at once"
+    """Print a note that the command stops after its current operations."""
+    text = "stopping after the current operations, which are recorded; press Ctrl-C again to stop immediately"
     show(text, "interrupted", console)

@@ -1,4 +1,4 @@
-"""Exit codes of the `jacquard` command, and how a mistake becomes one clear message instead of a traceback."""
+"""Exit codes of the `jacquard` command, and messages for known failures."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from stacks.errors import StackError
 
 
 class ExitCode(IntEnum):
-    """What a script may rely on."""
+    """Exit codes that scripts can rely on."""
 
     OK = 0
     FAILED = 1
     BAD_DATA = 2
-    """Data are wrong, or the command was called in a wrong way."""
+    """Wrong data or wrong usage of the command."""
     WAITING = 3
-    """Nothing is wrong, but something must happen first; the same command resumes."""
+    """Waiting for a gate; run the same command again to continue."""
     REFUSED = 4
-    """A mandatory policy refuses what was asked for."""
-    HELD = 5
-    """What was asked for would lose what nobody meant to, or go on with what others made: it needs a word for that."""
+    """Refused by a mandatory policy."""
+    CONFIRMATION_REQUIRED = 5
+    """Confirmation required: a destructive change without its token, or a provider migration."""
     DRIFTED = 6
-    """A region is not as it is declared."""
-    UNREAD = 7
-    """What was asked about could not be looked at, so that nothing can be said of it, neither good nor bad."""
+    """The region differs from its declaration."""
+    UNREACHABLE = 7
+    """A cluster is unreachable, so its state is unknown."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
@@ -45,15 +45,15 @@ _WORST_FIRST = (
     ExitCode.FAILED,
     ExitCode.BAD_DATA,
     ExitCode.REFUSED,
-    ExitCode.HELD,
+    ExitCode.CONFIRMATION_REQUIRED,
     ExitCode.WAITING,
 )
 _WORDS = {
     ExitCode.WAITING: "waiting",
     ExitCode.REFUSED: "refused",
-    ExitCode.HELD: "held",
+    ExitCode.CONFIRMATION_REQUIRED: "blocked",
     ExitCode.DRIFTED: "drift",
-    ExitCode.UNREAD: "unread",
+    ExitCode.UNREACHABLE: "unreachable",
     ExitCode.INTERRUPTED: "interrupted",
 }
 
@@ -62,8 +62,8 @@ class Stop(Exception):  # noqa: N818 - not every stop is an error: a gate waits
     """Ends a command with a message and an exit code.
 
     Args:
-        message: lower case, no full stop; the first line says what, further lines give detail.
-        code: what a script sees.
+        message: lower case, no full stop; the first line is the summary, further lines give details.
+        code: exit code of the process.
     """
 
     def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
@@ -72,7 +72,7 @@ class Stop(Exception):  # noqa: N818 - not every stop is an error: a gate waits
 
 
 def unknown(got: str, known: Sequence[str], *, what: str, remedy: str) -> Stop:
-    """Return the stop for a name that nothing carries, with the nearest one that exists."""
+    """Return the stop for an unknown name, with the most similar known name or ``remedy``."""
     hint = suggestion(got, known) or f"; {remedy}"
     return Stop(f"{what} '{got}' is unknown (known: {listed(known)}){hint}", ExitCode.BAD_DATA)
 
@@ -90,7 +90,7 @@ class Group(TyperGroup):
             with interrupts.raised():
                 return self._explained(ctx)
         except KeyboardInterrupt:
-            show("the same command goes on from here", "interrupted")
+            show("run the same command again to continue", "interrupted")
             raise Exit(ExitCode.INTERRUPTED) from None
 
     def _explained(self, ctx: Any) -> Any:
@@ -105,7 +105,7 @@ class Group(TyperGroup):
 
 
 def known(failure: Exception) -> Stop | None:
-    """Return what ``failure`` ends a command with; None when it is none that a person can do something about."""
+    """Return the stop for ``failure``; None for a failure without a remedy, which is a bug."""
     match failure:
         case Stop():
             return failure
@@ -115,40 +115,45 @@ def known(failure: Exception) -> Stop | None:
             return Stop(str(failure), ExitCode.INTERRUPTED)
         case EngineError() | ProviderError() | StackError() | ToolchainError():
             return Stop(str(failure))
-        case OSError() if not isinstance(failure, BrokenPipeError):  # nobody reads on, as after `| head`: no mistake
+        case OSError() if not isinstance(failure, BrokenPipeError):  # a closed pipe, as after `| head`, is no mistake
             return Stop(explained(failure))
     return None
 
 
 def worst(failures: Iterable[Exception]) -> ExitCode:
-    """Return the code for several failures: what broke is worse than what was refused, held, or only waits."""
+    """Return the exit code for several failures: the first of their codes in ``_WORST_FIRST``."""
     codes = {stop.code for stop in map(known, failures) if stop}
     return next(code for code in _WORST_FIRST if code in codes)
 
 
 def word_of(failure: Exception) -> str:
-    """Return in a word what a failure that is `known` is."""
+    """Return the result of a `known` failure in one word, such as ``blocked``."""
     stop = known(failure)
     return _WORDS.get(stop.code, "failed") if stop else "failed"
 
 
 def tell(failure: Exception, console: Console | None = None) -> None:
-    """Print a failure that is `known`."""
+    """Print a `known` failure."""
     stop = known(failure)
     if stop is None:
         return
     if isinstance(failure, SpecError):
-        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # its first line says whose problems these are
+        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # its first line names the environment
     else:
         show(str(stop), _WORDS.get(stop.code, "error"), console)
 
 
+def warn_deprecated(old: str, new: str) -> None:
+    """Print a warning that an option or variable has another name now."""
+    show(f"{old} is deprecated; use {new}", "warning")
+
+
 def show(message: str, word: str, console: Console | None = None) -> None:
-    """Print ``message``, led by a coloured ``word``, to standard error or where others print as well."""
+    """Print ``message`` after a coloured ``word``, to ``console`` or standard error."""
     style = {
         "error": "bold red",
         "refused": "bold red",
-        "held": "bold red",
+        "blocked": "bold red",
         "drift": "bold yellow",
         "warning": "bold yellow",
     }.get(word, "bold cyan")

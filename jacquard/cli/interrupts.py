@@ -1,8 +1,8 @@
-"""What Ctrl-C does: a command under way is told, anything else ends at once; never with a traceback.
+"""Handling of Ctrl-C without tracebacks: a running command gets KeyboardInterrupt; otherwise the process exits.
 
-Python's own answer is an exception wherever the program happens to be. While modules load it is lost or wrapped in
-another, and before and after a command nobody catches it. Where SIGINT is ignored, as in a shell's background job, it
-stays ignored.
+By default, Python raises an exception at the current position of the program. While modules load, this exception is
+lost or wrapped in another; before and after a command, nothing catches it. If SIGINT is ignored, as in a background
+job of a shell, it stays ignored.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from contextlib import AbstractContextManager, contextmanager
 _Handler = Callable[..., object]
 
 EXIT_CODE = 130
-"""What a shell says of a program that Ctrl-C ended."""
+"""Exit code of a program that was terminated by SIGINT, as shells report it."""
 
 
 def end_at_once() -> None:
-    """Let Ctrl-C end this process without a word from now on."""
+    """Make Ctrl-C exit this process silently from now on."""
     _swap(signal.default_int_handler, _end)
 
 
 def ended_at_once() -> AbstractContextManager[None]:
-    """Return where Ctrl-C ends a process at once in which it else raises KeyboardInterrupt."""
+    """Return a context in which Ctrl-C exits the process instead of raising KeyboardInterrupt."""
     return _swapped(signal.default_int_handler, _end)
 
 
 def raised() -> AbstractContextManager[None]:
-    """Return where Ctrl-C raises KeyboardInterrupt in a process that it else ends at once."""
+    """Return a context in which Ctrl-C raises KeyboardInterrupt instead of exiting the process."""
     return _swapped(_end, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""The local region of a rehearsal, by its own command: ``python -m jacquard.lab.rehearsal``."""
+"""Control of the local region of a rehearsal by the command ``python -m jacquard.lab.rehearsal``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def clusters(environment: Environment) -> list[str]:
 
 
 def revive(environment: Environment, variables: Mapping[str, str]) -> None:
-    """Start whatever has died since the stack made it (a restart of the machine, a crash); harmless where all runs.
+    """Start processes of the clusters that exited after a crash or a restart of the machine; idempotent.
 
     Raises:
-        Stop: a cluster cannot be started; all reasons are told.
+        Stop: clusters cannot be started; contains all reasons.
     """
     with ThreadPoolExecutor() as pool:
         results = list(
@@ -36,10 +36,10 @@ def revive(environment: Environment, variables: Mapping[str, str]) -> None:
 
 
 def remove(environment: str, variables: Mapping[str, str] = os.environ) -> None:
-    """Stop and remove everything of a local region; harmless where nothing is.
+    """Stop and delete everything of a local region; idempotent.
 
     Raises:
-        Stop: something is left.
+        Stop: something could not be removed.
     """
     failure = _call(["down", environment], variables)
     if failure:
@@ -47,7 +47,7 @@ def remove(environment: str, variables: Mapping[str, str] = os.environ) -> None:
 
 
 def _call(arguments: Sequence[str], variables: Mapping[str, str]) -> str:
-    """Return why a command failed; empty when it did not."""
+    """Return the error output of a command; empty if it succeeded."""
     done = subprocess.run(
         _command(arguments), cwd=paths.project(), env=dict(variables), capture_output=True, text=True, check=False
     )

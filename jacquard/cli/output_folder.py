@@ -1,4 +1,4 @@
-"""A folder that a command keeps: an index names the files that were written, so that only those are ever replaced."""
+"""Output folders with an index of the files that a command wrote; only these files are replaced or removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jacquard.cli.errors import ExitCode, Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a command did to its folder; paths are relative and sorted."""
+    """Changes of an output folder; paths are relative and sorted."""
 
     written: list[str]
     removed: list[str]
@@ -27,37 +27,37 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFolder:
-    """Folders that one command keeps."""
+    """Output folders of one command."""
 
     index: str
-    """Name of the index."""
+    """File name of the index."""
     command: str
-    """What people call the command."""
+    """The command as typed, for messages."""
 
     def write(self, folder: Path, environment: str, texts: Mapping[str, str]) -> Outcome:
-        """Make ``folder`` hold exactly ``texts``.
+        """Make ``folder`` contain exactly the files ``texts``.
 
-        Files are opened by name: a Path for each of many thousand would take as long as writing them.
+        Files are opened by name, because creating a Path for each of many thousand files takes as long as writing them.
 
         Raises:
-            Stop: the folder holds files of somebody else; nothing is touched then.
+            Stop: the folder contains files that this command did not write; nothing is changed.
         """
         before = self.known(folder, environment)
         contents = {path: text.encode() for path, text in texts.items()}
         foreign = sorted(path for path in texts.keys() - before if os.path.lexists(f"{folder}/{path}"))
         if foreign:
             msg = (
-                f"{folder}: holds {', '.join(foreign)} that jacquard did not write; move them away or choose another"
-                " --out"
+                f"{folder}: contains {', '.join(foreign)}, not written by jacquard; move them or choose another folder"
+                " for --out"
             )
             raise Stop(msg, ExitCode.BAD_DATA)
         folder.mkdir(parents=True, exist_ok=True)
-        # The index first: after an interruption it names too many files, never too few.
+        # The index is written first: after an interruption it may list too many files, but never too few.
         self._write_index(folder, environment, sorted({*before, *texts}))
         for parent in {posixpath.dirname(path) for path in texts}:
             (folder / parent).mkdir(parents=True, exist_ok=True)
         written = [
-            path for path in sorted(texts) if path not in before or not _holds(f"{folder}/{path}", contents[path])
+            path for path in sorted(texts) if path not in before or not _has_content(f"{folder}/{path}", contents[path])
         ]
         for path in written:
             with open(f"{folder}/{path}", "wb") as file:  # noqa: PTH123
@@ -70,10 +70,10 @@ class KeptFolder:
         return Outcome(written=written, removed=removed, unchanged=sorted(texts.keys() - set(written)))
 
     def known(self, folder: Path, environment: str) -> set[str]:
-        """Return the files that were written to ``folder`` before.
+        """Return the files that the command wrote to ``folder`` before.
 
         Raises:
-            Stop: it holds something, and the command did not write it for ``environment``.
+            Stop: the folder is not empty, and the command did not write it for ``environment``.
         """
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return set()
@@ -81,10 +81,10 @@ class KeptFolder:
             content = json.loads((folder / self.index).read_text(encoding="utf-8"))
             owner, listed = content["environment"], content["files"]
         except (OSError, ValueError, KeyError, TypeError):
-            msg = f"{folder}: is not empty and no '{self.command}' wrote it; choose an empty or a new folder for --out"
+            msg = f"{folder}: is not empty and not written by '{self.command}'; name an empty or new folder for --out"
             raise Stop(msg, ExitCode.BAD_DATA) from None
         if owner != environment:
-            msg = f"{folder}: holds environment '{owner}', not '{environment}'; choose another folder for --out"
+            msg = f"{folder}: contains environment '{owner}', not '{environment}'; choose another folder for --out"
             raise Stop(msg, ExitCode.BAD_DATA)
         return {path for path in listed if ".." not in Path(path).parts and not Path(path).is_absolute()}
 
@@ -93,7 +93,7 @@ class KeptFolder:
         (folder / self.index).write_text(content + "\n", encoding="utf-8")
 
 
-def _holds(path: str, content: bytes) -> bool:
+def _has_content(path: str, content: bytes) -> bool:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - see `KeptFolder.write`
             return file.read() == content

@@ -1,4 +1,4 @@
-"""Files and folders that a person names for an answer: written only where nothing else is lost."""
+"""Output files and folders named by options; other files are never overwritten."""
 
 from __future__ import annotations
 
@@ -10,46 +10,43 @@ from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 
 _MARKED_WITHIN = 500
-"""Characters in which a file says who wrote it."""
+"""Number of leading characters of a file that are searched for the mark."""
 
 
 def write(option: str, path: Path, text: str, mark: str | None = None) -> None:
-    """Write ``text`` to ``path``, which ``option`` named.
+    """Write ``text`` to ``path``, the value of ``option``.
 
-    What is there is written anew only if it begins with ``mark``; formats without comments have no room for one.
+    An existing file is replaced only if it starts with ``mark``, which formats without comments cannot contain.
 
     Raises:
-        Stop: there is something else, which would be lost.
+        Stop: another file exists there.
     """
     refuse_data(option, path)
-    if path.exists() and not path.is_file():  # a pipe or a terminal is not even looked into: that may wait for ever
-        msg = f"{option} {path}: is {'a folder; name a file in it' if path.is_dir() else 'no file; name one'}"
+    if path.exists() and not path.is_file():  # a pipe or terminal is not read, because that may block forever
+        msg = f"{option} {path}: is {'a folder; name a file in it' if path.is_dir() else 'not a file; name a file'}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if foreign(path, mark) and path.read_bytes() != text.encode():
-        msg = (
-            f"{option} {path}: is there already, and nothing says that this command wrote it; remove it first, or name"
-            " another file"
-        )
+        msg = f"{option} {path}: exists and was not written by this command; remove it first, or name another file"
         raise Stop(msg, ExitCode.BAD_DATA)
     replace_text(path, text)
 
 
 def refuse_data(option: str, path: Path) -> None:
-    """Refuse a path among the data of environments.
+    """Refuse a path inside the data of environments.
 
     Raises:
-        Stop: it is one.
+        Stop: the path is inside these folders.
     """
     place = path.resolve()
     folders = {paths.environments().resolve(), paths.ROOT / "environments"}
     for folder in (place, *place.parents):
         if folder in folders or (folder / REGION).exists():
-            msg = f"{option} {path}: lies in {folder}, which holds the data of environments; name a place outside"
+            msg = f"{option} {path}: is inside {folder}, which contains the data of environments; name a path outside"
             raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def foreign(path: Path, mark: str | None) -> bool:
-    """Tell whether ``path`` holds something that does not say by ``mark`` that a command of ours wrote it."""
+    """Return whether ``path`` exists without the ``mark`` of Jacquard."""
     if not path.exists():
         return False
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""What is looked at before a stack is applied: who wrote it last, and what applying it would end."""
+"""Checks before a stack is applied: the provider plug-ins that wrote it, and the destructive changes of its plan."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ from stacks.provider_migration import others, refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What applying a stack would do."""
+    """The effect of applying a stack."""
 
     stack: str
     empty: bool = False
-    """Whether there is nothing to apply, not even to the record of a resource, and nothing to wait for."""
+    """Whether nothing changes, including recorded resources, and nothing is awaited."""
     held: tuple[Held, ...] = ()
+    """Destructive changes that require confirmation."""
     seconds: float = 0.0
-    """How long it took to make."""
+    """Duration of planning."""
 
     @property
-    def word(self) -> str | None:
-        """Return the word that lets exactly these losses pass; None if nothing is held."""
+    def token(self) -> str | None:
+        """Return the token that confirms exactly these destructive changes; None if there are none."""
         return guard.digest(self.stack, self.held) if self.held else None
 
 
-class HeldBack(Stop):
-    """Nothing is applied, since a plan would lose what nobody asked to lose."""
+class BlockedError(Stop):
+    """Nothing is applied, because plans contain unconfirmed destructive changes."""
 
     def __init__(self, message: str, plans: Sequence[Plan]) -> None:
-        super().__init__(message, ExitCode.HELD)
+        super().__init__(message, ExitCode.CONFIRMATION_REQUIRED)
         self.plans = plans
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is held, as data."""
-        return {"held": {plan.stack: view.to_json(plan.held, plan.word) for plan in self.plans}}
+        """Return the blocked changes of each stack as data."""
+        return {"held": {plan.stack: view.to_json(plan.held, plan.token) for plan in self.plans}}
 
 
 def plan(
@@ -55,75 +56,79 @@ def plan(
     environment: Environment,
     stack: str,
     *,
-    switch_to: Kind | None = None,
+    migrate_to: Kind | None = None,
     screen: Screen | None = None,
 ) -> Plan:
-    """Make ``stack`` ready, and return what applying it would do.
+    """Prepare ``stack`` and return the effect of applying it.
 
     Args:
-        engine: what plans it.
-        environment: whose stack it is.
-        stack: its name.
-        switch_to: the kind of plug-ins that may take the stack over; its state is then refreshed by these first.
-        screen: where it is shown; see `watched`.
+        engine: plans the stack.
+        environment: environment of the stack.
+        stack: name of the stack.
+        migrate_to: kind of provider plug-ins that may take over the stack; they refresh its state first.
+        screen: shows the progress; see `watched`.
 
     Raises:
-        EngineError: the stack is locked, or cannot be made ready.
-        Stop: with HELD, when other plug-ins wrote it; or the preview failed.
+        EngineError: the stack is locked, or cannot be prepared.
+        Stop: with CONFIRMATION_REQUIRED if plug-ins of the other kind wrote it; or the preview failed.
     """
     screen = screen or Screen(stderr())
     ready = engine.prepare(stack)
     for repair in ready.repairs:
         show(repair, "note", screen.console)
-    require_writers(engine, ready, switch_to)
+    require_writers(engine, ready, migrate_to)
     if not ready.resources:
-        return Plan(stack=stack)  # nothing is there that could be lost
-    if now := others(ready.writers, engine.serving):
-        show(f"{stack}: {now.words} take it over, its state is refreshed by them first", "note", screen.console)
+        return Plan(stack=stack)  # an empty stack has nothing to delete
+    if kind := others(ready.writers, engine.serving):
+        text = f"{stack}: provider migration to {kind.words}, which refresh its state first"
+        show(text, "note", screen.console)
         options = ("--yes", "--skip-preview")
         watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up", screen=screen)
     return judged(previewed(engine, stack, title=f"plan of {stack}", resume="up", screen=screen), environment)
 
 
 def judged(run: Run, environment: Environment) -> Plan:
-    """Return the plan that a preview has shown, with what is held of it."""
+    """Return the plan of a preview run, with the destructive changes that require confirmation."""
     planned = run.progress.plan
     held = tuple(removals.held(planned, environment))
     awaited = any(text.startswith(NOT_READY) for text in run.progress.warnings)
     return Plan(stack=run.stack, empty=planned.empty and not awaited, held=held, seconds=run.duration_seconds)
 
 
-def require_writers(engine: Engine, ready: Ready, switch_to: Kind | None = None) -> None:
-    """Pass when the plug-ins that would go on with a stack are of the kind that wrote it, or may take it over.
+def require_writers(engine: Engine, ready: Ready, migrate_to: Kind | None = None) -> None:
+    """Pass if the running provider plug-ins are of the kind that wrote the stack, or may take it over.
 
     Raises:
-        Stop: with HELD, and what to do.
+        Stop: with CONFIRMATION_REQUIRED and the remedy.
     """
-    if problem := refusal(ready.stack, ready.writers, engine.serving, switch_to=switch_to):
-        raise Stop(problem, ExitCode.HELD)
+    if problem := refusal(ready.stack, ready.writers, engine.serving, migrate_to=migrate_to):
+        raise Stop(problem, ExitCode.CONFIRMATION_REQUIRED)
 
 
-def require_words(environment: str, plans: Sequence[Plan], accepted: Sequence[str], *, of: str | None = None) -> None:
-    """Pass when nothing is held, or somebody said to lose exactly what is.
+def require_confirmation(
+    environment: str, plans: Sequence[Plan], confirmed: Sequence[str], *, of: str | None = None
+) -> None:
+    """Pass if there are no destructive changes, or the tokens of all of them are given.
 
     Args:
-        environment: whose plans these are.
-        plans: what is about to be applied.
-        accepted: the words that were said.
-        of: all that is about to be applied, where that is less than the environment.
+        environment: name of the environment of the plans.
+        plans: plans to apply.
+        confirmed: tokens given with ``--confirm``.
+        of: name of the stack to apply, if it is not the whole environment.
 
     Raises:
-        HeldBack: something is held; the text names it, what forces it, and the word for exactly that.
+        BlockedError: changes are unconfirmed; the message names the objects, the causes and the tokens.
     """
-    words = [plan.word for plan in plans if plan.word]
-    unsaid = [plan for plan in plans if plan.word and plan.word not in accepted]
-    if not unsaid:
+    tokens = [plan.token for plan in plans if plan.token]
+    unconfirmed = [plan for plan in plans if plan.token and plan.token not in confirmed]
+    if not unconfirmed:
         return
-    count = plural(sum(len(plan.held) for plan in unsaid), "object")
-    lines = [f"{of or environment}: {count} would be lost that nobody asked to lose, nothing was applied"]
-    for plan in unsaid:
-        lines += [f"{plan.stack}:", *(f"  {one}" for one in plan.held)]
-    if stray := [word for word in accepted if word not in words]:
-        lines.append(f"--accept {' '.join(stray)}: is for another list than this one")
-    lines.append(f"to lose exactly these: jacquard up {environment} {' '.join(f'--accept {word}' for word in words)}")
-    raise HeldBack("\n".join(lines), unsaid)
+    count = plural(sum(len(plan.held) for plan in unconfirmed), "object")
+    lines = [f"{of or environment}: confirmation required to delete or replace {count}; nothing was applied"]
+    for plan in unconfirmed:
+        lines += [f"{plan.stack}:", *(f"  {change}" for change in plan.held)]
+    if stray := [token for token in confirmed if token not in tokens]:
+        lines.append(f"--confirm {' '.join(stray)}: does not match these changes")
+    options = " ".join(f"--confirm {token}" for token in tokens)
+    lines.append(f"to confirm exactly these changes: jacquard up {environment} {options}")
+    raise BlockedError("\n".join(lines), unconfirmed)

@@ -1,4 +1,4 @@
-"""What policies keep from being applied: nothing of a refused environment, and no change of a frozen stack."""
+"""Policy checks before an apply: refused environments and frozen stacks are not applied."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from policies import Judgement, judge, levels
 
 
 def refuse(environment: Environment, now: dt.datetime) -> Judgement:
-    """Return what the policies say when they let ``environment`` pass.
+    """Return the judgement of the policies if they allow ``environment``.
 
-    Nothing of a refused one is applied, not even its sound parts.
+    If they refuse it, nothing of it is applied, including parts without violations.
 
     Raises:
         SpecError: the settings of the policies are wrong.
@@ -32,18 +32,18 @@ def refuse(environment: Environment, now: dt.datetime) -> Judgement:
     if problems:
         raise SpecError(environment.name, problems)
     judgement = judge(environment, now)
-    if found := judgement.refused:
-        texts = "\n".join(str(item) for item in found)
-        msg = f"{environment.name}: {plural(len(found), 'policy violation')}, nothing was applied\n{texts}"
+    if violations := judgement.refused:
+        texts = "\n".join(map(str, violations))
+        msg = f"{environment.name}: {plural(len(violations), 'policy violation')}, nothing was applied\n{texts}"
         raise Stop(msg, ExitCode.REFUSED)
     return judgement
 
 
 def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> frozenset[str]:
-    """Return the frozen stacks, which nothing would change and so need no apply.
+    """Return the frozen stacks, which have no changes and are not applied.
 
     Raises:
-        Stop: with REFUSED, when one would change; or its preview failed.
+        Stop: with REFUSED if a frozen stack has changes; or its preview failed.
     """
     frozen = frozen_stacks(environment, now, partial(_previews, engine))
     refused = [_refusal(item) for item in frozen if item.changes]
@@ -54,7 +54,7 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
 
 
 def _previews(engine: Engine, stacks: Sequence[str]) -> dict[str, Run]:
-    """Return the preview of each stack; none needs another to be previewed."""
+    """Return the preview of each stack, in any order."""
 
     def preview(stack: str, screen: Screen) -> Run:
         with previewing(engine, engine.look(stack)) as able:

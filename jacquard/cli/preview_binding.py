@@ -1,4 +1,4 @@
-"""Holds an apply to the preview that it names: nothing is applied that was not previewed, and each reason is told."""
+"""Check of an apply against its preview: nothing is applied that differs from the preview; all reasons are reported."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from stacks.target import stack_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
-    """An apply that is to begin."""
+    """An apply before it starts."""
 
     environment: Environment
-    """What would be applied."""
+    """Environment to apply."""
     engine: Engine
-    """What would apply it."""
+    """Engine that applies it."""
     now: dt.datetime
-    """Moment at which the command began, with a time zone."""
+    """Start time of the command, with a time zone."""
     preview: Path | None
-    """Folder of the preview that it is held to; None where none is named."""
+    """Folder of the preview that the apply must match; None without a preview."""
     signers: Path | None = None
-    """Who may sign previews; those that the region names if it is None."""
+    """File with the allowed signers of previews; None for the signers of the region."""
 
     def stacks(self) -> tuple[str, ...]:
-        """Return the stacks that may be applied, if this is what the preview showed: those that it was asked about.
+        """Return the stacks to apply: those of the preview, if the data still match it.
 
-        All of them may where no preview is named, and none is needed.
+        Without a preview, return all stacks if the region does not require a preview.
 
         Raises:
-            Stop: with REFUSED, each reason, and what to do about it.
+            Stop: with REFUSED, all reasons, and remedies.
         """
         name = self.environment.name
         if self.preview is None:
@@ -61,13 +61,13 @@ class Apply:
             msg = f"{name}: nothing was applied: {error}\n  {again}"
             raise Stop(msg, ExitCode.REFUSED) from None
         if reasons := list(self._reasons(statement)):
-            headline = f"{name}: is not what the preview in {self.preview} showed, nothing was applied"
-            raise Stop("\n".join([headline, *(f"  {one}" for one in reasons)]), ExitCode.REFUSED)
-        said = statement.of(name)
-        return said.stacks if said else ()
+            headline = f"{name}: differs from the preview in {self.preview}, nothing was applied"
+            raise Stop("\n".join([headline, *(f"  {reason}" for reason in reasons)]), ExitCode.REFUSED)
+        previewed = statement.of(name)
+        return previewed.stacks if previewed else ()
 
     def _read(self, folder: Path) -> Statement:
-        """Return what the preview attests, signed by somebody who may where that is asked for."""
+        """Return the statement of the preview; verify its signature if signers are configured."""
         named = self.environment.region.previews.signers
         signers = self.signers or (paths.environments().parent / named if named else None)
         if signers:
@@ -75,29 +75,30 @@ class Apply:
         return attestation.read(folder)
 
     def _reasons(self, statement: Statement) -> Iterator[str]:
-        name, said = self.environment.name, statement.predicate
-        again = f"preview again with: jacquard preview {name} --base {said.base[:DIGITS]} --out {self.preview}"
+        name, attested = self.environment.name, statement.predicate
+        again = f"preview again with: jacquard preview {name} --base {attested.base[:DIGITS]} --out {self.preview}"
         previewed = statement.of(name)
         if previewed is None:
-            yield f"it previews {', '.join(one.environment for one in said.environments) or 'nothing'}"
+            names = ", ".join(item.environment for item in attested.environments)
+            yield f"the preview contains {names or 'no environment'}"
             yield again
             return
         try:
-            impact = self._impact(said.base)
+            impact = self._impact(attested.base)
         except Stop as stop:
-            yield f"what the change does cannot be told again: {stop}"
+            yield f"the effect of the change cannot be computed again: {stop}"
             yield again
             return
-        stale = [str(one) for one in attestation.moved(statement.facts(name), self._facts(impact, previewed.stacks))]
+        stale = [str(fact) for fact in attestation.moved(statement.facts(name), self._facts(impact, previewed.stacks))]
         if attestation.is_over(statement, self.now):
-            since, until, now = (moment.isoformat() for moment in (said.made_at, said.expires, self.now))
-            stale.insert(0, f"it holds from {since} until {until}, and it is {now}")
+            since, until, now = (moment.isoformat() for moment in (attested.made_at, attested.expires, self.now))
+            stale.insert(0, f"the preview is valid from {since} until {until}; the time is {now}")
         yield from stale
         if stale:
             yield again
         for tenant in missing(impact):
-            yield _unsaid(tenant)
-            yield f"once it agrees: jacquard approve {name} {tenant.tenant} --base {said.base[:DIGITS]}"
+            yield _unapproved(tenant)
+            yield f"to record its approval: jacquard approve {name} {tenant.tenant} --base {attested.base[:DIGITS]}"
 
     def _impact(self, base: str) -> Impact:
         with base_comparison.base_of(base) as earlier:
@@ -105,22 +106,22 @@ class Apply:
             return base_comparison.impact(self.environment.name, earlier, edited)
 
     def _facts(self, impact: Impact, stacks: Sequence[str]) -> dict[str, str]:
-        there = [stack for stack in stacks if stack in stack_names(self.environment)]
-        states = {stack: state_digest(self.engine.look(stack).resources) for stack in there}
+        existing = [stack for stack in stacks if stack in stack_names(self.environment)]
+        states = {stack: state_digest(self.engine.look(stack).resources) for stack in existing}
         engine = self.engine if stacks else None
         return facts_now(Found(environment=self.environment, impact=impact, states=states, engine=engine))
 
 
-def _unsaid(tenant: TenantImpact) -> str:
+def _unapproved(tenant: TenantImpact) -> str:
     part = f"part {(tenant.digest or '')[:DIGITS]}"
     if tenant.agreement:
-        return f"{tenant.tenant} agreed to {part} until {tenant.agreement.expires}, which is over"
-    return f"{tenant.tenant} has not agreed to {part}"
+        return f"the approval of {part} by {tenant.tenant} expired on {tenant.agreement.expires}"
+    return f"{tenant.tenant} has not approved {part}"
 
 
 def _unpreviewed(environment: Environment) -> str:
     name, at = environment.name, place(environment, REGION, ("previews", "up_applies"))
     return (
-        f"{name}: only what is {environment.region.previews.up_applies} is applied ({at}); preview it, and name the"
-        f" folder: jacquard preview {name} --base REF --out DIR; jacquard up {name} --preview DIR"
+        f"{name}: 'up' applies only {environment.region.previews.up_applies} changes ({at}); preview the change and"
+        f" name the folder: jacquard preview {name} --base REF --out DIR; jacquard up {name} --preview DIR"
     )

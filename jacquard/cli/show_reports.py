@@ -1,4 +1,4 @@
-"""What may stand in place of a path at ``jacquard show``, its options, and which of them go with which word."""
+"""Reports and options of ``jacquard show``, and checks of their combinations."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
-"""Words in place of a path."""
+"""Names of the reports, which replace the path."""
 _TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
 _MAX_LISTED = 12
 
 
 class ShowFormat(StrEnum):
-    """How ``show`` answers."""
+    """Output format of ``show``."""
 
     TEXT = "text"
     YAML = "yaml"
@@ -34,62 +34,67 @@ PathArgument = Annotated[
     str,
     typer.Argument(
         metavar="[PATH|capacity|images|map|network|offerings|prerequisites|uniformity|upgrades]",
-        help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
+        help="Report, or path such as tenants.acme.clusters.acme-train.pools.train. Default: the whole region.",
     ),
 ]
-OutputOption = Annotated[ShowFormat, typer.Option("--format", help="How to answer.")]
+OutputOption = Annotated[ShowFormat, typer.Option("--format", help="Output format.")]
 SvgOption = Annotated[
     Path | None,
     typer.Option(
-        "--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool; with network: VPCs."
+        "--svg", metavar="FILE", help="With capacity or map: write a map of halls and racks; with network: of VPCs."
     ),
 ]
 HtmlOption = Annotated[
-    Path | None, typer.Option("--html", metavar="FILE", help="With offerings: write them as a page.")
+    Path | None, typer.Option("--html", metavar="FILE", help="With offerings: also write an HTML page.")
 ]
 ExampleOption = Annotated[
     str | None,
-    typer.Option("--example", metavar="NAME", help="With offerings: print an order of a size, a class or a type."),
+    typer.Option("--example", metavar="NAME", help="With offerings: print an example order of a size, class or type."),
 ]
-HelmOption = Annotated[bool, typer.Option("--helm", help="With --example: print values of the chart for VMs.")]
+HelmOption = Annotated[bool, typer.Option("--helm", help="With --example: print values of the VM chart.")]
 BorderOption = Annotated[
     bool,
-    typer.Option("--border", help="With network: what routers outside do for each VPC, and switches of RoCE fabrics."),
+    typer.Option(
+        "--border",
+        help="With network: required configuration of border routers per VPC, and of switches of RoCE fabrics.",
+    ),
 ]
 MembersOption = Annotated[
     bool,
-    typer.Option("--partitions", help="With network: which ports are members of which InfiniBand partitions."),
+    typer.Option("--partitions", help="With network: member ports of each InfiniBand partition."),
 ]
 BetweenOption = Annotated[
     tuple[str, str] | None,
     typer.Option(
         "--path",
         metavar="FROM TO",
-        help="With network: whether FROM may reach TO; such as pod:CLUSTER, host:CLUSTER/POOL, vm:CLUSTER/VM,"
+        help="With network: whether FROM can reach TO. Ends: pod:CLUSTER, host:CLUSTER/POOL, vm:CLUSTER/VM,"
         " api:CLUSTER, storage, internet, management, or an address.",
     ),
 ]
 PortOption = Annotated[
     str | None,
-    typer.Option("--port", metavar="PORT", help="With --path: of what and to which port: tcp/443, udp/53 or icmp."),
+    typer.Option("--port", metavar="PORT", help="With --path: protocol and port: tcp/443, udp/53 or icmp."),
 ]
-LiveOption = Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")]
+LiveOption = Annotated[bool, typer.Option("--live", help="With uniformity: also query the clusters.")]
 PlatformOption = Annotated[
-    bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
+    bool, typer.Option("--platform", help="With images: charts, providers and images of the platform itself.")
 ]
 
 
 def refuse_format(environment: str, path: str, output: ShowFormat) -> None:
-    """Refuse a form that an answer does not have.
+    """Reject an output format that a report does not support.
 
     Raises:
-        Stop: it has another.
+        Stop: the format is not supported.
     """
     if path == MAP and output is not ShowFormat.TEXT:
-        msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
+        msg = (
+            f"--format {output}: {MAP} has only text output; use: jacquard show {environment} {CAPACITY} --format json"
+        )
         raise Stop(msg, ExitCode.BAD_DATA)
     if path in _TABLES and output is ShowFormat.YAML:
-        msg = f"--format yaml: {path} is a table; write text or json"
+        msg = f"--format yaml: {path} has no YAML output; write text or json"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
@@ -108,67 +113,72 @@ def refuse_contradictions(
     live: bool,
     platform: bool,
 ) -> None:
-    """Refuse options that do not go with ``path``, or with each other.
+    """Reject options that are not valid with ``path`` or with each other.
 
     Raises:
-        Stop: there is one.
+        Stop: there is such an option.
     """
-    alone = path == NETWORK and svg is None and between is None
-    _refuse_contracts(environment, alone=alone, border=border, members=members)
+    plain_network = path == NETWORK and svg is None and between is None
+    _refuse_contracts(environment, plain_network=plain_network, border=border, members=members)
     if between is not None and (path != NETWORK or svg is not None):
-        msg = f"--path tells the way between two; say: jacquard show {environment} {NETWORK} --path {' '.join(between)}"
+        ends = " ".join(between)
+        msg = f"--path requires {NETWORK} without --svg; use: jacquard show {environment} {NETWORK} --path {ends}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if port is not None and between is None:
-        msg = f"--port is of a path; say: jacquard show {environment} {NETWORK} --path FROM TO --port {port}"
+        msg = f"--port requires --path; use: jacquard show {environment} {NETWORK} --path FROM TO --port {port}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if example is not None and path != OFFERINGS:
-        msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
+        msg = f"--example requires {OFFERINGS}; use: jacquard show {environment} {OFFERINGS} --example {example}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if helm and example is None:
-        msg = f"--helm prints an order as values; say: jacquard show {environment} {OFFERINGS} --example SIZE --helm"
+        msg = f"--helm requires --example; use: jacquard show {environment} {OFFERINGS} --example SIZE --helm"
         raise Stop(msg, ExitCode.BAD_DATA)
     if html is not None and (path != OFFERINGS or example is not None):
-        msg = f"--html is a page of what is offered; say: jacquard show {environment} {OFFERINGS} --html {html}"
+        msg = (
+            f"--html requires {OFFERINGS} without --example; use: jacquard show {environment} {OFFERINGS} --html {html}"
+        )
         raise Stop(msg, ExitCode.BAD_DATA)
     if svg is not None and path not in _DRAWN:
-        msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
+        msg = f"--svg requires {CAPACITY}, {MAP} or {NETWORK}; use: jacquard show {environment} {CAPACITY} --svg {svg}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if live and path != UNIFORMITY:
-        msg = f"--live asks clusters what nodes are; say: jacquard show {environment} {UNIFORMITY} --live"
+        msg = f"--live requires {UNIFORMITY}; use: jacquard show {environment} {UNIFORMITY} --live"
         raise Stop(msg, ExitCode.BAD_DATA)
     if platform and path != IMAGES:
-        msg = f"--platform tells what the platform fetches; say: jacquard show {environment} {IMAGES} --platform"
+        msg = f"--platform requires {IMAGES}; use: jacquard show {environment} {IMAGES} --platform"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
-def _refuse_contracts(environment: str, *, alone: bool, border: bool, members: bool) -> None:
-    """Refuse what somebody else does for the network where something else is asked, too."""
-    if border and not alone:
-        msg = f"--border tells in words what routers do; say: jacquard show {environment} {NETWORK} --border"
+def _refuse_contracts(environment: str, *, plain_network: bool, border: bool, members: bool) -> None:
+    """Reject ``--border`` and ``--partitions`` outside a plain network report, or together."""
+    if border and not plain_network:
+        msg = (
+            f"--border requires {NETWORK} without --svg and --path; use: jacquard show {environment} {NETWORK} --border"
+        )
         raise Stop(msg, ExitCode.BAD_DATA)
-    if members and (border or not alone):
-        msg = f"--partitions tells who is in partitions; say: jacquard show {environment} {NETWORK} --partitions"
+    if members and (border or not plain_network):
+        msg = f"--partitions requires a plain {NETWORK}; use: jacquard show {environment} {NETWORK} --partitions"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def chosen(every: Mapping[str, Example], wanted: str, *, helm: bool) -> Example:
-    """Return the example that orders ``wanted``, one with values where ``helm`` asks for them.
+    """Return the example order of ``wanted``; with ``helm``, one with chart values.
 
     Raises:
-        Stop: there is none.
+        Stop: there is no such example.
     """
     known = [name for name, example in every.items() if example.values is not None or not helm]
     if wanted in known:
         return every[wanted]
     if wanted in every:
-        msg = f"--helm: the chart makes VMs, and '{wanted}' is no size of VM (sizes: {listed(known)}); leave --helm out"
+        msg = f"--helm: the chart creates VMs, and '{wanted}' is not a VM size (sizes: {listed(known)}); omit --helm"
         raise Stop(msg, ExitCode.BAD_DATA)
-    msg = f"--example: nobody is offered '{wanted}' (known: {listed(known)}){suggestion(wanted, known)}"
+    msg = f"--example: '{wanted}' is not offered (known: {listed(known)}){suggestion(wanted, known)}"
     raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def unknown_path(path: str, error: UnknownPathError) -> Stop:
-    """Return how the command ends where nothing stands at ``path``, with what stands beside."""
+    """Return the stop for an unknown ``path``, with the known keys at its last known level."""
     prefix = f"{error.found}." if error.found else ""
     wrong = path.removeprefix(prefix)
     known = listed(error.known, _MAX_LISTED)

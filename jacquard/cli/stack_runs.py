@@ -1,4 +1,4 @@
-"""Stacks of an environment that a verb works on side by side: one board while they run, one table when some failed."""
+"""Parallel work on the stacks of an environment: a progress board, and a table of results after failures."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ Result = TypeVar("Result")
 
 
 class Unfinished(Stop):
-    """Some stacks were not done with, and what did not need them was.
+    """Some stacks failed; stacks that do not depend on them were completed.
 
     Args:
-        environment: whose stacks they are.
-        outcomes: how all of them ended, at least one not well.
-        done: what a stack is that was done with, such as ``applied``.
-        resume: the command that goes on.
+        environment: environment of the stacks.
+        outcomes: outcomes of all stacks; at least one is a failure.
+        done: result of a completed stack, such as ``applied``.
+        resume: command that continues.
     """
 
     def __init__(self, environment: str, outcomes: Sequence[Outcome[Any]], *, done: str, resume: str) -> None:
         self.outcomes = outcomes
         self.done = done
-        counts = Counter(self.word(one) for one in outcomes)
+        counts = Counter(self.word(outcome) for outcome in outcomes)
         first = f"{counts.pop(done, 0)} of {plural(len(outcomes), 'stack')} {done}"
-        told = ", ".join([first, *(f"{count} {word}" for word, count in counts.items())])
-        stopped = any(one.stopped for one in outcomes)
+        summary = ", ".join([first, *(f"{count} {word}" for word, count in counts.items())])
+        stopped = any(outcome.stopped for outcome in outcomes)
         code = ExitCode.INTERRUPTED if stopped else worst(_failures(outcomes))
-        super().__init__(f"{environment}: {told}; '{resume}' goes on from there", code)
+        super().__init__(f"{environment}: {summary}; '{resume}' continues from there", code)
 
     def word(self, outcome: Outcome[Any]) -> str:
-        """Return in a word how the work on a stack ended."""
+        """Return the result of a stack in one or two words."""
         if not outcome.begun:
-            return "not begun"
+            return "not started"
         return word_of(outcome.failure) if outcome.failure else self.done
 
     def rows(self, described: Callable[[Any], str]) -> list[tuple[str, str, str]]:
-        """Return for each stack its name, how the work on it ended, and what was done or why nothing was."""
+        """Return the name, the result, and the changes or the blocking stacks of each stack."""
         return [
             (
-                one.stack.partition(".")[2],
-                self.word(one),
-                described(one.result) if one.done else _because_of(one),
+                outcome.stack.partition(".")[2],
+                self.word(outcome),
+                described(outcome.result) if outcome.done else _because_of(outcome),
             )
-            for one in self.outcomes
+            for outcome in self.outcomes
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """Return how each stack ended, as data."""
+        """Return the results of all stacks as data."""
         return {
-            one.stack: {
-                "result": self.word(one),
-                "why": str(one.failure) if one.failure else None,
-                "because_of": list(one.because_of),
+            outcome.stack: {
+                "result": self.word(outcome),
+                "why": str(outcome.failure) if outcome.failure else None,
+                "because_of": list(outcome.because_of),
             }
-            for one in self.outcomes
+            for outcome in self.outcomes
         }
 
 
@@ -75,19 +75,19 @@ def _because_of(outcome: Outcome[Any]) -> str:
 
 
 def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bool = False) -> list[Outcome[Result]]:
-    """Work on stacks side by side, as many at once as this machine has room for, and return how each ended.
+    """Work on stacks in parallel, limited by the size of this machine, and return their outcomes.
 
     Args:
-        needs: the stacks, each with those that it needs.
-        work: is called with a stack and where its progress is shown.
-        telling: whether the failure of one among others is told as soon as it is there.
+        needs: dependencies of each stack.
+        work: called with a stack and the screen for its progress.
+        telling: whether a failure is printed immediately if there are several stacks.
 
     Raises:
-        Exception: a failure that is none of those that a person can do something about, once all have ended.
+        Exception: a failure that is not `known`, after all stacks have ended.
     """
     with _screen(len(needs), telling=telling) as screen:
 
-        def one(stack: str) -> Result:
+        def work_on(stack: str) -> Result:
             failure = None
             try:
                 return work(stack, screen)
@@ -98,7 +98,7 @@ def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bo
                 screen.ended(failure)
 
         stopping = partial(tell_stopping, screen.console)
-        outcomes = side_by_side(needs, one, at_once=parallelism.at_once(), stopping=stopping)
+        outcomes = side_by_side(needs, work_on, at_once=parallelism.at_once(), stopping=stopping)
     for failure in _failures(outcomes):
         if known(failure) is None:
             raise failure
@@ -106,13 +106,13 @@ def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bo
 
 
 def require_done(environment: str, outcomes: Sequence[Outcome[Any]], *, done: str, resume: str) -> None:
-    """Pass when all stacks are done with.
+    """Pass if all stacks are completed.
 
     Raises:
-        Exception: the failure of the only stack.
-        Unfinished: some of several are not.
+        Exception: the failure, if there is only one stack.
+        Unfinished: some of several stacks are not completed.
     """
-    if all(one.done for one in outcomes):
+    if all(outcome.done for outcome in outcomes):
         return
     if len(outcomes) == 1 and outcomes[0].failure:
         raise outcomes[0].failure
@@ -122,25 +122,25 @@ def require_done(environment: str, outcomes: Sequence[Outcome[Any]], *, done: st
 def results(
     outcomes: Sequence[Outcome[Result]], *, tolerated: Callable[[Outcome[Result]], bool] = lambda _: False
 ) -> dict[str, Result]:
-    """Return the results by stack; those whose failure is tolerated have none.
+    """Return the results by stack, without stacks with tolerated failures.
 
     Raises:
-        EngineStopped: this command was asked to end.
-        Exception: the failure that is not tolerated, or a `Stop` with the texts of several.
+        EngineStopped: the command was interrupted.
+        Exception: the only failure that is not tolerated, or a `Stop` with the messages of several.
     """
-    failures = _failures([one for one in outcomes if not tolerated(one)])
-    if any(one.stopped for one in outcomes):
-        never = EngineStopped("stopped before the first stack was begun")
-        raise next((one for one in failures if isinstance(one, EngineStopped)), never)
+    failures = _failures([outcome for outcome in outcomes if not tolerated(outcome)])
+    if any(outcome.stopped for outcome in outcomes):
+        before_all = EngineStopped("stopped before the first stack was started")
+        raise next((failure for failure in failures if isinstance(failure, EngineStopped)), before_all)
     if len(failures) == 1:
         raise failures[0]
     if failures:
         raise Stop("\n".join(str(failure) for failure in failures), worst(failures))
-    return {one.stack: cast("Result", one.result) for one in outcomes if one.done}
+    return {outcome.stack: cast("Result", outcome.result) for outcome in outcomes if outcome.done}
 
 
 def _failures(outcomes: Sequence[Outcome[Any]]) -> list[Exception]:
-    return [one.failure for one in outcomes if one.failure]
+    return [outcome.failure for outcome in outcomes if outcome.failure]
 
 
 def _screen(total: int, *, telling: bool) -> AbstractContextManager[Screen]:

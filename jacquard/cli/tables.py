@@ -1,4 +1,4 @@
-"""The one look of a table on a terminal: no rules, quiet headings, numbers to the right."""
+"""Common table style on a terminal: no rules, dim headings, right-aligned numbers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rich.table import Table
 
 
 def plain_table(*columns: str, numbers: Collection[str] = (), wrap: bool = True) -> Table:
-    """Return an empty table of ``columns``, those of ``numbers`` to the right; ``wrap`` folds what is too wide."""
-    made = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    """Return an empty table; columns in ``numbers`` are right-aligned, and ``wrap`` folds long cells."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in columns:
-        made.add_column(
+        table.add_column(
             column,
             justify="right" if column in numbers else "left",
             no_wrap=not wrap,
             overflow="fold" if wrap else "ellipsis",
         )
-    return made
+    return table

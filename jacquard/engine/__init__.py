@@ -1,1 +1,1 @@
-"""Drives pulumi on the stacks of an environment: runs and their events, locks, freezes. Prints nothing."""
+"""Runs Pulumi on the stacks of an environment: events, locks, freezes, blocked changes. Prints nothing."""

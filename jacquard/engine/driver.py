@@ -1,4 +1,4 @@
-"""Runs ``pulumi`` on the stacks of an environment, and tells what its events say while it runs."""
+"""Runs ``pulumi`` on the stacks of an environment, and reports its events during the run."""
 
 from __future__ import annotations
 
@@ -29,56 +29,56 @@ POLICY_PACK = "policies"
 _POLL_SECONDS = 0.1
 _TAIL_LINES = 20
 _MISSING = "no stack named"
-"""What the engine says of a stack that is not there."""
+"""Part of the engine's error message for a stack that does not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One finished run of the engine."""
+    """A finished run of the engine."""
 
     stack: str
     code: int
     progress: Progress
     duration_seconds: float
     log: Path
-    """What the engine printed."""
+    """Output of the engine."""
 
     @property
     def tail(self) -> str:
-        """Return the end of what the engine printed, for failures that no event tells of."""
+        """Return the last lines of the engine's output, for failures without an event."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """A stack that an operation may begin on."""
+    """A stack that is ready for an operation."""
 
     stack: str
     made: bool = True
-    """Whether it is there; a look makes none."""
+    """Whether the stack exists; `Engine.look` does not create it."""
     repairs: list[str] = field(default_factory=list)
-    """What had to be done to that end, in words."""
+    """Repairs of the stack, as messages."""
     resources: list[dict[str, Any]]
-    """What its state has."""
+    """Resources in the state of the stack."""
 
     @property
     def protected(self) -> list[Urn]:
-        """Return what the engine refuses to delete, but the record of its plug-ins, in the order it was made."""
+        """Return the protected resources, without the provider record, in order of their creation."""
         urns = [Urn(item["urn"]) for item in self.resources if item.get("protect")]
         return [urn for urn in urns if urn.type not in (STACK, RECORD)]
 
     @property
     def writers(self) -> PlugIns:
-        """Return which plug-ins wrote it last."""
+        """Return the plug-ins that last wrote the stack."""
         return writers((item["type"], item.get("outputs") or {}) for item in self.resources)
 
 
 class Engine:
-    """The ``pulumi`` of this project, set up for one environment.
+    """The project's ``pulumi``, configured for one environment.
 
     Raises:
-        EngineError: no ``pulumi`` was made ready.
+        EngineError: ``pulumi`` is not installed.
     """
 
     def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
@@ -87,11 +87,11 @@ class Engine:
         self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
         program = shutil.which("pulumi", path=self.variables["PATH"])
         if program is None:
-            msg = f"no 'pulumi' is made ready for this project; run '{paths.set_up()}'"
+            msg = f"'pulumi' is not installed for this project; run '{paths.set_up()}'"
             raise EngineError(msg)
         self.program = program
         self.options: tuple[str, ...] = ()
-        """What each run is given besides."""
+        """Additional options of each run."""
 
     @property
     def file_state(self) -> Path | None:
@@ -101,17 +101,18 @@ class Engine:
 
     @property
     def serving(self) -> dict[str, PlugIn]:
-        """Return the plug-ins that it would start."""
+        """Return the plug-ins that the engine would start."""
         return serving(self.variables)
 
     def prepare(self, stack: str) -> Ready:
-        """Make ``stack`` ready for an operation and return what is recorded of it, and what had to be repaired.
+        """Prepare ``stack`` for an operation and return its recorded state and the repairs.
 
-        Creates a missing stack, removes the lock of a dead engine, and forgets operations that an engine killed
-        half-way left open: what it created without recording is adopted by the next ``up``, which finds its mark on it.
+        Creates a missing stack, removes the lock of a dead engine, and clears operations that a killed engine left
+        pending. The next ``up`` adopts objects that the killed engine created without recording them; it recognises
+        them by their mark.
 
         Raises:
-            EngineError: the stack is locked by somebody else, or cannot be read.
+            EngineError: another process has locked the stack, or its state cannot be read.
         """
         repairs = []
         if self.file_state is not None:
@@ -125,15 +126,15 @@ class Engine:
         if pending:
             self._call(["stack", "import", "--stack", stack], f"{stack}: cannot be repaired", stdin=json.dumps(state))
             repairs.append(
-                f"{stack}: an earlier run was killed with {len(pending)} operation(s) open; they are taken up again"
+                f"{stack}: an earlier run was killed with {len(pending)} pending operation(s); they are resumed"
             )
         return Ready(stack=stack, repairs=repairs, resources=_resources(state))
 
     def look(self, stack: str) -> Ready:
-        """Return what is recorded of ``stack``, nothing of one that is not there; nothing is created or repaired.
+        """Return the recorded state of ``stack``, empty if it does not exist; nothing is created or repaired.
 
         Raises:
-            EngineError: it cannot be read.
+            EngineError: the state cannot be read.
         """
         try:
             return Ready(stack=stack, resources=_resources(self.export(stack)))
@@ -143,10 +144,10 @@ class Engine:
             return Ready(stack=stack, made=False, resources=[])
 
     def select(self, stack: str) -> None:
-        """Create ``stack`` if it is missing.
+        """Create ``stack`` if it does not exist.
 
         Raises:
-            EngineError: it cannot be created.
+            EngineError: the stack cannot be created.
         """
         create = ["stack", "select", "--create", stack]
         if self.secrets_provider:
@@ -154,7 +155,7 @@ class Engine:
         self._call(create, f"{stack}: cannot be selected or created")
 
     def stacks(self) -> frozenset[str]:
-        """Return the stacks that were ever created, of all environments."""
+        """Return all stacks that exist, of all environments."""
         listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
         return frozenset(item["name"].rsplit("/", 1)[-1] for item in listed)
 
@@ -165,16 +166,16 @@ class Engine:
     @cached_property
     def version(self) -> str:
         """Return the version of the engine."""
-        return self._call(["version"], "the engine does not tell its version").strip()
+        return self._call(["version"], "the version of the engine cannot be read").strip()
 
     def forget(self, stack: str) -> None:
-        """Drop the record of ``stack`` with all that is in it; nothing in any cluster is touched."""
+        """Delete the record of ``stack`` and its resources; objects in clusters are not changed."""
         self._call(
             ["stack", "rm", "--yes", "--force", "--preserve-config", "--stack", stack], f"{stack}: cannot be removed"
         )
 
     def unprotect(self, stack: str) -> None:
-        """Lift the protection of everything in ``stack``, so that it can be destroyed."""
+        """Remove the protection of all resources in ``stack``, so that they can be destroyed."""
         self._call(["state", "unprotect", "--all", "--yes", "--stack", stack], f"{stack}: cannot be unprotected")
 
     def run(
@@ -185,10 +186,10 @@ class Engine:
         watch: Callable[[Progress], None] = lambda _: None,
         stopping: Callable[[], None] = lambda: None,
     ) -> Run:
-        """Run ``pulumi VERB``, call ``watch`` several times a second, and ``stopping`` once it is asked to end.
+        """Run ``pulumi VERB``; call ``watch`` several times a second, and ``stopping`` when a stop is requested.
 
         Raises:
-            EngineStopped: after Ctrl-C; the engine has ended cleanly by then.
+            EngineStopped: after Ctrl-C, when the engine has exited cleanly.
         """
         folder = log_folder()
         folder.mkdir(parents=True, exist_ok=True)
@@ -222,8 +223,8 @@ class Engine:
         )
 
     def _call(self, arguments: list[str], failure: str, *, stdin: str = "") -> str:
-        words = " ".join(arguments[:2])
-        asked.pass_by(words)
+        command = " ".join(arguments[:2])
+        asked.pass_by(command)
         done = subprocess.run(
             [self.program, *arguments, "--non-interactive", "--color", "never"],
             cwd=paths.project(),
@@ -234,7 +235,7 @@ class Engine:
             check=False,
         )
         if done.returncode:
-            asked.pass_by(words)  # the terminal's Ctrl-C has ended it
+            asked.pass_by(command)  # Ctrl-C in the terminal also stopped this process
             reason = (done.stderr or done.stdout).strip().removeprefix("error: ")
             msg = f"{failure}: {reason}"
             raise EngineError(msg)
@@ -242,22 +243,22 @@ class Engine:
 
 
 def _require_python() -> None:
-    """Pass when the Python is there by which ``Pulumi.yaml`` and the commands in the graph run ours.
+    """Check that the Python interpreter exists with which ``Pulumi.yaml`` and commands in the graph run the program.
 
     Raises:
-        EngineError: a repository of regions has none.
+        EngineError: a user's repository has no such interpreter.
     """
     folder = paths.own()
     if folder and not (folder / ".venv" / "bin" / "python").exists():
         msg = (
-            f"{folder / '.venv'}: has no bin/python, by which {paths.PROJECT_FILE} runs the program; make it in "
+            f"{folder / '.venv'}: has no bin/python, with which {paths.PROJECT_FILE} runs the program; create it in "
             f"{folder}: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"
         )
         raise EngineError(msg)
 
 
 def log_folder() -> Path:
-    """Return where the engine's output and events are kept, beside the region: they outlive it."""
+    """Return the folder for logs and events of the engine; it outlives the region."""
     return paths.home() / "pulumi" / "logs"
 
 
@@ -266,7 +267,7 @@ def _resources(state: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _lines(file: Any) -> Iterator[str | None]:
-    """Yield whole lines of a file that grows; None when there is none for now."""
+    """Yield complete lines of a growing file; None while no further line is complete."""
     rest = b""
     while True:
         rest += file.read()
@@ -282,8 +283,8 @@ def _follow(
     progress: Progress,
     watch: Callable[[Progress], None],
 ) -> None:
-    """See all events of an engine until it has ended, and tell it when this command is asked to end."""
-    told = 0
+    """Process all events of an engine until it exits, and forward stop requests to it."""
+    forwarded = 0
     while True:
         ended = process.poll() is not None
         for line in iter(lines.__next__, None):
@@ -291,7 +292,7 @@ def _follow(
         watch(progress)
         if ended:
             return
-        for _ in range(told, asked.to_pass_on):
+        for _ in range(forwarded, asked.to_pass_on):
             process.send_signal(signal.SIGINT)
-        told = asked.to_pass_on
+        forwarded = asked.to_pass_on
         time.sleep(_POLL_SECONDS)

@@ -1,11 +1,11 @@
-"""How a run of the engine ends when it does not end by itself."""
+"""Errors that end a run of the engine."""
 
 from __future__ import annotations
 
 
 class EngineError(Exception):
-    """The engine, a stack or a lock is not as an operation needs it; the message says what to do."""
+    """The engine, a stack or a lock is in a state that an operation cannot use; the message contains the remedy."""
 
 
-class EngineStopped(Exception):  # noqa: N818 - somebody asked for it
-    """A run was asked to end, and the engine has recorded what it did."""
+class EngineStopped(Exception):  # noqa: N818 - a requested stop is not an error
+    """A run was stopped on request; the engine has recorded its changes."""

@@ -1,4 +1,4 @@
-"""The engine's events as they matter to a person: what is done, what is awaited, what went wrong.
+"""Collects the engine's events: finished and running operations, diagnostics, violations and the plan.
 
 Source of the shapes: the line-wise JSON that ``pulumi --event-log FILE`` writes (``apitype.EngineEvent``).
 """
@@ -21,7 +21,7 @@ _QUIET = frozenset({"same", "read", "discard", "refresh"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A policy that a resource breaks."""
+    """A policy violation of a resource."""
 
     policy: str
     mandatory: bool
@@ -38,26 +38,26 @@ class Diagnostic:
     message: str
 
     def __str__(self) -> str:
-        """Return the message, and what it is about if that is more than the stack."""
+        """Return the message, with its resource unless that is the stack."""
         return f"{self.urn}: {self.message}" if self.urn.text and is_object(self.urn) else self.message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """An operation that has begun and not ended."""
+    """An operation that has started and not finished."""
 
     urn: Urn
     operation: str
     since: float
-    """Clock of the event's arrival, in seconds."""
+    """Arrival time of the event on the monotonic clock, in seconds."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """What the events so far say. Feed it with `see`, in order."""
+    """Summary of the events so far. Pass each event to `see`, in order."""
 
     done: dict[str, str] = field(default_factory=dict)
-    """URN to operation, for resources that are as they should be."""
+    """URN to operation, for resources whose operation succeeded."""
     failed: dict[str, str] = field(default_factory=dict)
     running: dict[str, Running] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Progress:
     preview: bool = False
 
     def see(self, line: str, now: float) -> None:
-        """Take in one line of the event log; a line that is not whole JSON is an engine's crash and skipped."""
+        """Process a line of the event log; an incomplete line, from an engine crash, is skipped."""
         try:
             event = json.loads(line)
         except ValueError:
@@ -83,7 +83,7 @@ class Progress:
                     self._end(body["metadata"], self.done)
                     if body.get("planning"):
                         self.plan.see(body["metadata"])
-                        self.steps.see(body["metadata"], _word(body["metadata"]))
+                        self.steps.see(body["metadata"], _operation(body["metadata"]))
                 case "resOpFailedEvent":
                     self._end(body["metadata"], self.failed)
                 case "diagnosticEvent":
@@ -95,38 +95,38 @@ class Progress:
 
     @property
     def changes(self) -> Counter[str]:
-        """Return how many resources changed, by operation; components and providers are not counted."""
+        """Return the number of changed resources by operation, without components and providers."""
         return Counter(
             operation for urn, operation in self.done.items() if operation not in _QUIET and is_object(Urn(urn))
         )
 
     @property
     def settled(self) -> int:
-        """Return how many operations on resources other than components and providers are done with."""
+        """Return the number of finished operations on resources, without components and providers."""
         return sum(is_object(Urn(urn)) for urn in self.done)
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """Return the errors, in the order they came."""
+        """Return the errors, in order of arrival."""
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
     @property
     def warnings(self) -> list[str]:
-        """Return what was warned of, each once, in the order it came."""
-        return list(dict.fromkeys(str(one) for one in self.diagnostics if one.severity == "warning"))
+        """Return the warnings without duplicates, in order of arrival."""
+        return list(dict.fromkeys(str(item) for item in self.diagnostics if item.severity == "warning"))
 
     @property
     def refused(self) -> list[Violation]:
-        """Return the violations of mandatory policies, one of a kind."""
+        """Return the violations of mandatory policies, without duplicates."""
         return [violation for violation in self.violations if violation.mandatory]
 
     def awaited(self) -> list[Running]:
-        """Return the operations under way, longest first, components left out."""
+        """Return the running operations, longest first, without components."""
         operations = (item for item in self.running.values() if is_object(item.urn) and item.operation not in _QUIET)
         return sorted(operations, key=lambda item: (item.since, item.urn.text))
 
     def component(self, urn: str) -> Urn:
-        """Return the component that a resource belongs to; a resource without one stands for itself."""
+        """Return the component that contains a resource; a resource outside a component is returned itself."""
         parent = self.parents.get(urn, "")
         return Urn(urn) if not parent or Urn(parent).type == STACK else Urn(parent)
 
@@ -137,7 +137,7 @@ class Progress:
     def _end(self, metadata: dict[str, Any], verdict: dict[str, str]) -> None:
         self._adopt(metadata)
         self.running.pop(metadata["urn"], None)
-        verdict[metadata["urn"]] = _word(metadata)
+        verdict[metadata["urn"]] = _operation(metadata)
 
     def _adopt(self, metadata: dict[str, Any]) -> None:
         state = metadata.get("new") or metadata.get("old") or {}
@@ -163,16 +163,16 @@ class Progress:
             self.violations.append(violation)
 
 
-def _word(metadata: dict[str, Any]) -> str:
-    """Return the operation as a person calls it."""
+def _operation(metadata: dict[str, Any]) -> str:
+    """Return the operation as shown to users."""
     operation = str(metadata["op"])
     if "replac" in operation:
-        return "replace"  # up to three steps of one resource
+        return "replace"  # a replacement has up to three steps
     if operation == "delete" and (metadata.get("old") or {}).get("retainOnDelete"):
-        return "retain"  # the stack forgets it, the cluster keeps it
+        return "retain"  # removed from the stack, kept in the cluster
     return operation
 
 
 def plain(text: str) -> str:
-    """Return an engine's message without its colour directives."""
+    """Return an engine message without colour directives."""
     return _MARKUP.sub("", text)

@@ -1,4 +1,4 @@
-"""Which of the errors that the engine tells say why it failed."""
+"""Selects the errors of the engine that contain the cause of a failure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _ECHOES = (
     "resource operation failed",
     "an unhandled error occurred: the program ended with exit code",
 )
-"""How messages begin that say only that something failed; why is said by another one."""
+"""Prefixes of messages that only report a failure, without its cause."""
 
 
 def causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the errors that say why, each once; those that only say that something failed are left out."""
+    """Return the errors that contain a cause, without duplicates; or all errors if none does."""
     unique = {(error.urn.text, error.message): error for error in errors}
-    telling = [error for error in unique.values() if not error.message.startswith(_ECHOES)]
-    return telling or list(unique.values())
+    specific = [error for error in unique.values() if not error.message.startswith(_ECHOES)]
+    return specific or list(unique.values())
 
 
 def unmet_gate(errors: Iterable[Diagnostic]) -> str | None:
-    """Return what a stack waits for and how to resume, when one of ``errors`` is an unmet gate."""
+    """Return the pending gate of a stack and how to resume, if one of ``errors`` reports an unmet gate."""
     waiting = (error.message for error in errors if error.message.startswith(WAITING))
     return next((message.removeprefix(WAITING) for message in waiting), None)

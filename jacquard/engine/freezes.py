@@ -1,4 +1,4 @@
-"""What would change in the stacks that a freeze protects."""
+"""Finds pending changes in stacks that a freeze protects."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Previews: TypeAlias = Callable[[Sequence[str]], Mapping[str, Run]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrozenStack:
-    """A stack that freezes protect, and how many of its resources an apply would change."""
+    """A frozen stack, and the number of resources that an apply would change."""
 
     stack: str
     violations: tuple[Violation, ...]
-    """One for each tenant and freeze."""
+    """One violation for each tenant and freeze."""
     changes: int
 
 
 def frozen_stacks(environment: Environment, now: dt.datetime, previews: Previews) -> list[FrozenStack]:
-    """Return the stacks that are frozen at ``now``, in the order they are applied.
+    """Return the stacks that are frozen at ``now``, in order of application.
 
-    Each is previewed, since the pack refuses to apply a frozen stack at all, though nothing of it may change.
+    Each stack is previewed, because the policy pack rejects an apply of a frozen stack even without changes.
 
     Args:
-        environment: whose stacks.
-        now: a moment with a time zone.
-        previews: runs the preview of each of some stacks, and raises when one fails.
+        environment: environment of the stacks.
+        now: time with a time zone.
+        previews: runs the previews of the given stacks; raises if a preview fails.
     """
-    found = {stack: tuple(frozen(environment, stack, now)) for stack in stack_names(environment)}
-    found = {stack: violations for stack, violations in found.items() if violations}
-    runs = previews(tuple(found))
+    blocked = {stack: tuple(frozen(environment, stack, now)) for stack in stack_names(environment)}
+    blocked = {stack: violations for stack, violations in blocked.items() if violations}
+    runs = previews(tuple(blocked))
     return [
         FrozenStack(stack=stack, violations=violations, changes=runs[stack].progress.changes.total())
-        for stack, violations in found.items()
+        for stack, violations in blocked.items()
     ]

@@ -1,8 +1,8 @@
-"""Which losses that a plan brings need a person's word first.
+"""Finds destructive changes of a plan that need confirmation.
 
-An object whose declaration did not change is never deleted or replaced without one, whatever the engine makes of it;
-and an object of a guarded kind is not, unless the data itself is the word: what it belonged to has left the data, which
-`jacquard check` lets happen only after it was retired. A group of nodes must have been applied without any.
+An object whose declaration did not change is never deleted or replaced without confirmation, whatever the engine
+plans. An object of a guarded kind needs confirmation too, unless its owner was removed from the data, which `jacquard
+check` allows only after retirement. A node group can be deleted after an apply with zero replicas.
 """
 
 from __future__ import annotations
@@ -35,77 +35,77 @@ _NETWORKS = frozenset(
         "vpc.dpu.nvidia.com/DPUVirtualNetwork",
     }
 )
-"""Kinds whose objects are called like the VPC that they are, or like it and more behind a hyphen."""
+"""Kinds whose objects are named like their VPC, or like it with a suffix after a hyphen."""
 
 
 _RELEASE, _KUSTOMIZATION = "helm.toolkit.fluxcd.io/HelmRelease", "kustomize.toolkit.fluxcd.io/Kustomization"
 _OTHER_DELIVERY = {_RELEASE: _KUSTOMIZATION, _KUSTOMIZATION: _RELEASE}
-"""Kinds by which Flux brings the same operator. When one goes, it takes all that it brought, unless it is suspended."""
+"""Kinds by which Flux installs the same operator. Deleting one uninstalls its objects, unless it is suspended."""
 
 
 class Reason(StrEnum):
-    """Why a loss needs a word."""
+    """Reason why a destructive change needs confirmation."""
 
-    UNCHANGED = "nobody changed what is declared of it"
+    UNCHANGED = "its declaration did not change"
     RENAMED = "it is still declared, by a resource of another name"
     GUARDED = "its kind is guarded"
-    TAKEN_OVER = "it would take away what another delivery of its name brings"
+    TAKEN_OVER = "its deletion would uninstall objects that another delivery of its name installs"
     IN_USE = "it is in use"
-    UNSEEN = "nobody could look who uses it"
+    UNSEEN = "its users could not be determined"
 
 
 Users: TypeAlias = Callable[[Loss], tuple[str, ...] | None]
-"""Returns who uses an object, without what the plan itself moves or takes away; None where nobody could look."""
+"""Returns the users of an object, except those that the plan itself moves or deletes; None if they are unknown."""
 MOST_NAMED = 5
-"""Most users that a text names."""
+"""Maximum number of users listed in a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """An object that a plan would delete or replace, and that is held until somebody says so."""
+    """An object that a plan would delete or replace, and whose change is blocked until it is confirmed."""
 
     loss: Loss
     reason: Reason
     users: tuple[str, ...] = ()
-    """Who uses it, if that is the reason."""
+    """Users of the object, if they are the reason."""
 
     @property
     def operation(self) -> str:
-        """Return what would be done to it."""
+        """Return the planned operation."""
         return "replace" if self.loss.replaced else "delete"
 
     def __str__(self) -> str:
-        """Return a line for a person: what would happen to which object, what forces it, and why it is held."""
+        """Return a line with the operation, the object, the properties that force it, and the reason for the block."""
         forced = f", forced by {', '.join(self.loss.forced_by)}" if self.loss.forced_by else ""
         users = f" by {len(self.users)}: {listed(self.users, MOST_NAMED)}" if self.users else ""
         return f"{self.operation} {self.loss}{forced}: {self.reason}{users}"
 
 
-def _nobody(_: Loss) -> tuple[str, ...]:
+def _no_users(_: Loss) -> tuple[str, ...]:
     return ()
 
 
-def held(plan: Plan, environment: Environment, users: Users = _nobody) -> list[Held]:
-    """Return the losses of ``plan`` that need a word, in order of kind and name.
+def held(plan: Plan, environment: Environment, users: Users = _no_users) -> list[Held]:
+    """Return the destructive changes of ``plan`` that need confirmation, sorted by kind and name.
 
     Args:
-        plan: of one stack.
-        environment: what the stack is to be.
-        users: tells who uses what would go; asked of objects whose cluster stays.
+        plan: plan of one stack.
+        environment: target environment of the stack.
+        users: returns the users of an object; called for objects whose cluster remains.
     """
     owners = frozenset(_owners(environment))
-    found = (_judged(loss, plan, owners) or _used(loss, owners, users) for loss in plan.losses.values())
-    return sorted((one for one in found if one), key=lambda one: (str(one.loss), one.loss.urn.text))
+    changes = (_guarded(loss, plan, owners) or _used(loss, owners, users) for loss in plan.losses.values())
+    return sorted((change for change in changes if change), key=lambda change: (str(change.loss), change.loss.urn.text))
 
 
 def digest(stack: str, found: Sequence[Held]) -> str:
-    """Return the word that lets exactly these losses of ``stack`` pass: another object or cause has another one."""
-    named = [[one.operation, one.loss.urn.text, *one.loss.forced_by, one.reason, *one.users] for one in found]
+    """Return the confirmation token of these changes of ``stack``; other objects or reasons have another token."""
+    named = [[item.operation, item.loss.urn.text, *item.loss.forced_by, item.reason, *item.users] for item in found]
     text = json.dumps([stack, sorted(named)], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
 
-def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
+def _guarded(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
     if loss.replaced and not loss.changed:
         return Held(loss=loss, reason=Reason.UNCHANGED)
     if not loss.replaced and loss.identity in plan.declared:
@@ -118,10 +118,10 @@ def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
 
 
 def _used(loss: Loss, owners: frozenset[str], users: Users) -> Held | None:
-    """Return that an object is held because of who uses it; one that comes anew under its name serves them on."""
-    if loss.replaced or loss.cluster not in owners or (found := users(loss)) == ():
+    """Return the block of an object that is in use; a replacement under the same name keeps serving its users."""
+    if loss.replaced or loss.cluster not in owners or (by := users(loss)) == ():
         return None
-    return Held(loss=loss, reason=Reason.UNSEEN if found is None else Reason.IN_USE, users=found or ())
+    return Held(loss=loss, reason=Reason.UNSEEN if by is None else Reason.IN_USE, users=by or ())
 
 
 def _kind(recorded: Json) -> str:
@@ -129,7 +129,7 @@ def _kind(recorded: Json) -> str:
 
 
 def _is_taken_over(loss: Loss, plan: Plan) -> bool:
-    """Tell whether what a delivery brought is brought by another one now, while the former one is not at rest."""
+    """Return whether another delivery installs the objects of this delivery, which is not suspended."""
     group, _, kind = _OTHER_DELIVERY.get(_kind(loss.recorded), "").partition("/")
     if loss.identity is None or (loss.recorded.get("spec") or {}).get("suspend") is True:
         return False
@@ -138,9 +138,9 @@ def _is_taken_over(loss: Loss, plan: Plan) -> bool:
 
 
 def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
-    """Tell whether the data says that an object goes: nothing runs in it, or what it belonged to has left the data."""
+    """Return whether the data permits the deletion: the object is empty, or its owner was removed from the data."""
     kind, metadata = _kind(loss.recorded), loss.recorded.get("metadata") or {}
-    if kind == _GROUP:  # its pool may have left the data before an `up` has emptied it
+    if kind == _GROUP:  # its pool may be removed from the data before an `up` scales it to zero
         return (loss.recorded.get("spec") or {}).get("replicas") == 0
     if kind in _NETWORKS and not _is_of_a_network(str(metadata.get("name")), owners):
         return True
@@ -150,7 +150,7 @@ def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
 
 
 def _owners(environment: Environment) -> Iterator[str]:
-    """Yield what objects are in or belong to: clusters, VPCs, and paths such as ``tenant/cluster/pool``."""
+    """Yield the possible owners of objects: clusters, VPCs, and paths such as ``tenant/cluster/pool``."""
     yield MANAGEMENT
     yield _network(UNASSIGNED)
     for tenant in environment.tenants:
@@ -163,7 +163,7 @@ def _owners(environment: Environment) -> Iterator[str]:
 
 
 def _is_of_a_network(name: str, owners: frozenset[str]) -> bool:
-    """Tell whether an object of this name is, or is part of, a VPC of the data: ``acme``, ``acme-west``."""
+    """Return whether an object of this name belongs to a VPC of the data: ``acme``, ``acme-west``."""
     parts = name.split("-")
     return any(_network("-".join(parts[:count])) in owners for count in range(1, len(parts) + 1))
 

@@ -1,7 +1,7 @@
-"""Who works on an environment: our own lock, and the locks that the engine leaves in a file backend.
+"""Locks of an environment: Jacquard's lock, and the locks of the engine in a file backend.
 
-Ours is held by the kernel for as long as the process lives, so it can never be stale. The engine's is a file that
-outlives a killed engine; one whose process is gone from this machine is removed, any other is respected.
+The kernel holds Jacquard's lock for the lifetime of the process, so it is never stale. The engine's lock is a file that
+outlives a killed engine. Locks of processes that no longer run on this machine are removed; others are respected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jacquard.machine import paths
 from jacquard.machine.lock import locked
 
 PROJECT = "jacquard"
-"""Name of the project whose ``Pulumi.yaml`` says none that can be read; `pulumi` tells what is wrong with it."""
+"""Default project name if ``Pulumi.yaml`` contains no readable name; `pulumi` reports the error."""
 _NAME = re.compile(r"""^name:\s*["']?([\w.-]+)""", re.MULTILINE)
 _PROCESSES = Path("/proc")
 _ENDED = "Z"
@@ -28,7 +28,7 @@ _ENDED = "Z"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Who holds a lock, and where it is written."""
+    """Holder of a lock, and the file of the lock."""
 
     pid: int
     user: str
@@ -38,24 +38,25 @@ class Holder:
 
     @property
     def gone(self) -> bool:
-        """Tell whether the process is certain to be gone: this machine, and no such engine runs."""
+        """Return whether the process has certainly ended: it was on this machine, and no such engine runs."""
         return self.host == socket.gethostname() and not _runs_engine(self.pid)
 
     def __str__(self) -> str:
-        """Return who, where and since when."""
+        """Return the process, user, host and start time."""
         return f"process {self.pid} of {self.user} on {self.host}, since {self.since.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def exclusively(environment: str, verb: str) -> AbstractContextManager[object]:
-    """Hold the environment for one command of this project.
+    """Lock the environment for a command of this project.
 
     Raises:
-        EngineError: another command holds it; says which, who and since when.
+        EngineError: another command has the lock; the message contains its verb, process and start time.
     """
 
     def refusal(holder: str) -> EngineError:
-        who = holder or "a process that has just begun"
-        return EngineError(f"{environment}: another command works on it: {who}; wait for its end and run this again")
+        process = holder or "a process that has just started"
+        msg = f"{environment}: locked by another command: {process}; wait for its end, then run this again"
+        return EngineError(msg)
 
     now = dt.datetime.now().astimezone()
     owner = f"jacquard {verb}, process {os.getpid()} on {socket.gethostname()}, since {now:%Y-%m-%d %H:%M:%S}"
@@ -78,22 +79,22 @@ def engine_locks(state: Path, stack: str) -> list[Holder]:
         except FileNotFoundError:
             continue  # released since the listing
         except (ValueError, KeyError):
-            msg = f"{file}: is no lock that the engine writes; look whether 'pulumi' runs, then delete the file"
+            msg = f"{file}: is not a lock of the engine; check that no 'pulumi' runs, then delete the file"
             raise EngineError(msg) from None
     return sorted(holders, key=lambda holder: holder.since)
 
 
 def project() -> str:
-    """Return the name of the project, by which the engine keeps its stacks and locks apart from those of others."""
-    found = _NAME.search((paths.project() / paths.PROJECT_FILE).read_text(encoding="utf-8", errors="replace"))
-    return found[1] if found else PROJECT
+    """Return the name of the project, under which the engine stores its stacks and locks."""
+    match = _NAME.search((paths.project() / paths.PROJECT_FILE).read_text(encoding="utf-8", errors="replace"))
+    return match[1] if match else PROJECT
 
 
 def free(state: Path, stack: str) -> list[Holder]:
     """Remove the engine's stale locks of ``stack`` and return their holders.
 
     Raises:
-        EngineError: a lock is held by a living process, or by one of another machine that cannot be looked at.
+        EngineError: a running process has the lock, or a process of another machine, which cannot be checked.
     """
     stale = []
     for holder in engine_locks(state, stack):
@@ -107,10 +108,12 @@ def free(state: Path, stack: str) -> list[Holder]:
 
 def _refusal(stack: str, holder: Holder) -> str:
     if holder.host == socket.gethostname():
-        remedy = "wait for its end, or stop it with Ctrl-C where it runs, and run this again"
+        remedy = "wait until it ends, or stop it with Ctrl-C where it runs, then run this again"
     else:
-        remedy = f"wait for its end; when that machine is gone for good, 'pulumi cancel -s {stack}' removes the lock"
-    return f"{stack}: another operation holds the stack's lock: {holder}; {remedy}"
+        remedy = (
+            f"wait until it ends; if that machine no longer exists, run 'pulumi cancel -s {stack}' to remove the lock"
+        )
+    return f"{stack}: locked by another operation: {holder}; {remedy}"
 
 
 def _runs_engine(pid: int) -> bool:
@@ -121,10 +124,10 @@ def _runs_engine(pid: int) -> bool:
     except PermissionError:
         return True
     try:
-        # A process number is given out again: only a `pulumi` can be the one that wrote the lock.
+        # Process numbers are reused: only a `pulumi` can be the process that wrote the lock.
         program = (_PROCESSES / str(pid) / "cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
         state = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
     except OSError:
         return True
-    # A process has no command line when it has ended and nobody asked how, or when it only just begins.
+    # The command line is empty for a zombie process and for a process that has just started.
     return Path(program).name.startswith("pulumi") if program else state != _ENDED

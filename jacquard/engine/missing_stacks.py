@@ -1,4 +1,4 @@
-"""Previews of stacks that nobody made, and that nobody has made by them: over a state that ends with the preview."""
+"""Previews stacks that do not exist, without creating them, on a temporary state."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from jacquard.harness import REHEARSAL_PASSPHRASE
 from jacquard.machine import paths
 
 _EMPTY = '{"version": 3, "checkpoint": {"latest": {"manifest": {"time": "2026-01-01T00:00:00Z"}}}}'
-"""A stack without resources, as the engine's file backend keeps it; without a manifest the program's own look at its
-state (`stacks.provider_record`) ends the engine in a panic (pulumi 3.259.0, `GetStackResourceOutputs`)."""
+"""State of a stack without resources in the file backend; without a manifest, reading the stack's own outputs
+(`stacks.provider_record`) makes the engine panic (pulumi 3.259.0, `GetStackResourceOutputs`)."""
 _PASSPHRASE, _SALT = ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"), "encryptionsalt:"
 
 
 @contextmanager
 def previewing(engine: Engine, ready: Ready) -> Iterator[Engine]:
-    """Give the engine that previews a stack, after a look at it, until the block ends.
+    """Yield the engine that previews a stack after `Engine.look`, until the block ends.
 
-    `pulumi preview` refuses a stack that is not there, and `pulumi stack init` would leave it, and a file of settings
-    among the data. So one that is not there is previewed over an empty state elsewhere, by a copy of its settings.
+    `pulumi preview` rejects a stack that does not exist, and `pulumi stack init` would create it, with a settings file
+    in the data. A missing stack is therefore previewed on an empty temporary state, with a copy of its settings.
     """
     if ready.made:
         yield engine
@@ -34,17 +34,17 @@ def previewing(engine: Engine, ready: Ready) -> Iterator[Engine]:
         file = state / ".pulumi" / "stacks" / project() / f"{ready.stack}.json"
         file.parent.mkdir(parents=True)
         file.write_text(_EMPTY)
-        yield _aside(engine, ready.stack, state)
+        yield _temporary(engine, ready.stack, state)
 
 
-def _aside(engine: Engine, stack: str, state: Path) -> Engine:
-    """Return an engine that keeps its state in a folder, and the stack's settings beside that."""
+def _temporary(engine: Engine, stack: str, state: Path) -> Engine:
+    """Return an engine with its state in a temporary folder, and a copy of the stack's settings next to it."""
     settings = paths.project() / paths.DATA / f"Pulumi.{stack}.yaml"
     text = settings.read_text(encoding="utf-8") if settings.exists() else ""
     (copied := state.parent / settings.name).write_text(text, encoding="utf-8")
-    found = copy.copy(engine)
-    found.variables = {**engine.variables, "PULUMI_BACKEND_URL": f"file://{state}?metadata=skip"}
-    if _SALT not in text and not any(name in found.variables for name in _PASSPHRASE):
-        found.variables[_PASSPHRASE[0]] = REHEARSAL_PASSPHRASE  # a state that ends with the preview keeps no secret
-    found.options = (*engine.options, "--config-file", str(copied))
-    return found
+    temporary = copy.copy(engine)
+    temporary.variables = {**engine.variables, "PULUMI_BACKEND_URL": f"file://{state}?metadata=skip"}
+    if _SALT not in text and not any(name in temporary.variables for name in _PASSPHRASE):
+        temporary.variables[_PASSPHRASE[0]] = REHEARSAL_PASSPHRASE  # a temporary state keeps no secret
+    temporary.options = (*engine.options, "--config-file", str(copied))
+    return temporary

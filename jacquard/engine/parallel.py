@@ -1,4 +1,4 @@
-"""Work on several stacks side by side: in order, so many at once, and a failure stops only what needs what failed."""
+"""Processes stacks in parallel and in dependency order; a failure only stops the dependants of the failed stack."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from jacquard.engine.shutdown import asked
 
 Result = TypeVar("Result")
 Needs: TypeAlias = Mapping[str, Collection[str]]
-"""Stacks, each after those that must be done with before it is begun, which are named."""
+"""Stacks in order, each with the stacks that must finish before it starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome(Generic[Result]):
-    """How the work on one stack ended."""
+    """Result of the work on one stack."""
 
     stack: str
     begun: bool = True
     result: Result | None = None
-    """What the work returned; None if it did not come to its end."""
+    """Return value of the work; None if it did not finish."""
     failure: Exception | None = None
-    """What it raised."""
+    """Exception of the work."""
     because_of: tuple[str, ...] = ()
-    """Stacks that failed and for which it was not begun; none where this command was asked to end before its turn."""
+    """Failed stacks because of which this stack was not started; empty if the command was stopped before its turn."""
 
     @property
     def done(self) -> bool:
-        """Tell whether the work came to its end."""
+        """Return whether the work finished."""
         return self.begun and self.failure is None
 
     @property
     def stopped(self) -> bool:
-        """Tell whether it did not come to its end because this command was asked to end."""
+        """Return whether the work did not finish because the command was stopped."""
         return isinstance(self.failure, EngineStopped) if self.begun else not self.because_of
 
 
@@ -47,19 +47,19 @@ def side_by_side(
     at_once: int,
     stopping: Callable[[], None] = lambda: None,
 ) -> list[Outcome[Result]]:
-    """Do ``work`` for each stack, in threads, and return how each ended, in the order of ``needs``.
+    """Run ``work`` for each stack in threads, and return the outcomes in the order of ``needs``.
 
-    Of stacks that may begin the first in that order does. Once this command is asked to end none begins any more; what
-    runs an engine is told to end, and awaited.
+    Stacks that are ready start in that order. After a stop request no further stack starts; running engines get the
+    request and are awaited.
 
     Args:
-        needs: the stacks, each with those that must be done before. One that is no stack of these counts as done.
-        work: is called with the name of a stack; whatever it raises is the failure of that stack.
-        at_once: how many may run at the same time.
-        stopping: is called when this command is asked to end and the engines are told.
+        needs: the stacks, each with its dependencies. Dependencies that are not keys of ``needs`` count as finished.
+        work: called with the name of a stack; an exception is the failure of that stack.
+        at_once: maximum number of stacks in progress.
+        stopping: called when this command is asked to stop and the engines get the request.
     """
     places = {stack: place for place, stack in enumerate(needs)}
-    order = TopologicalSorter({stack: [one for one in needed if one in needs] for stack, needed in needs.items()})
+    order = TopologicalSorter({stack: [other for other in needed if other in needs] for stack, needed in needs.items()})
     order.prepare()
     outcomes: dict[str, Outcome[Result]] = {}
     ready: list[str] = []
@@ -84,16 +84,16 @@ def side_by_side(
 
 
 def among(needs: Needs, stacks: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return what each of ``stacks`` needs of the others, be it by way of one that is left out."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the dependencies of each of ``stacks`` within ``stacks``, including indirect dependencies."""
+    closest: dict[str, tuple[str, ...]] = {}
     for stack, needed in needs.items():
-        near = [(one,) if one in stacks else found[one] for one in needed]
-        found[stack] = tuple(dict.fromkeys(one for ones in near for one in ones))
-    return {stack: needed for stack, needed in found.items() if stack in stacks}
+        near = [(other,) if other in stacks else closest[other] for other in needed]
+        closest[stack] = tuple(dict.fromkeys(other for others in near for other in others))
+    return {stack: needed for stack, needed in closest.items() if stack in stacks}
 
 
 def backwards(needs: Needs) -> dict[str, list[str]]:
-    """Return the stacks the other way round: each is begun once all that need it are done with."""
+    """Return the reversed order: each stack starts after all stacks that depend on it have finished."""
     return {stack: [other for other, needed in needs.items() if stack in needed] for stack in reversed(list(needs))}
 
 
@@ -107,10 +107,10 @@ def _ended(stack: str, future: Future[Result]) -> Outcome[Result]:
 
 
 def _failed(needed: Collection[str], outcomes: Mapping[str, Outcome[Result]]) -> tuple[str, ...]:
-    """Return the stacks that failed among those that are needed and all that these need."""
-    found: dict[str, None] = {}
+    """Return the failed stacks among ``needed`` and their dependencies."""
+    failed: dict[str, None] = {}
     for outcome in (outcomes[stack] for stack in needed if stack in outcomes):
         if outcome.failure and not outcome.stopped:
-            found[outcome.stack] = None
-        found |= dict.fromkeys(outcome.because_of)
-    return tuple(found)
+            failed[outcome.stack] = None
+        failed |= dict.fromkeys(outcome.because_of)
+    return tuple(failed)

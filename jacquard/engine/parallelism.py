@@ -1,4 +1,4 @@
-"""How many engines may run at once on this machine, within its memory and its cores."""
+"""Limits the number of parallel engines by the memory and cores of this machine."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _GROUP = Path("/sys/fs/cgroup")
 
 
 def at_once() -> int:
-    """Return how many engines may run at once: as set, or one for each core as far as memory that is free goes.
+    """Return the maximum number of parallel engines: the setting, or one per core within available memory.
 
     Raises:
-        SettingError: the setting is no number.
+        SettingError: the setting is not a number.
     """
     return settings.parallelism() or max(1, min(_cores(), available_bytes() // RUN_BYTES))
 
 
 def available_bytes() -> int:
-    """Return the memory that processes may still take: of this machine, or of the container that this runs in."""
+    """Return the available memory of this machine, or of its container."""
     return min(_of_machine(), _of_container())
 
 
@@ -35,14 +35,14 @@ def _cores() -> int:
 def _of_machine() -> int:
     try:
         lines = _MEMORY.read_text(encoding="ascii").splitlines()
-    except OSError:  # no Linux: all of it, since nothing says what is free
+    except OSError:  # not Linux: use the total memory, because the available memory is unknown
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     [kibibytes] = (line.split()[1] for line in lines if line.startswith(_AVAILABLE))
     return int(kibibytes) * 1024
 
 
 def _of_container() -> int:
-    """Return what is left of the limit that a container has (cgroup v2); what the machine has where there is none."""
+    """Return the unused part of the container's memory limit (cgroup v2); without a limit, that of the machine."""
     try:
         limit, used = ((_GROUP / f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
         return max(0, int(limit) - int(used))

@@ -1,9 +1,9 @@
-"""Starts a program that the kernel asks to end (SIGINT) when its parent is killed.
+"""Starts a program that the kernel interrupts (SIGINT) when its parent is killed.
 
-Usage: ``ends_with_parent.py PROGRAM ARGUMENT...``
+Usage: ``parent_death.py PROGRAM ARGUMENT...``
 
-A command that is killed outright cannot stop its engine any more; the kernel can, where it knows how (Linux). The
-engine then ends as after Ctrl-C: what runs is finished and recorded, and the lock is released.
+A command that is killed cannot stop its engine; the kernel can, on Linux. The engine then exits as after Ctrl-C:
+running operations are finished and recorded, and the lock is released.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Become the program named by the arguments."""
+    """Execute the program in the arguments."""
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""What is recorded of a stack, by digest: an apply can tell by it whether somebody else was at work meanwhile."""
+"""Computes a digest of a stack's recorded state, by which an apply detects concurrent changes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 def state_digest(resources: Sequence[Any]) -> str:
-    """Return the SHA-256 of the resources that a state has, as ``Engine.look`` returns them; secrets are encrypted.
+    """Return the SHA-256 of the resources of a state, as returned by ``Engine.look``; secrets are encrypted.
 
-    The moment of the last write, which stands beside them, is no part of it.
+    The time of the last write is not included.
     """
     return hashlib.sha256(json.dumps(resources, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

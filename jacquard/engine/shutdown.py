@@ -1,7 +1,6 @@
-"""Whether this command is asked to end while engines run, by Ctrl-C or a signal; each is told, and ends in order.
+"""Handles stop requests (Ctrl-C and signals) while engines run: forwards them, so that each engine exits cleanly.
 
-Signals come to a process, and its main thread alone hears them, whichever thread runs an engine: so there is one of
-this for all.
+Signals arrive in the main thread of the process, whichever thread runs an engine, so the process has a single instance.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from jacquard.engine.errors import EngineStopped
 
 
 class Asked:
-    """How often this process was asked to end while it listened."""
+    """Number of stop requests to this process while it listened."""
 
     def __init__(self) -> None:
         self._listening = False
         self._times = 0
-        self._unheard = 0
+        self._to_forward = 0
 
     @property
     def to_pass_on(self) -> int:
-        """Return how many times an engine that runs has to be told: all but the terminal's Ctrl-C, which it hears."""
-        return self._unheard
+        """Return the number of requests to forward to a running engine: all except Ctrl-C, which it receives itself."""
+        return self._to_forward
 
     def __bool__(self) -> bool:
-        """Tell whether this process was asked to end."""
+        """Return whether this process was asked to stop."""
         return self._times > 0
 
     @contextmanager
     def listened(self, stopping: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Listen while the block runs, and call ``stopping`` once this process is asked to end.
+        """Handle signals while the block runs, and call ``stopping`` at the first stop request.
 
-        A block within a block, and one of another thread than the main one, leave it to whoever listens.
+        Nested blocks, and blocks in other threads than the main thread, leave the signals to the active handler.
         """
         if self._listening or threading.current_thread() is not threading.main_thread():
             yield
@@ -46,13 +45,13 @@ class Asked:
 
         def hear(number: int, _frame: Any) -> None:
             self._times += 1
-            # A second signal would end an engine in disorder.
+            # A second signal would stop an engine without a clean exit.
             if number != signal.SIGINT or not _from_terminal():
-                self._unheard += 1
+                self._to_forward += 1
             if self._times == 1:
                 stopping()
 
-        self._listening, self._times, self._unheard = True, 0, 0
+        self._listening, self._times, self._to_forward = True, 0, 0
         before = {number: signal.signal(number, hear) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -62,18 +61,18 @@ class Asked:
                 signal.signal(number, handler)
 
     def pass_by(self, what: str) -> None:
-        """Pass when nobody asked.
+        """Return if no stop was requested.
 
         Raises:
-            EngineStopped: somebody did.
+            EngineStopped: a stop was requested.
         """
         if self:
-            msg = f"{what} was stopped; what was done is recorded, the same command goes on from there"
+            msg = f"{what} was stopped; finished changes are recorded, run the same command again to continue"
             raise EngineStopped(msg)
 
 
 asked = Asked()
-"""What this process was asked."""
+"""Stop requests of this process."""
 
 
 def _from_terminal() -> bool:

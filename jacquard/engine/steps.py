@@ -1,4 +1,4 @@
-"""What a preview would do to each resource, and what a refresh before it has found to be otherwise than applied.
+"""Steps of a preview for each resource, and drift that a preceding refresh detected.
 
 Source of the shapes: ``StepEventMetadata`` of the engine's events.
 """
@@ -15,34 +15,34 @@ _SILENT = frozenset({"same", "read", "refresh", "discard", "delete-replaced"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What would be done to one resource."""
+    """A planned step for one resource."""
 
     urn: Urn
     operation: str
-    """``create``, ``update``, ``replace``, ``delete``, or ``retain``: the stack forgets it and the cluster keeps it."""
+    """``create``, ``update``, ``replace``, ``delete``, or ``retain``: removed from the stack, kept in the cluster."""
     cluster: str
-    """The cluster it is in."""
+    """Cluster of the resource."""
     there: Json
-    """What is there, as far as it is known; nothing if nothing is."""
+    """Existing object, as far as known; empty if there is none."""
     declared: Json
-    """What is declared now; nothing if nothing is."""
+    """Current declaration; empty if there is none."""
     differing: tuple[str, ...]
-    """Properties that its provider calls others, as paths."""
+    """Paths of the properties that differ according to the provider."""
     forced_by: tuple[str, ...]
-    """Properties that cannot change without a replacement; nothing where the resource is not replaced."""
+    """Properties that force a replacement; empty if the resource is not replaced."""
 
 
 @dataclass(slots=True)
 class Steps:
-    """The steps of a preview that do something. Feed it with `see`, in order."""
+    """The steps of a preview that change a resource. Pass each step to `see`, in order."""
 
     found: dict[str, Step] = field(default_factory=dict)
-    """What would be done, by URN."""
+    """Planned steps, by URN."""
     drift: dict[str, Step] = field(default_factory=dict)
-    """What would make of resources again what was applied last, where a refresh found them otherwise, by URN."""
+    """Steps that would restore the last applied state of resources with drift, by URN."""
 
-    def see(self, metadata: Json, word: str) -> None:
-        """Take in a step that the engine is done with planning, which people call ``word``."""
+    def see(self, metadata: Json, label: str) -> None:
+        """Process a planned step, which is shown to users as ``label``."""
         urn, operation = Urn(metadata["urn"]), str(metadata["op"])
         old, new = metadata.get("old") or {}, metadata.get("new") or {}
         before, after = old.get("inputs") or {}, new.get("inputs") or {}
@@ -51,7 +51,7 @@ class Steps:
         if operation == "refresh" and before != after:
             self.drift[urn.text] = _step(metadata, "update" if after else "create", there=after, declared=before)
         if operation not in _SILENT:
-            self.found[urn.text] = _step(metadata, word, there=before, declared=after)
+            self.found[urn.text] = _step(metadata, label, there=before, declared=after)
 
 
 def _step(metadata: Json, operation: str, *, there: Json, declared: Json) -> Step:

@@ -1,4 +1,4 @@
-"""Names of resources in the engine."""
+"""Resource names (URNs) of the engine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _PROVIDER = "pulumi:providers:"
 
 @dataclass(frozen=True, slots=True)
 class Urn:
-    """A resource's name in the engine."""
+    """A resource name of the engine."""
 
     text: str
 
     @property
     def type(self) -> str:
-        """Return the resource's own type, without its parents'."""
+        """Return the type of the resource, without the types of its parents."""
         parts = self.text.split("::")
         return parts[2].rsplit("$", 1)[-1] if len(parts) > 2 else ""  # noqa: PLR2004 - urn:pulumi:stack::project::type::name
 
@@ -27,14 +27,14 @@ class Urn:
 
     @property
     def kind(self) -> str:
-        """Return the last word of the type, such as ``MachineDeployment``."""
+        """Return the last segment of the type, such as ``MachineDeployment``."""
         return self.type.rsplit(":", 1)[-1]
 
     def __str__(self) -> str:
-        """Return kind and name, as messages quote a resource."""
+        """Return kind and name, as messages show a resource."""
         return f"{self.kind} {self.name}"
 
 
 def is_object(urn: Urn) -> bool:
-    """Tell whether a resource is more than a frame for others: no stack, component or provider."""
+    """Return whether a resource is an object: not a stack, component or provider."""
     return urn.type != STACK and not urn.type.startswith((_PROVIDER, "jacquard:components:"))

@@ -1,1 +1,1 @@
-"""Hosts in the formats of other systems: read into records, mapped to an inventory, merged, and written."""
+"""Host lists in the formats of other systems: read, convert to inventory rows, merge, and write."""

@@ -1,4 +1,4 @@
-"""Addresses of BMCs in Metal3's form, and MAC addresses in ours, from what other systems write."""
+"""Converts BMC addresses of other systems to Metal3's form, and MAC addresses to Jacquard's form."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from components.specs.hosts.bmc import parse_bmc
 
 DRIVER = "redfish-virtualmedia+https"
-"""What a bare address is taken for: Redfish with virtual media over HTTPS."""
+"""Default driver of a bare address: Redfish with virtual media over HTTPS."""
 SYSTEM_PATH = "/redfish/v1/Systems/1"
-"""Where a BMC's only system is found with most vendors."""
+"""Path of a BMC's only system, with most vendors."""
 _PREFIX_LENGTH = re.compile(r"/[0-9]{1,3}")
 _HEX = re.compile(r"[0-9a-f]{12}")
 
@@ -20,12 +20,12 @@ def host_of(address: str) -> str:
 
 
 def bmc_url(address: str, driver: str, path: str) -> str:
-    """Return ``address`` in Metal3's form; what already has a scheme stays as it is."""
+    """Return ``address`` in Metal3's form; an address with a scheme is returned unchanged."""
     return address if "://" in address else f"{driver}://{_without_prefix_length(address)}{path}"
 
 
 def mac(text: str) -> str:
-    """Return a MAC address in lower case with colons; what is none stays as it is."""
+    """Return a MAC address in lower case with colons; other text is returned unchanged."""
     digits = re.sub("[:.-]", "", text.lower())
     return ":".join(re.findall("..", digits)) if _HEX.fullmatch(digits) else text
 

@@ -1,4 +1,4 @@
-"""BareMetalHosts of a cluster, as ``kubectl get baremetalhosts -A -o json`` or ``-o yaml`` prints them; read only."""
+"""Reads BareMetalHosts of a cluster, as ``kubectl get baremetalhosts -A -o json`` or ``-o yaml`` prints them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _HARDWARE = ("status", "hardware")
 
 
 def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the hosts of ``text``, JSON or YAML by its first character, and what is wrong with it.
+    """Return the hosts of ``text``, JSON or YAML according to its first character, and the errors in it.
 
-    A host has its ``metadata`` and ``spec`` as far as they say who it is, its ``labels``, and what inspection found of
-    its chassis under ``hardware``.
+    A record has the identifying fields of ``metadata`` and ``spec``, its ``labels``, and the chassis data of the
+    inspection under ``hardware``.
     """
     read = read_json if text.lstrip()[:1] in {"{", "["} else read_yaml
     entries, problems = read(file, text, "items")
@@ -46,11 +46,11 @@ def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Prob
         if kind == "BareMetalHost":
             records.append(record(line, _fields(body)))
         else:
-            rule = f"is no BareMetalHost (got {'kind ' + shown(kind) if isinstance(kind, str) else 'no kind'})"
-            problems.append(Problem(file, line, "", f"{rule}; export BareMetalHosts only"))
+            rule = f"is not a BareMetalHost (got {'kind ' + shown(kind) if isinstance(kind, str) else 'no kind'})"
+            problems.append(Problem(file, line, "", f"{rule}; export only BareMetalHosts"))
     if not records and not problems:
         problems.append(
-            Problem(file, 0, "", "has no BareMetalHost; export them by kubectl get baremetalhosts -A -o json")
+            Problem(file, 0, "", "has no BareMetalHost; export them with kubectl get baremetalhosts -A -o json")
         )
     return records, problems
 
@@ -62,16 +62,16 @@ def _fields(body: Any) -> dict[str, Any]:
         for step in path:
             inner = inner.setdefault(step, {})
         inner[last] = dig(body, *path, last)
-    named = dig(body, "metadata", "labels")
+    names = dig(body, "metadata", "labels")
     vendor = dig(body, *_HARDWARE, "systemVendor")
     return {
         **fields,
-        "labels": _texts(named),
+        "labels": _texts(names),
         "hardware": {"hostname": dig(body, *_HARDWARE, "hostname"), "systemVendor": _texts(vendor)},
     }
 
 
 def _texts(value: Any) -> dict[str, str]:
-    """Return the entries of a mapping that are text: nothing else is said there."""
+    """Return the entries of a mapping whose keys and values are strings."""
     entries = value.items() if isinstance(value, dict) else ()
     return {key: entry for key, entry in entries if isinstance(key, str) and isinstance(entry, str)}

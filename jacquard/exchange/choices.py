@@ -1,4 +1,4 @@
-"""What a person says about a foreign file: where values stand, what they mean here, which rows count."""
+"""Options of an import: the mapping of keys and values of a foreign file, and the selection of rows."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH, bmc_url
 from jacquard.exchange.records import Record, is_credential, known_keys
 
 HALL = "hall"
-"""Not a column, but what rows of other halls are told by."""
+"""Pseudo-column that identifies rows of other halls."""
 MAX_LISTED = 12
 _PLACE = re.compile(r"\{([a-z_]*)\}")
 _TEMPLATES = ("rack", "slot", "host", "instance_type", "leaf")
-"""Columns whose value may stand in braces in a value that is set."""
+"""Columns that a fixed value can contain in braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Options of an import; all of them as given, left and right of ``=``."""
+    """Options of an import, as given left and right of ``=``."""
 
     maps: Mapping[str, str] = field(default_factory=dict)
-    """Column of ours, or ``hall``, by the key of the file that says it."""
+    """Inventory column, or ``hall``, by key of the file."""
     fixed: Mapping[str, str] = field(default_factory=dict)
-    """Value of a column of ours where neither file nor inventory says one; ``bmc-{rack}`` takes each host's rack."""
+    """Value of a column that neither file nor inventory sets; ``bmc-{rack}`` contains each host's rack."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """Instance type by what the file calls it."""
+    """Instance type by its name in the file."""
     only: Mapping[str, str] = field(default_factory=dict)
-    """Key and the value that rows must have."""
+    """Key, and the value that rows must have."""
     driver: str | None = None
-    """Driver of BMCs that are given by address; None takes the one a host has already, or the usual one."""
+    """Driver of BMCs given by address; None for the existing driver of the host, or the default."""
     system_path: str = SYSTEM_PATH
 
     def url(self, address: str) -> str:
@@ -42,17 +42,17 @@ class Choices:
         return bmc_url(address, driver, "" if driver.startswith("ipmi") else self.system_path)
 
     def counts(self, item: Record) -> bool:
-        """Tell whether ``item`` is one of those that are asked for."""
+        """Return whether the options select ``item``."""
         return all(item.value(key) == value for key, value in self.only.items())
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Return ``template`` with the values that it names in braces."""
-    return _PLACE.sub(lambda found: values.get(found[1], ""), template)
+    """Return ``template`` with the values of the names in braces."""
+    return _PLACE.sub(lambda match: values.get(match[1], ""), template)
 
 
 def wrong_choices(choices: Choices, records: Iterable[Record], instance_types: Iterable[str]) -> Iterator[Problem]:
-    """Report choices that name what is not there; ``file`` of such a problem is the option."""
+    """Report options with unknown names; the ``file`` of such a problem is the option."""
     keys = known_keys(records) if choices.maps or choices.only else []
     columns = (*ALL_COLUMNS, HALL)
     for key, column in choices.maps.items():
@@ -68,13 +68,13 @@ def wrong_choices(choices: Choices, records: Iterable[Record], instance_types: I
     for name, kind in choices.types.items():
         yield from _unknown(f"--type '{name}={kind}'", "instance type", kind, instance_types)
     if not re.match(BMC_ADDRESS, choices.url("host")):
-        text = f"is no driver and path of Metal3 (they give {shown(choices.url('10.0.0.1'))}); write {DRIVER}"
+        text = f"driver and path are not in Metal3's form (got {shown(choices.url('10.0.0.1'))}); write {DRIVER}"
         yield Problem("--bmc-driver", 0, "", f"{text} and {SYSTEM_PATH}")
 
 
 def _unknown_key(option: str, key: str, keys: list[str]) -> Iterator[Problem]:
     if is_credential(key):
-        text = f"'{key}' is a credential, which is never read; keep it in a Secret and name that in bmc_secret"
+        text = f"'{key}' is a credential, which is never read; store it in a Secret and name the Secret in bmc_secret"
         yield Problem(option, 0, "", text)
     elif key not in keys and not any(known.startswith((f"{key}.", f"{key}[")) for known in keys):
         yield from _unknown(option, "key of a row", key, keys)
@@ -83,5 +83,5 @@ def _unknown_key(option: str, key: str, keys: list[str]) -> Iterator[Problem]:
 def _unknown(option: str, what: str, name: str, names: Iterable[str]) -> Iterator[Problem]:
     known = list(names)
     if name not in known:
-        near = suggestion(name, known) or "; write one of them"
-        yield Problem(option, 0, "", f"'{name}' is no {what} ({listed(known, MAX_LISTED)}){near}")
+        near = suggestion(name, known) or "; choose a listed name"
+        yield Problem(option, 0, "", f"'{name}' is not a valid {what} ({listed(known, MAX_LISTED)}){near}")

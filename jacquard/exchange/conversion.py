@@ -1,4 +1,4 @@
-"""Turns records of a foreign file into rows of an inventory, with every problem of every row."""
+"""Converts records of a foreign file to rows of an inventory, and reports all problems of each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.exchange.records import Record, whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One row to be, and where its values come from."""
+    """A future inventory row, and the origins of its values."""
 
     file: str
     line: int
@@ -26,7 +26,7 @@ class Row:
 
 
 class Converter:
-    """Turns records of one file into rows. Afterwards ``problems`` holds what is wrong with them."""
+    """Converts records of one file to rows; ``problems`` then contains the problems of the records."""
 
     def __init__(
         self, file: str, source: Source, choices: Choices, known: Mapping[str, Mapping[str, str]], types: Sequence[str]
@@ -42,22 +42,22 @@ class Converter:
             self._keys[column] = (key,)
 
     def hall(self, item: Record) -> str | None:
-        """Return the hall that ``item`` names; None when it names none, or rows are chosen by their hall otherwise."""
+        """Return the hall of ``item``; None if it has none, or if the rows are already selected by hall."""
         keys = self._keys[HALL]
         return None if any(key in self._choices.only for key in keys) else self._first(item, keys)[1]
 
     def row(self, item: Record) -> Row:
-        """Return ``item`` as a row; what the file does not say of a host that is known stays as it is."""
-        found = {column: self._first(item, self._keys[column]) for column in ALL_COLUMNS}
-        cells = {column: self._cleaned(column, value) for column, (_, value) in found.items() if value}
-        origins = {column: key for column, (key, value) in found.items() if value}
+        """Return ``item`` as a row; values of a known host that the file does not contain are unchanged."""
+        values = {column: self._first(item, self._keys[column]) for column in ALL_COLUMNS}
+        cells = {column: self._cleaned(column, value) for column, (_, value) in values.items() if value}
+        origins = {column: key for column, (key, value) in values.items() if value}
         known = self._known.get(cells.get("host", ""), {})
         self._set_bmc(item, cells, origins, known.get("bmc", ""))
         if "instance_type" in cells:
             cells["instance_type"] = self._instance_type(item, origins["instance_type"], cells["instance_type"])
         cells = {**known, **cells}
-        unsaid = {column: text for column, text in self._choices.fixed.items() if not cells.get(column)}
-        cells |= {column: filled(text, {**unsaid, **cells}) for column, text in unsaid.items()}
+        unset = {column: text for column, text in self._choices.fixed.items() if not cells.get(column)}
+        cells |= {column: filled(text, {**unset, **cells}) for column, text in unset.items()}
         for column in ALL_COLUMNS:
             if not cells.get(column) and column not in OPTIONAL_COLUMNS:
                 self._problem(item, column, self._missing(item, column))
@@ -82,7 +82,7 @@ class Converter:
         return value
 
     def _set_bmc(self, item: Record, cells: dict[str, str], origins: dict[str, str], known: str) -> None:
-        """Write the BMC in Metal3's form, from its address where that is all there is."""
+        """Set the BMC in Metal3's form, from its address if the file has no URL."""
         key, address = self._first(item, self._source.addresses)
         if "bmc" not in cells and address:
             cells["bmc"], origins["bmc"] = address, key
@@ -93,7 +93,8 @@ class Converter:
         bmc = cells.get("bmc", "")
         if parse_bmc(bmc).has_login:
             text = (
-                f"{origins['bmc']} carries a login, not shown here; remove it and keep it in the Secret of bmc_secret"
+                f"{origins['bmc']} contains credentials, not shown here; remove them and store them in the Secret of"
+                " bmc_secret"
             )
             self._problem(item, "bmc", text)
             bmc = parse_bmc(bmc).without_login
@@ -107,9 +108,9 @@ class Converter:
         kind = self._choices.types.get(name, name)
         if kind not in self._types:
             near = nearest(kind, self._types)
-            remedy = f"did you mean '{near}'? then" if near else "say which it is by"
+            remedy = f"did you mean '{near}'? then" if near else "map it with"
             option = shown(f"{name}={near or 'INSTANCE_TYPE'}")
-            rule = f"{shown(name)} in {key} is no instance type of the catalogue ({listed(self._types)})"
+            rule = f"{shown(name)} in {key} is not an instance type of the catalogue ({listed(self._types)})"
             self._problem(item, "instance_type", f"{rule}; {remedy} --type {option}")
         return kind
 
@@ -118,7 +119,7 @@ class Converter:
         keys = list(item.keys())
         has = listed(keys[:MAX_LISTED]) + (" and more" if len(keys) > MAX_LISTED else "")
         rule = f"has no value in {sources} (the row has {has})"
-        return f"{rule}; write it there, name where it stands by --map KEY={column}, or set it by --set {column}=VALUE"
+        return f"{rule}; add it there, map another key with --map KEY={column}, or set it with --set {column}=VALUE"
 
     def _bmc_keys(self) -> str:
         return listed(dict.fromkeys((*self._keys["bmc"], *self._source.addresses)))
@@ -128,9 +129,9 @@ class Converter:
 
 
 def unprintable(rows: Sequence[Row]) -> Iterator[Problem]:
-    """Report values that no line of an inventory can hold."""
+    """Report values with characters that an inventory line cannot contain."""
     for row in rows:
         for column, value in row.cells.items():
             if not value.isprintable():
-                text = f"holds a line break or another character that shows nothing (got {shown(value)}); remove it"
+                text = f"contains a line break or another unprintable character (got {shown(value)}); remove it"
                 yield Problem(row.file, row.line, row.origins.get(column, column), text)

@@ -1,4 +1,4 @@
-"""Documents of other systems: the entries of a list in JSON or YAML, each with the line it begins in."""
+"""Reads the entries of a list in JSON or YAML documents, each with its line number."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from components.specs.reading.problems import Problem
 
 Entry = tuple[int, Any]
-"""The line an entry begins in, and the entry."""
+"""Line number and value of an entry."""
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MAX_DEPTH = 100
-"""Levels of nesting in YAML; an object of Kubernetes has twenty."""
-_AGAIN = "export it anew"
+"""Maximum nesting depth of YAML; a Kubernetes object has twenty levels."""
+_AGAIN = "export it again"
 
 
 def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of the list that ``text`` is or has at ``key``; a document without it is one entry.
+    """Return the entries of the list that ``text`` is, or has at ``key``; any other document is a single entry.
 
-    No problem shows any text of the file: it may be a password.
+    Problems never contain text of the file, because it may be a password.
     """
     try:
         whole = json.loads(text)
@@ -43,7 +43,7 @@ def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
 
 
 def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
-    """Return what `read_json` does, of one or more YAML documents. All values are text, as they stand in the file."""
+    """Return the entries of one or more YAML documents, as `read_json` does. All values are strings, as in the file."""
     loader = CBaseLoader(text)
     entries: list[Entry] = []
     try:
@@ -63,7 +63,7 @@ def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether nodes may be made of ``text``: the C library recurses for each level until the process dies."""
+    """Return whether ``text`` is safe to load: the C library recurses for each level until the process crashes."""
     depth = 0
     for event in parse(text, Loader=CBaseLoader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -83,7 +83,7 @@ def _items(node: Node | None, key: str) -> list[Node]:
 
 
 def _entries(text: str, whole: Any, key: str) -> Iterator[tuple[int, Any]]:
-    """Yield each entry of ``text``, which is ``whole``, and where it begins; the decoder itself keeps no positions."""
+    """Yield each entry of ``text``, decoded as ``whole``, with its position; the decoder does not report positions."""
     at = _skip(text, 0)
     if isinstance(whole, list):
         yield from _list(text, at)
@@ -110,7 +110,7 @@ def _list(text: str, at: int) -> Iterator[tuple[int, Any]]:
 
 
 def _next(text: str, at: int) -> int:
-    """Return where the next member begins, or the bracket that closes the last one."""
+    """Return the position of the next member, or of the closing bracket after the last member."""
     at = _skip(text, at)
     return _skip(text, at + 1) if text[at] == "," else at
 

@@ -1,7 +1,7 @@
-"""Hardware CSV of EKS Anywhere on bare metal.
+"""Reads and writes the hardware CSV of EKS Anywhere on bare metal.
 
-Columns: anywhere.eks.amazonaws.com, "Prepare hardware inventory". It skips columns that it does not know, so what it
-has no column for stands behind its own; what its ``hardwareSelector`` may ask for stands in ``labels``.
+Columns: anywhere.eks.amazonaws.com, "Prepare hardware inventory". EKS Anywhere skips unknown columns, so values without
+a column of their own follow after its columns; values that a ``hardwareSelector`` can match are in ``labels``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jacquard.exchange.records import Record, record
 from jacquard.exchange.tables import read_table, write_table
 
 OWN = ("ip_address", "netmask", "gateway", "nameservers", "disk", "vlan_id")
-"""Columns that EKS Anywhere has and an inventory here has not."""
+"""Columns of EKS Anywhere that the inventory does not have."""
 REQUIRED = ("ip_address", "netmask", "gateway", "nameservers", "disk")
 _LABELS = ("hall", "rack", "slot", "instance_type", "leaf")
 _EXTRA = ("serial", "bmc", "bmc_secret", "dpu_serial", "dpu_bmc")
@@ -34,7 +34,7 @@ _COLUMNS = (
 
 
 def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the machines of ``text`` and what is wrong with it; ``labels`` are read one by one."""
+    """Return the machines of ``text`` and the errors in it; each label in ``labels`` is read separately."""
     rows, problems = read_table(file, text)
     records = []
     for line, row in rows:
@@ -45,7 +45,7 @@ def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 
 
 def write_eks_a_csv(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
-    """Return ``hosts`` with what ``own`` says of each by column. Credentials stay empty."""
+    """Return ``hosts`` with the values of ``own`` by host and column. Credentials stay empty."""
     listed = tuple(hosts)
     extra = (*_EXTRA, *told(PORT_GUIDS, listed))
     columns = (*_COLUMNS, *extra)

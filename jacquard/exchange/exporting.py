@@ -1,4 +1,4 @@
-"""Hosts in the format of another system, with what that system wants to know beside."""
+"""Exports hosts in the format of another system, with additional values for that system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.exchange.records import is_credential
 from jacquard.exchange.tables import read_table
 
 HOST = "host"
-"""Column of a table of further values that names the host."""
+"""Column of the host name in a table of additional values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Export:
     text: str
     hosts: int
     notes: tuple[str, ...]
-    """Why the other system may refuse it."""
+    """Reasons why the other system may reject the file."""
 
 
 def export_hosts(
@@ -38,23 +38,23 @@ def export_hosts(
 ) -> Export:
     """Return the hosts of ``environment``, or of one hall, for ``target``.
 
-    ``fixed`` has values of the target's own columns for all hosts, ``table`` name and text of a CSV file with values
-    for each; no credential is among them.
+    ``fixed`` contains values of the target's own columns for all hosts, ``table`` the name and text of a CSV file with
+    values for each host; neither may contain credentials.
 
     Raises:
-        SpecError: with all problems of these and of the hosts.
+        SpecError: with all problems of the arguments and of the hosts.
     """
     halls = list(dict.fromkeys(host.hall for host in environment.hosts))
     hosts = [host for host in environment.hosts if hall in {None, host.hall}]
     problems = [*bmc_logins(environment)]
     if hall is not None and hall not in halls:
-        near = suggestion(hall, halls) or "; name one of them"
+        near = suggestion(hall, halls) or "; choose a listed hall"
         problems.append(Problem(f"--hall {hall}", 0, "", f"has no hosts in {environment.name} ({listed(halls)}){near}"))
     problems += [item for key, value in fixed.items() for item in _unknown(f"--set {key}={value}", 0, key, target)]
     rows: dict[str, Mapping[str, str]] = {}
     if table is not None:
-        rows, found = _rows(*table, target, {host.host for host in environment.hosts})
-        problems += found
+        rows, errors = _rows(*table, target, {host.host for host in environment.hosts})
+        problems += errors
     if problems:
         raise SpecError(environment.name, problems)
     own = {host.host: {**_site(environment, host, target), **fixed, **rows.get(host.host, {})} for host in hosts}
@@ -62,7 +62,7 @@ def export_hosts(
 
 
 def _site(environment: Environment, host: HostSpec, target: Target) -> dict[str, str]:
-    """Return the site of ``host`` where the other system asks for it."""
+    """Return the site of ``host`` if the other system has a column for it."""
     site = next((site.name for site in environment.region.sites if host.hall in site.halls), None)
     return {"site": site} if site and "site" in target.own else {}
 
@@ -74,31 +74,31 @@ def _rows(
     names = list(rows[0][1]) if rows else []
     if rows and HOST not in names:
         problems.append(
-            Problem(file, 1, "", f"has no column '{HOST}' ({listed(names)}); write the host of each row there")
+            Problem(file, 1, "", f"has no column '{HOST}' ({listed(names)}); add it with the host of each row")
         )
     for name in names:
         problems += [] if name == HOST else _unknown(file, 1, name, target)
-    found: dict[str, Mapping[str, str]] = {}
+    by_host: dict[str, Mapping[str, str]] = {}
     for line, row in rows:
         host = row.pop(HOST, None)
         if host is not None and host not in hosts:
             near = suggestion(host, hosts) or "; remove the row"
             problems.append(Problem(file, line, HOST, f"'{host}' is in no inventory/hall-*.csv{near}"))
-        elif host is not None and host in found:
-            problems.append(Problem(file, line, HOST, f"'{host}' stands twice; remove one of the rows"))
+        elif host is not None and host in by_host:
+            problems.append(Problem(file, line, HOST, f"'{host}' has two rows; remove one of them"))
         elif host is not None:
-            found[host] = {column: value for column, value in row.items() if value}
-    return found, problems
+            by_host[host] = {column: value for column, value in row.items() if value}
+    return by_host, problems
 
 
 def _unknown(file: str, line: int, column: str, target: Target) -> list[Problem]:
     if column in target.own:
         return []
     if is_credential(column):
-        text = f"'{column}' is a credential, which is never exported; tell {target.title} itself"
+        text = f"'{column}' is a credential, which is never exported; enter it in {target.title}"
     else:
-        near = suggestion(column, target.own) or "; write one of them"
-        text = f"'{column}' is no column that may be given for {target.title} ({listed(target.own)}){near}"
+        near = suggestion(column, target.own) or "; choose a listed column"
+        text = f"'{column}' is not an additional column of {target.title} ({listed(target.own)}){near}"
     return [Problem(file, line, "", text)]
 
 
@@ -110,13 +110,13 @@ def _notes(target: Target, hosts: Sequence[HostSpec], own: Mapping[str, Mapping[
     }
     empty = [f"{column} of {count}" for column, count in missing.items() if count]
     if empty:
-        yield f"{target.title} refuses empty values, and the inventory does not know {listed(empty)}: --set or --with"
+        yield f"{target.title} rejects empty values, and the inventory lacks {listed(empty)}: add --set or --with"
     if not target.drives_bmcs:
         return
     names = [host.host for host in hosts if not _is_address(parse_bmc(host.bmc).host)]
     if names:
-        yield f"{target.title} takes addresses of BMCs only; a name stands in the row of {listed(names)}"
-    yield "user names and passwords of BMCs are empty: the inventory has only the Secrets that hold them (bmc_secret)"
+        yield f"{target.title} requires IP addresses of BMCs; the BMC is a host name in the row of {listed(names)}"
+    yield "user names and passwords of BMCs are empty: the inventory only names their Secrets (bmc_secret)"
 
 
 def _is_address(text: str) -> bool:

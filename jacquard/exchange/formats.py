@@ -1,4 +1,4 @@
-"""The formats there are, by the name a person gives."""
+"""Supported formats, by the name of the command-line option."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jacquard.exchange.records import Record
 
 
 class TargetFormat(StrEnum):
-    """Formats that are written; all of them are read too."""
+    """Formats that can be written; all of them can also be read."""
 
     EKS_A_CSV = "eks-a-csv"
     NETBOX = "netbox"
@@ -21,7 +21,7 @@ class TargetFormat(StrEnum):
 
 
 class SourceFormat(StrEnum):
-    """Formats that are read."""
+    """Formats that can be read."""
 
     EKS_A_CSV = "eks-a-csv"
     NETBOX = "netbox"
@@ -35,30 +35,31 @@ Values = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """How a format is read."""
+    """Reader of a format."""
 
     read: Callable[[str, str], tuple[list[Record], list[Problem]]]
-    """Function that makes records and problems of a file's name and its text."""
+    """Function that returns records and problems for a file's name and text."""
     keys: Mapping[str, tuple[str, ...]]
-    """Keys of a record that may say a column of ours, by column; the first that does counts."""
+    """Record keys of each inventory column; the first key with a value is used."""
     addresses: tuple[str, ...] = ()
-    """Keys of a record that may say the address of a BMC without its driver."""
+    """Record keys with the address of a BMC without its driver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """How a format is written."""
+    """Writer of a format."""
 
     title: str
     write: Callable[[Iterable[HostSpec], Values], str]
     own: tuple[str, ...]
-    """Columns that say what an inventory here does not know."""
+    """Columns with values that the inventory does not contain."""
     required: tuple[str, ...]
-    """Columns of ``own`` that the other system refuses when they are empty."""
+    """Columns of ``own`` that the other system rejects if they are empty."""
     defaults: tuple[str, ...] = ()
-    """Columns of ``own`` that are written all the same."""
+    """Columns of ``own`` that have a default value."""
     drives_bmcs: bool = True
-    """Whether the other system logs in to BMCs itself, for which it wants their addresses, user names and passwords."""
+    """Whether the other system logs in to BMCs itself, and therefore needs their addresses, user names and
+    passwords."""
 
 
 SOURCES: Mapping[SourceFormat, Source] = {

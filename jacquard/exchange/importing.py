@@ -1,4 +1,4 @@
-"""An inventory of one hall with the hosts of a foreign file in it: what it would come to, or all that is wrong."""
+"""Merges the hosts of a foreign file into the inventory of a hall, and reports the changes or all problems."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _RULES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One host whose row would change: by column, what it says now and what it would say."""
+    """A host whose row would change: old and new value by column."""
 
     host: str
     columns: Mapping[str, tuple[str, str]]
@@ -45,31 +45,31 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """What an import comes to."""
+    """Result of an import."""
 
     file: str
-    """Inventory of the hall, relative to the environment."""
+    """Inventory file of the hall, relative to the environment."""
     text: str
-    """All of that file, old rows in their order, new ones after them."""
+    """Complete text of that file: existing rows in their order, then new rows."""
     added: tuple[HostSpec, ...]
     changed: tuple[Change, ...]
     removed: tuple[str, ...]
     kept: tuple[str, ...]
-    """Hosts that the foreign file does not have and that stay."""
+    """Hosts that are not in the foreign file and stay in the inventory."""
     unchanged: int
     notes: tuple[str, ...]
-    """What was left out on purpose."""
+    """Values and rows that were ignored intentionally."""
 
 
 def import_hosts(
     environment: Environment, hall: str, file: str, content: str, source: Source, choices: Choices, *, prune: bool
 ) -> Import:
-    """Return what ``content`` of the foreign ``file`` makes of the inventory of ``hall``.
+    """Return the inventory of ``hall`` after an import of ``content`` of the foreign ``file``.
 
-    Hosts are found again by name. One that the file does not have stays, unless ``prune``.
+    Existing hosts are matched by name. Hosts that are not in the file stay, unless ``prune`` is set.
 
     Raises:
-        SpecError: with all problems of the file, or of the region as it would be.
+        SpecError: with all problems of the file, or of the region after the import.
     """
     records, problems = source.read(file, content)
     kinds = [kind.name for kind in environment.instance_types.instance_types]
@@ -82,7 +82,7 @@ def import_hosts(
     halls = [converter.hall(item) for item in wanted]
     here = [item for item, its in zip(wanted, halls, strict=True) if its in {None, hall}]
     if not here:
-        text = _nobody(hall, converter, wanted) if records else "has no entries; export it anew"
+        text = _no_rows(hall, converter, wanted) if records else "has no entries; export it again"
         raise SpecError(environment.name, [Problem(file, 0, "", text)])
     new = [converter.row(item) for item in here]
     problems = converter.problems
@@ -90,14 +90,14 @@ def import_hosts(
     problems += [*unprintable(new)] or draft.problems({(problem.line, problem.path) for problem in converter.problems})
     if problems:
         raise SpecError(environment.name, problems)
-    notes = (*_withheld(here), *_left_out(len(records) - len(wanted), "that --only leaves out"))
+    notes = (*_withheld(here), *_left_out(len(records) - len(wanted), "excluded by --only"))
     others = Counter(its for its in halls if its not in {None, hall})
     notes += _left_out(others.total(), f"of {'halls' if len(others) > 1 else 'hall'} {listed(others)}")
     return draft.outcome(notes)
 
 
 class _Draft:
-    """The inventory as it would be."""
+    """The inventory after the import."""
 
     def __init__(
         self, environment: Environment, hall: str, new: Sequence[Row], old: Mapping[str, Cells], *, prune: bool
@@ -112,20 +112,20 @@ class _Draft:
         self._removed, self._kept = (gone, []) if prune else ([], gone)
         stay = [by_host[host] if host in by_host else self._known(host) for host in old if host in by_host or not prune]
         self._rows = [*stay, *(row for host, row in by_host.items() if host not in old), *twice]
-        # a row without a slot is told by the converter; its other columns are judged all the same
+        # The converter reports a row without a slot; its other columns are still checked.
         self.text = inventory_text([{**row.cells, "slot": row.cells["slot"] or "1"} for row in self._rows])
         self._reader = InventoryReader(self.file, hall)
         self._hosts = self._reader.read(self.text)
 
-    def problems(self, told: set[tuple[int, str]]) -> list[Problem]:
-        """Return what is wrong, told about the file a person edits, save what was ``told`` (line and column)."""
-        if told or self._reader.problems:
-            found = [self._told(problem) for problem in self._reader.problems]
-            return [problem for place, problem in found if place not in told]
-        return [self._told(problem)[1] for problem in self._cross_checked()]
+    def problems(self, reported: set[tuple[int, str]]) -> list[Problem]:
+        """Return the problems, located in the foreign file, except those already ``reported`` (line and column)."""
+        if reported or self._reader.problems:
+            located = [self._located(problem) for problem in self._reader.problems]
+            return [problem for place, problem in located if place not in reported]
+        return [self._located(problem)[1] for problem in self._cross_checked()]
 
     def outcome(self, notes: tuple[str, ...]) -> Import:
-        """Return what changes."""
+        """Return the changes."""
         now = {host.host: cells(host) for host in self._hosts}
         changes = {host: _columns(before, now[host]) for host, before in self._old.items() if host in now}
         return Import(
@@ -152,8 +152,8 @@ class _Draft:
         for rule in _RULES:
             yield from rule(after)
 
-    def _told(self, problem: Problem) -> tuple[tuple[int, str], Problem]:
-        """Return ``problem`` of the draft as one of the file that its row comes from, and that line and column."""
+    def _located(self, problem: Problem) -> tuple[tuple[int, str], Problem]:
+        """Return line and column of ``problem`` in the file of its row, and the problem with that location."""
         row = self._row(problem.line) if problem.file == self.file else None
         text = re.sub(rf"{re.escape(self.file)}:([0-9]+)", self._place, problem.text)
         if row is None:
@@ -161,9 +161,9 @@ class _Draft:
         path = row.origins.get(problem.path, problem.path)
         return (row.line, problem.path), Problem(row.file, row.line, path, text, problem.rule)
 
-    def _place(self, found: re.Match[str]) -> str:
-        row = self._row(int(found[1]))
-        return f"{row.file}:{row.line}" if row else found[0]
+    def _place(self, match: re.Match[str]) -> str:
+        row = self._row(int(match[1]))
+        return f"{row.file}:{row.line}" if row else match[0]
 
     def _row(self, line: int) -> Row | None:
         index = line - 2  # the header is line 1
@@ -178,15 +178,15 @@ def _unknown_hall(environment: Environment, hall: str) -> Iterator[Problem]:
     halls = [name for site in environment.region.sites for name in site.halls]
     if hall not in halls:
         near = suggestion(hall, halls) or "; add it to sites in region.yaml first"
-        yield Problem(f"--hall {hall}", 0, "", f"is no hall of {environment.name} ({listed(halls)}){near}")
+        yield Problem(f"--hall {hall}", 0, "", f"is not a hall of {environment.name} ({listed(halls)}){near}")
 
 
-def _nobody(hall: str, converter: Converter, wanted: Sequence[Record]) -> str:
+def _no_rows(hall: str, converter: Converter, wanted: Sequence[Record]) -> str:
     halls = dict.fromkeys(str(converter.hall(item)) for item in wanted)
     if not wanted:
-        return "has no row that --only asks for; name another value"
+        return "has no row that matches --only; choose another value"
     rule = f"has no host of hall {hall} (its halls are {listed(halls)})"
-    return f"{rule}; name another --hall, or the rows that are meant by --only KEY=VALUE with the key of the hall"
+    return f"{rule}; choose another --hall, or select rows by --only KEY=VALUE with the key of the hall"
 
 
 def _withheld(records: Sequence[Record]) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ def _withheld(records: Sequence[Record]) -> tuple[str, ...]:
     if not names:
         return ()
     where = f"{listed(names)} of {count} {'row' if count == 1 else 'rows'}"
-    return (f"{where} not read: credentials are references; put them into the Secrets that bmc_secret names",)
+    return (f"{where} not read: credentials are references; store them in the Secrets that bmc_secret names",)
 
 
 def _left_out(count: int, which: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Devices of NetBox: CSV as its bulk import reads it and its tables export it, or JSON of ``/api/dcim/devices/``.
+"""Reads and writes devices of NetBox: CSV for bulk import or from exported tables, or JSON of ``/api/dcim/devices/``.
 
-What NetBox has no field for stands in custom fields: ``cf_<name>`` in CSV for import, under ``custom_fields`` in JSON,
-under its bare label in an exported table. A slot here is no rack unit, so ``position`` is read only when it is mapped.
+Values without a NetBox field are custom fields: ``cf_<name>`` in CSV for import, ``custom_fields`` in JSON, the bare
+label in an exported table. A slot is not a rack unit here, so ``position`` is only read if it is mapped.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from jacquard.exchange.records import Record, record
 from jacquard.exchange.tables import read_table, write_table
 
 OWN = ("role", "manufacturer", "device_type", "status", "site", "platform", "tenant", "asset_tag", "position", "face")
-"""Columns that NetBox has and an inventory here has not."""
+"""Columns of NetBox that the inventory does not have."""
 REQUIRED = ("role", "manufacturer", "device_type", "status", "site")
 DEFAULTS = ("device_type", "status")
-"""Written as the instance type and as ``active`` unless told otherwise."""
+"""Columns that default to the instance type and to ``active``."""
 _CUSTOM = ("slot", "instance_type", "bmc", "bmc_secret", "boot_mac", "dpu_serial", "leaf", "dpu_bmc")
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "host": ("name",),
@@ -32,11 +32,11 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 ADDRESSES = ("oob_ip",)
 _COLUMNS = ("name", *OWN[:5], "location", "rack", "serial", *OWN[5:])
 _NAMES = ("name", "model", "value", "address", "display")
-"""What says most of an object that another one refers to, in this order."""
+"""Keys of a referenced object that can serve as its name, by preference."""
 
 
 def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the devices of ``text``, CSV or JSON by its first character, and what is wrong with it."""
+    """Return the devices of ``text``, CSV or JSON according to its first character, and the errors in it."""
     if text.lstrip()[:1] in {"{", "["}:
         return _read_devices(file, text)
     rows, problems = read_table(file, text)
@@ -44,7 +44,7 @@ def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 
 
 def write_netbox(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
-    """Return ``hosts`` for NetBox's bulk import of devices, with what ``own`` says of each by column."""
+    """Return ``hosts`` for NetBox's bulk import of devices, with the values of ``own`` by host and column."""
     listed = tuple(hosts)
     custom = (*_CUSTOM, *told(PORT_GUIDS, listed))
     columns = (*_COLUMNS, *(f"cf_{column}" for column in custom))
@@ -69,16 +69,18 @@ def _read_devices(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     for line, device in entries:
         if isinstance(device, dict):
             custom = device.get("custom_fields")
-            fields = {f"cf_{name}": _said(value) for name, value in custom.items()} if isinstance(custom, dict) else {}
-            fields |= {name: _said(value) for name, value in device.items() if name != "custom_fields"}
+            fields = (
+                {f"cf_{name}": _csv_value(value) for name, value in custom.items()} if isinstance(custom, dict) else {}
+            )
+            fields |= {name: _csv_value(value) for name, value in device.items() if name != "custom_fields"}
             records.append(record(line, fields))
         else:
-            problems.append(Problem(file, line, "", "is no device; write what /api/dcim/devices/ answers"))
+            problems.append(Problem(file, line, "", "is not a device; write the response of /api/dcim/devices/"))
     return records, problems
 
 
-def _said(value: Any) -> Any:
-    """Return what ``value`` is called in CSV: objects by their name."""
+def _csv_value(value: Any) -> Any:
+    """Return ``value`` as in CSV: referenced objects by their name."""
     if not isinstance(value, dict):
         return value
     return next((value[name] for name in _NAMES if isinstance(value.get(name), str)), value)

@@ -1,6 +1,7 @@
-"""Expected machines of NVIDIA Infra Controller (NICo), as ``nico-admin-cli expected-machine replace-all`` reads them.
+"""Reads and writes expected machines of NVIDIA Infra Controller (NICo).
 
-What it has no field for stands in ``metadata.labels``, of which it allows ten an object.
+The format is that of ``nico-admin-cli expected-machine replace-all``. Values without a field are in
+``metadata.labels``, of which NICo allows ten for each object.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from jacquard.exchange.records import Record, record
 
 _KEY = "expected_machines"
 OWN = ("bmc_mac_address", "sku_id")
-"""Fields that NICo has and an inventory here has not."""
+"""Fields of NICo that the inventory does not have."""
 REQUIRED = ("bmc_mac_address",)
 _LABELS = ("hall", "slot", "instance_type", "bmc", "bmc_secret", "leaf", "dpu_bmc", "port_guids")
 SOURCES: Mapping[str, tuple[str, ...]] = {
@@ -33,9 +34,9 @@ ADDRESSES = ("bmc_ip_address",)
 
 
 def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the expected machines of ``text`` and what is wrong with it.
+    """Return the expected machines of ``text`` and the errors in it.
 
-    Beside its fields a machine has ``labels`` by key, and as ``boot_nic`` its primary interface or its only one.
+    In addition to its fields, a record has ``labels`` by key, and as ``boot_nic`` the primary or only interface.
     """
     entries, problems = read_json(file, text, _KEY)
     records = []
@@ -43,13 +44,13 @@ def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
         if isinstance(machine, dict) and _KEY not in machine:
             records.append(record(line, {**machine, "labels": _labels(machine), "boot_nic": _boot_nic(machine)}))
         else:
-            rule = f'is no expected machine; write {{"{_KEY}": [...]}} with an object for each'
+            rule = f'is not an expected machine; write {{"{_KEY}": [...]}} with an object for each'
             problems.append(Problem(file, line, "", rule))
     return records, problems
 
 
 def write_nico(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
-    """Return ``hosts`` with what ``own`` says of each by field. Credentials stay empty."""
+    """Return ``hosts`` with the values of ``own`` by host and field. Credentials stay empty."""
     return json.dumps({_KEY: [_machine(host, own[host.host]) for host in hosts]}, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -80,8 +81,8 @@ def _labels(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _boot_nic(machine: Mapping[str, Any]) -> Any:
-    """Return the interface a machine boots from; newer versions call the list ``interfaces``."""
-    found = machine.get("interfaces") or machine.get("host_nics")
-    nics = [nic for nic in found if isinstance(nic, dict)] if isinstance(found, list) else []
+    """Return the boot interface of a machine; newer versions name the list ``interfaces``."""
+    interfaces = machine.get("interfaces") or machine.get("host_nics")
+    nics = [nic for nic in interfaces if isinstance(nic, dict)] if isinstance(interfaces, list) else []
     primary = [nic for nic in nics if nic.get("primary") is True]
     return next(iter(primary or nics), None) if len(primary or nics) == 1 else None

@@ -1,4 +1,4 @@
-"""What a foreign file says of one machine, in that file's own words, without its credentials."""
+"""Records of machines in a foreign file, with the keys of that file and without credentials."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 _CREDENTIAL = re.compile(r"passw|passphrase|secret|token|user_?name|private_?key", re.IGNORECASE)
-"""Keys whose values are left behind where a file is read, so that no later text can show them."""
+"""Keys whose values are dropped when a file is read, so that no later text can contain them."""
 _REFERENCES = ("bmc_secret", "cf_bmc_secret")
-"""Keys that look like a credential and name one."""
+"""Keys that match the pattern of credentials but only name one."""
 _MAX_DEPTH = 8
 _WHOLE = re.compile(r"([0-9]+)\.0+")
 _INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
@@ -18,28 +18,28 @@ _INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One machine of a foreign file."""
+    """A machine of a foreign file."""
 
     line: int
-    """Where it begins, from 1."""
+    """Line number of its start, from 1."""
     fields: Mapping[str, Any]
-    """Nested as in the file."""
+    """Fields, nested as in the file."""
     withheld: tuple[str, ...] = ()
-    """Names of the credentials it came with."""
+    """Names of its dropped credentials."""
 
     def value(self, key: str) -> str | None:
-        """Return the text at ``key``, such as ``mac``, ``labels.type`` or ``host_nics[0].mac_address``; None for none.
+        """Return the text at ``key``, such as ``mac``, ``labels.type`` or ``host_nics[0].mac_address``; None if absent.
 
-        A list of one text is that text.
+        A list with a single text is returned as that text.
         """
-        found = _at(self.fields, key)
-        if isinstance(found, list) and len(found) == 1:
-            found = found[0]
-        if isinstance(found, bool):
-            return str(found).lower()
-        if not isinstance(found, str | int | float):
+        value = _at(self.fields, key)
+        if isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if isinstance(value, bool):
+            return str(value).lower()
+        if not isinstance(value, str | int | float):
             return None
-        return str(found).strip() or None
+        return str(value).strip() or None
 
     def keys(self) -> Iterator[str]:
         """Yield the keys that have a text, in order."""
@@ -47,26 +47,26 @@ class Record:
 
 
 def record(line: int, fields: Mapping[str, Any]) -> Record:
-    """Return what ``fields`` say without credentials."""
+    """Return ``fields`` as a record without credentials."""
     withheld: dict[str, None] = {}
     return Record(line=line, fields=_without(fields, withheld), withheld=tuple(withheld))
 
 
 def is_credential(key: str) -> bool:
-    """Tell whether ``key`` names a value that is never read."""
+    """Return whether ``key`` names a credential, which is never read."""
     last = re.split(r"[.\]]", key)[-1]
     return bool(_CREDENTIAL.search(last)) and last not in _REFERENCES
 
 
 def known_keys(records: Iterable[Record]) -> list[str]:
-    """Return the keys that any of ``records`` has a text for."""
+    """Return the keys that have a text in any of ``records``."""
     return list(dict.fromkeys(key for item in records for key in item.keys()))  # noqa: SIM118 - not a mapping
 
 
 def whole(text: str) -> str:
-    """Return ``text`` without decimals that say nothing: rack units are numbers like 7.0 in NetBox."""
-    found = _WHOLE.fullmatch(text)
-    return found[1] if found else text
+    """Return ``text`` without zero decimals: rack units are numbers such as 7.0 in NetBox."""
+    match = _WHOLE.fullmatch(text)
+    return match[1] if match else text
 
 
 def _without(value: Any, withheld: dict[str, None], depth: int = 0) -> Any:
@@ -84,12 +84,12 @@ def _without(value: Any, withheld: dict[str, None], depth: int = 0) -> Any:
 
 
 def _at(node: Any, key: str) -> Any:
-    """Return what stands at ``key`` below ``node``; names of labels hold dots themselves, so all splits are tried."""
+    """Return the value at ``key`` below ``node``; names of labels can contain dots, so all splits are tried."""
     if not key:
         return node
     if isinstance(node, list):
-        found = _INDEX.fullmatch(key)
-        return _at(node[int(found[1])], found[2]) if found and int(found[1]) < len(node) else None
+        match = _INDEX.fullmatch(key)
+        return _at(node[int(match[1])], match[2]) if match and int(match[1]) < len(node) else None
     if not isinstance(node, Mapping):
         return None
     if key in node:

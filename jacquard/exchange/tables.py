@@ -1,4 +1,4 @@
-"""Tables of other systems as CSV: a header in any order, any further columns, any line ends, cells of many lines."""
+"""Reads and writes CSV tables of other systems: any column order, further columns, any line ends, multi-line cells."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from components.specs.reading.problems import Problem, listed
 
 Row = tuple[int, dict[str, str]]
-"""The line a row begins in, and its cells by column."""
+"""Line number of the start of a row, and its cells by column."""
 
 
 def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
-    """Return the rows of ``text`` and what is wrong with it; empty lines are skipped.
+    """Return the rows of ``text`` and the errors in it; empty lines are skipped.
 
-    No problem shows a row: a cell may be a password.
+    Problems never contain a row, because a cell may be a password.
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     lines: list[tuple[int, list[str]]] = []
@@ -26,22 +26,24 @@ def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
             lines += [(begin, cells)] if any(cells) else []
             begin = reader.line_num + 1
     except csv.Error:
-        return [], [Problem(file, begin, "", "is no row of CSV; close the quotes of this row, and double those inside")]
+        return [], [Problem(file, begin, "", "is not a CSV row; close the quotes of this row, and double those inside")]
     if not lines:
-        return [], [Problem(file, 0, "", "is empty; write a header and one row for each host")]
+        return [], [Problem(file, 0, "", "is empty; write a header and a row for each host")]
     (line, header), *rows = lines
     names = [name.strip() for name in header]
-    twice = [name for name, count in Counter(names).items() if count > 1 and name]
-    if twice:
-        return [], [Problem(file, line, "", f"has columns twice: {listed(twice)}; name each column once")]
+    duplicates = [name for name, count in Counter(names).items() if count > 1 and name]
+    if duplicates:
+        return [], [Problem(file, line, "", f"has duplicate columns: {listed(duplicates)}; name each column once")]
     problems = [
-        Problem(file, number, "", f"has {len(cells)} values, the header has {len(names)}; write one for each column")
+        Problem(
+            file, number, "", f"has {len(cells)} values, the header has {len(names)}; write a value for each column"
+        )
         for number, cells in rows
         if len(cells) != len(names)
     ]
     good = [(number, dict(zip(names, cells, strict=True))) for number, cells in rows if len(cells) == len(names)]
     if not rows:
-        problems.append(Problem(file, line, "", "has a header and no rows; write one row for each host"))
+        problems.append(Problem(file, line, "", "has a header and no rows; write a row for each host"))
     return good, problems
 
 

@@ -1,1 +1,1 @@
-"""Posts what a run found to the pull request it ran for: one comment, which later runs write over."""
+"""Posts the report of a run to its pull request, as a single comment that later runs update."""

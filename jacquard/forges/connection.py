@@ -1,6 +1,6 @@
-"""Asks a forge's API over HTTP, and turns whatever goes wrong into one sentence. Nothing is asked twice here.
+"""Sends requests to a forge's HTTP API, and converts errors to one-sentence messages. Does not retry.
 
-Redirects are not followed, so that the token goes nowhere but to the address it is for.
+Redirects are not followed, so that the token is only sent to its own address.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from jacquard.forges.forge import Busy, ForgeError, Gone
 
 _TIMEOUT_SECONDS = 30.0
 _PAGE = 100
-"""Most comments that a forge gives at once."""
+"""Maximum page size of a list of comments."""
 _UNSAID_LIMIT_SECONDS = 60.0
-"""How long GitHub asks to wait after a limit that does not say until when."""
+"""Waiting time that GitHub recommends after a rate limit without a time."""
 _QUOTED = 200
-"""Most characters of a forge's own words that are repeated."""
+"""Maximum number of characters that are quoted from a forge's message."""
 _SECONDARY = "secondary rate limit"
 _NOT_THERE = {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}
 _NOT_TAKEN = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
 _REMEDIES: dict[int, str] = {
-    HTTPStatus.UNAUTHORIZED: "the token is not valid, or no longer; give the job another one",
-    HTTPStatus.FORBIDDEN: "the token may not write comments here, as none of a fork may; give the job one that may",
+    HTTPStatus.UNAUTHORIZED: "the token is invalid or expired; give the job a valid token",
+    HTTPStatus.FORBIDDEN: "the token may not write comments here, as in a fork; give the job a token with that right",
 }
 
 
 class Token(AuthBase):
-    """The header by which a token is shown; as an object of its own, so that no ``.netrc`` takes its place."""
+    """The header with a token; an auth object, so that ``.netrc`` cannot replace it."""
 
     def __init__(self, header: str, value: str) -> None:
         self._header = header
         self._value = value
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Put the token into ``request``."""
+        """Add the token to ``request``."""
         request.headers[self._header] = self._value
         return request
 
 
 class Connection:
-    """One API and the token for it.
+    """An API and its token.
 
     Args:
-        name: what people call the forge.
-        address: of its API, without a slash at the end.
-        token: never part of any message, even if the forge repeats it.
-        header: the name of the header that shows the token.
-        scheme: what stands before the token in that header.
+        name: display name of the forge.
+        address: address of its API, without a trailing slash.
+        token: never part of a message, even if the forge repeats it.
+        header: name of the header for the token.
+        scheme: prefix of the token in that header.
     """
 
     def __init__(self, name: str, address: str, token: str, *, header: str, scheme: str = "") -> None:
@@ -67,30 +67,30 @@ class Connection:
         self._session.headers.update({"Accept": "application/json", "User-Agent": "jacquard"})
 
     def pages(self, path: str, **query: str) -> Iterator[dict[str, Any]]:
-        """Return the entries of all pages of a list, in the order the forge has them."""
+        """Yield the entries of all pages of a list, in the order of the forge."""
         page = 1
         while True:
             entries = self.ask("GET", path, query={**query, "per_page": str(_PAGE), "page": str(page)})
             if not isinstance(entries, list):
-                raise self._no_api()
+                raise self._invalid_answer()
             yield from entries
             if len(entries) < _PAGE:
                 return
             page += 1
 
     def ask(self, method: str, path: str, *, query: Mapping[str, str] | None = None, body: Any = None) -> Any:
-        """Send one request and return the decoded answer, None when it is empty.
+        """Send a request and return the decoded answer; None if it is empty.
 
         Args:
             method: HTTP method.
-            path: below the address, with its leading slash; or an address of its own at the same forge.
-            query: parameters.
+            path: path below the address, with a leading slash; or an absolute address of the same forge.
+            query: query parameters.
             body: sent as JSON.
 
         Raises:
-            Busy: the same request may work later.
-            Gone: there is no such thing, or the token may not see it.
-            ForgeError: it will not work.
+            Busy: the same request may succeed later.
+            Gone: the resource does not exist, or the token has no access to it.
+            ForgeError: the request cannot succeed.
         """
         url = path if path.startswith("http") else self._address + path
         try:
@@ -108,26 +108,26 @@ class Connection:
         try:
             return answer.json() if answer.content else None
         except ValueError:
-            raise self._no_api() from None
+            raise self._invalid_answer() from None
 
-    def _no_api(self) -> ForgeError:
-        return ForgeError(f"{self._name} answered what no API answers; is {self._address} the address of its API?")
+    def _invalid_answer(self) -> ForgeError:
+        return ForgeError(f"{self._name} did not answer with JSON; is {self._address} the address of its API?")
 
     def _refusal(self, answer: requests.Response, body: Any) -> ForgeError:
-        """Return what an answer that is no success means, and what to do about it."""
-        status, said = answer.status_code, self._safe(_said(answer))
-        told = f"{self._name} answered {status}{f' ({said})' if said else ''}"
-        if (seconds := _limit_seconds(answer, said)) is not None:
-            return Busy(f"{told}: too many requests, and to come back in {seconds:.0f} s", seconds)
+        """Return the error of an unsuccessful answer, with its remedy."""
+        status, quoted = answer.status_code, self._safe(_message(answer))
+        failure = f"{self._name} answered {status}{f' ({quoted})' if quoted else ''}"
+        if (seconds := _limit_seconds(answer, quoted)) is not None:
+            return Busy(f"{failure}: too many requests; retry in {seconds:.0f} s", seconds)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.REQUEST_TIMEOUT:
-            return Busy(told)
+            return Busy(failure)
         if status in _NOT_THERE:
-            return Gone(f"{told}: there is no such pull request or comment, or the token may not see it")
+            return Gone(f"{failure}: the pull request or comment does not exist, or the token has no access to it")
         if status in _NOT_TAKEN and isinstance(body, dict) and "body" in body:
             size = len(body["body"].encode())
-            return ForgeError(f"{told}: it does not take a text of {size:,} bytes; a long one belongs into an artefact")
+            return ForgeError(f"{failure}: a text of {size:,} bytes was rejected; publish long texts as an artefact")
         remedy = _REMEDIES.get(status, f"is {self._address} the address of its API?")
-        return ForgeError(f"{told}: {remedy}")
+        return ForgeError(f"{failure}: {remedy}")
 
     def _safe(self, text: str) -> str:
         hidden = text.replace(self._secret, "***") if self._secret else text
@@ -136,25 +136,25 @@ class Connection:
 
 
 def _reason(error: requests.RequestException) -> str:
-    """Return the innermost sentence of what went wrong below HTTP."""
+    """Return the message of the innermost cause of a connection error."""
     inner: BaseException = error
-    while isinstance(found := getattr(inner, "reason", None) or next(iter(inner.args), None), BaseException):
-        inner = found
+    while isinstance(cause := getattr(inner, "reason", None) or next(iter(inner.args), None), BaseException):
+        inner = cause
     return str(inner).rpartition(": ")[2] or type(inner).__name__
 
 
-def _said(answer: requests.Response) -> str:
-    """Return the forge's own words, which GitHub and GitLab put under the same name, and sometimes in lists."""
+def _message(answer: requests.Response) -> str:
+    """Return the error message of the forge; GitHub and GitLab use the same key, sometimes with a list."""
     try:
-        found = answer.json()
+        body = answer.json()
     except ValueError:
         return ""
-    said = (found.get("message") or found.get("error") or "") if isinstance(found, dict) else ""
-    return said if isinstance(said, str) else json.dumps(said)
+    message = (body.get("message") or body.get("error") or "") if isinstance(body, dict) else ""
+    return message if isinstance(message, str) else json.dumps(message)
 
 
-def _limit_seconds(answer: requests.Response, said: str) -> float | None:
-    """Return how long a limit asks to wait, None if none was met; GitHub answers with 403 as well as 429."""
+def _limit_seconds(answer: requests.Response, message: str) -> float | None:
+    """Return the waiting time of a rate limit, None if there is no limit; GitHub answers with 403 as well as 429."""
     headers, status = answer.headers, answer.status_code
     if status not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
         return None
@@ -163,12 +163,12 @@ def _limit_seconds(answer: requests.Response, said: str) -> float | None:
     if headers.get("X-RateLimit-Remaining") == "0" and headers.get("X-RateLimit-Reset", "").isdigit():
         reset = dt.datetime.fromtimestamp(int(headers["X-RateLimit-Reset"]), tz=dt.UTC)
         return _seconds_until(reset, answer)
-    limited = status == HTTPStatus.TOO_MANY_REQUESTS or _SECONDARY in said.lower()
+    limited = status == HTTPStatus.TOO_MANY_REQUESTS or _SECONDARY in message.lower()
     return _UNSAID_LIMIT_SECONDS if limited else None
 
 
 def _seconds_until(moment: dt.datetime | None, answer: requests.Response) -> float:
-    """Return the seconds from the forge's own time until ``moment``: this machine's clock may be another."""
+    """Return the seconds from the forge's own time until ``moment``, because the local clock may differ."""
     now = _moment(answer.headers.get("Date", ""))
     return max((moment - now).total_seconds(), 1.0) if moment and now else _UNSAID_LIMIT_SECONDS
 

@@ -1,4 +1,4 @@
-"""What is asked of a forge: the comments of one pull request that this run's token wrote, and to change them."""
+"""Interface of a forge: read and write the comments of a pull request that belong to the run's token."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Protocol
 
 
 class ForgeError(Exception):
-    """A forge did not do what was asked: lower case, no full stop, with what to do about it."""
+    """A request to a forge failed; the message is lower case, without a full stop, and contains the remedy."""
 
 
-class Busy(ForgeError):  # noqa: N818 - not every answer of this kind is an error: a limit says when to come back
-    """The same question may be answered later.
+class Busy(ForgeError):  # noqa: N818 - a rate limit is a normal answer with a time to retry, not always an error
+    """Temporary failure: a later attempt may succeed.
 
     Args:
-        message: who said what.
-        seconds: when the forge wants to be asked again; None when it did not say.
+        message: error message.
+        seconds: waiting time that the forge requests; None if it requests none.
     """
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
@@ -24,8 +24,8 @@ class Busy(ForgeError):  # noqa: N818 - not every answer of this kind is an erro
         self.seconds = seconds
 
 
-class Gone(ForgeError):  # noqa: N818 - what was to be deleted may be gone, which is no error
-    """What was asked for is not there, or the token may not see it."""
+class Gone(ForgeError):  # noqa: N818 - not an error if the resource was to be deleted
+    """The resource does not exist, or the token has no access to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,21 @@ class Comment:
     """A comment of a pull request."""
 
     number: int
-    """By which the forge knows it; later comments have greater ones."""
+    """Identifier at the forge; later comments have higher numbers."""
     body: str
 
 
 class Forge(Protocol):
-    """One pull request at a forge, as its token sees it; every method raises `ForgeError`."""
+    """A pull request at a forge, with the rights of the token; every method raises `ForgeError`."""
 
     def own_comments(self) -> Iterable[Comment]:
-        """Return the comments that the owner of the token wrote, all pages of them."""
+        """Return the comments written by the owner of the token, from all pages."""
 
     def create(self, body: str) -> None:
-        """Write a new comment."""
+        """Create a comment."""
 
     def update(self, number: int, body: str) -> None:
-        """Write another text into a comment."""
+        """Replace the text of a comment."""
 
     def delete(self, number: int) -> None:
-        """Remove a comment."""
+        """Delete a comment."""

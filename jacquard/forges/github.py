@@ -1,4 +1,4 @@
-"""A pull request at GitHub, or at a GitHub Enterprise Server."""
+"""Comments of a pull request at GitHub, or at a GitHub Enterprise Server."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from jacquard.forges.forge import Comment, ForgeError
 
 
 class GitHub:
-    """One pull request, whose comments GitHub keeps as those of an issue.
+    """A pull request, whose comments GitHub stores as comments of an issue.
 
     Args:
         api: address of its REST API.
         graphql: address of its GraphQL API.
         repository: ``OWNER/NAME``.
-        pull_request: its number.
-        token: of whom the comment is going to be.
+        pull_request: number of the pull request.
+        token: token of the comment's author.
     """
 
     def __init__(self, *, api: str, graphql: str, repository: str, pull_request: int, token: str) -> None:
@@ -27,31 +27,31 @@ class GitHub:
         self._author: str | None = None
 
     def own_comments(self) -> Iterator[Comment]:
-        """Return the comments that the owner of the token wrote."""
+        """Yield the comments written by the owner of the token."""
         author = self._own_name()
         for entry in self._connection.pages(self._comments):
             if (entry.get("user") or {}).get("login") == author:  # a deleted account is null
                 yield Comment(number=entry["id"], body=entry.get("body") or "")
 
     def create(self, body: str) -> None:
-        """Write a new comment."""
+        """Create a comment."""
         self._connection.ask("POST", self._comments, body={"body": body})
 
     def update(self, number: int, body: str) -> None:
-        """Write another text into a comment."""
+        """Replace the text of a comment."""
         self._connection.ask("PATCH", f"{self._issues}/comments/{number}", body={"body": body})
 
     def delete(self, number: int) -> None:
-        """Remove a comment."""
+        """Delete a comment."""
         self._connection.ask("DELETE", f"{self._issues}/comments/{number}")
 
     def _own_name(self) -> str:
-        """Return whose token it is; REST does not tell a workflow's own token that, GraphQL does."""
+        """Return the owner of the token; for a workflow's own token only GraphQL returns it, not REST."""
         if self._author is None:
             answer = self._connection.ask("POST", self._graphql, body={"query": "query { viewer { login } }"})
             login = ((answer.get("data") or {}).get("viewer") or {}).get("login")
             if not login:
-                msg = "GitHub does not say whose token this is, so that no comment can be known as its own"
+                msg = "GitHub does not return the owner of the token, so its comments cannot be identified"
                 raise ForgeError(msg)
             self._author = str(login)
         return self._author

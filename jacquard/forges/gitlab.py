@@ -1,4 +1,4 @@
-"""A merge request at GitLab."""
+"""Comments of a merge request at GitLab."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from jacquard.forges.forge import Comment
 
 
 class GitLab:
-    """One merge request, whose comments GitLab calls notes.
+    """A merge request, whose comments GitLab calls notes.
 
     Args:
         api: address of its REST API.
-        project: number or path of the project that it would be merged into.
-        merge_request: its number in that project.
-        token: a project access token; that of a job may not write notes.
+        project: number or path of the target project.
+        merge_request: number of the merge request in that project.
+        token: a project access token; a job token may not write notes.
     """
 
     def __init__(self, *, api: str, project: str, merge_request: int, token: str) -> None:
@@ -25,7 +25,7 @@ class GitLab:
         self._author: int | None = None
 
     def own_comments(self) -> Iterator[Comment]:
-        """Return the comments that the owner of the token wrote."""
+        """Yield the comments written by the owner of the token."""
         if self._author is None:
             self._author = int(self._connection.ask("GET", "/user")["id"])
         for entry in self._connection.pages(self._notes, sort="asc", order_by="created_at"):
@@ -33,13 +33,13 @@ class GitLab:
                 yield Comment(number=entry["id"], body=entry["body"])
 
     def create(self, body: str) -> None:
-        """Write a new comment."""
+        """Create a comment."""
         self._connection.ask("POST", self._notes, body={"body": body})
 
     def update(self, number: int, body: str) -> None:
-        """Write another text into a comment."""
+        """Replace the text of a comment."""
         self._connection.ask("PUT", f"{self._notes}/{number}", body={"body": body})
 
     def delete(self, number: int) -> None:
-        """Remove a comment."""
+        """Delete a comment."""
         self._connection.ask("DELETE", f"{self._notes}/{number}")

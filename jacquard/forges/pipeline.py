@@ -1,4 +1,4 @@
-"""Which pull request a CI job runs for, which run it is, and by which token it may speak: from variables alone."""
+"""Determines the pull request, run and token of a CI job from environment variables."""
 
 from __future__ import annotations
 
@@ -17,81 +17,81 @@ _RUN = re.compile(r"\d{1,18}(?:\.\d{1,18})*")
 
 
 class PipelineError(Exception):
-    """The variables do not say where to post: lower case, no full stop, with what to set."""
+    """The variables do not identify a pull request; the message is lower case, without a full stop, with the remedy."""
 
 
 class Opened(Protocol):
-    """Opens a pull request at its forge, given a token."""
+    """Opens a pull request at its forge with a token."""
 
     def __call__(self, token: str) -> Forge:
-        """Return the pull request as the owner of ``token`` sees it."""
+        """Return the pull request with the rights of ``token``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """A CI job that runs for a pull request."""
+    """A CI job of a pull request."""
 
     place: str
-    """The pull request, as people write it."""
+    """Readable name of the pull request."""
     run: Run
     token: str
-    """Empty when the job has none, as that of a fork."""
+    """Token; empty if the job has none, as in a fork."""
     token_variable: str
     open: Opened
 
 
 def pipeline(variables: Mapping[str, str], *, pull_request: int | None = None, run: str | None = None) -> Pipeline:
-    """Return the job that runs with these environment variables.
+    """Return the CI job with these environment variables.
 
     Args:
-        variables: those of GitHub Actions or of GitLab CI.
-        pull_request: its number, where the variables do not say it.
-        run: which run this is, such as ``12`` or ``12.1``, where the variables are not to say it.
+        variables: environment variables of GitHub Actions or GitLab CI.
+        pull_request: number of the pull request, if the variables do not contain it.
+        run: number of the run, such as ``12`` or ``12.1``, which overrides the variables.
 
     Raises:
-        PipelineError: they are of neither, or some are missing; all of them are told.
+        PipelineError: the variables belong to neither system, or some are missing; the message lists all of them.
     """
     if run is not None and not _RUN.fullmatch(run):
-        msg = f"--run '{run}': is no number; write it like 12, or 12.1 with the attempt behind the dot"
+        msg = f"--run '{run}': must be a number; write 12, or 12.1 with the attempt after the dot"
         raise PipelineError(msg)
     if variables.get("GITLAB_CI"):
         return _gitlab(_Variables(variables), pull_request, run)
     if variables.get("GITHUB_REPOSITORY"):
         return _github(_Variables(variables), pull_request, run)
     msg = (
-        "no pull request: neither GitHub Actions nor GitLab CI runs this; elsewhere set what GitHub Actions would: "
+        "no pull request: neither GitHub Actions nor GitLab CI runs this; elsewhere set the GitHub Actions variables "
         "GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_GRAPHQL_URL, GITHUB_REF, GITHUB_RUN_NUMBER, GITHUB_TOKEN"
     )
     raise PipelineError(msg)
 
 
 class _Variables:
-    """Reads variables and remembers which are missing."""
+    """Reads variables and records the missing ones."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
         self._missing: list[str] = []
 
     def get(self, *names: str, default: str | None = None) -> str:
-        """Return the first of ``names`` that is set, else the default; without one it is missing."""
-        found = next((self._variables[name] for name in names if self._variables.get(name)), default)
-        if found is None:
+        """Return the first of ``names`` that is set, or the default; without a default it is recorded as missing."""
+        value = next((self._variables[name] for name in names if self._variables.get(name)), default)
+        if value is None:
             self._missing.append(names[0])
-        return found or ""
+        return value or ""
 
-    def run(self, given: str | None, number: str, attempt: str) -> Run:
-        """Return the run that was given, else what two variables say."""
-        text = given or f"{self.get(number)}.{self.get(attempt, default='1')}"
+    def run(self, override: str | None, number: str, attempt: str) -> Run:
+        """Return the run of ``override``, or of two variables."""
+        text = override or f"{self.get(number)}.{self.get(attempt, default='1')}"
         return tuple(map(int, text.split("."))) if _RUN.fullmatch(text) else ()
 
     def require(self, *more: str) -> None:
-        """Pass when nothing is missing.
+        """Check that no variable is missing.
 
         Raises:
-            PipelineError: something is.
+            PipelineError: a variable is missing.
         """
         if missing := [*self._missing, *more]:
-            msg = f"no pull request: the job does not say {', '.join(missing)}"
+            msg = f"no pull request: missing variables: {', '.join(missing)}"
             raise PipelineError(msg)
 
 
@@ -101,15 +101,15 @@ def _github(variables: _Variables, pull_request: int | None, run: str | None) ->
     number = pull_request or (int(merged[1]) if merged else 0)
     api = variables.get("GITHUB_API_URL", default="https://api.github.com").rstrip("/")
     graphql = variables.get("GITHUB_GRAPHQL_URL", default=f"{api}/graphql")
-    found = variables.run(run, "GITHUB_RUN_NUMBER", "GITHUB_RUN_ATTEMPT")
-    variables.require(*([] if number else ["GITHUB_REF as refs/pull/NUMBER/merge; or give --pull-request"]))
+    current = variables.run(run, "GITHUB_RUN_NUMBER", "GITHUB_RUN_ATTEMPT")
+    variables.require(*([] if number else ["GITHUB_REF as refs/pull/NUMBER/merge; or pass --pull-request"]))
 
     def opened(token: str) -> Forge:
         return GitHub(api=api, graphql=graphql, repository=repository, pull_request=number, token=token)
 
     return Pipeline(
         place=f"{repository}#{number}",
-        run=found,
+        run=current,
         token=variables.get("GITHUB_TOKEN", "GH_TOKEN", default=""),
         token_variable="GITHUB_TOKEN",  # noqa: S106 - the name of a variable
         open=opened,
@@ -117,11 +117,11 @@ def _github(variables: _Variables, pull_request: int | None, run: str | None) ->
 
 
 def _gitlab(variables: _Variables, merge_request: int | None, run: str | None) -> Pipeline:
-    # In a pipeline of a fork the project is the fork, and the merge request is the other project's.
+    # In a pipeline of a fork, the current project is the fork, and the merge request belongs to the target project.
     project = variables.get("CI_MERGE_REQUEST_PROJECT_ID", "CI_PROJECT_ID")
     api = variables.get("CI_API_V4_URL").rstrip("/")
     number = merge_request or int(variables.get("CI_MERGE_REQUEST_IID") or 0)
-    found = variables.run(run, "CI_PIPELINE_IID", "CI_JOB_ID")
+    current = variables.run(run, "CI_PIPELINE_IID", "CI_JOB_ID")
     variables.require()
 
     def opened(token: str) -> Forge:
@@ -129,7 +129,7 @@ def _gitlab(variables: _Variables, merge_request: int | None, run: str | None) -
 
     return Pipeline(
         place=f"{variables.get('CI_MERGE_REQUEST_PROJECT_PATH', 'CI_PROJECT_PATH', default=project)}!{number}",
-        run=found,
+        run=current,
         token=variables.get("GITLAB_TOKEN", default=""),
         token_variable="GITLAB_TOKEN",  # noqa: S106 - the name of a variable
         open=opened,

@@ -1,7 +1,7 @@
-"""Writes one comment over and over: found by its mark and its author, and never an older run over a newer one.
+"""Writes one comment repeatedly: found by its mark and author; an older run never overwrites a newer run.
 
-No forge writes a comment only if nobody else did meanwhile. So it is read right before each writing and again a moment
-after: what an older run wrote over is written again, and of several comments the newest run's stays.
+No forge supports conditional writes of comments. The comment is therefore read immediately before each write and again
+a moment later. If an older run has overwritten it, it is written again; of several comments the newest run's stays.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exp
 from jacquard.forges.forge import Busy, Comment, Forge, ForgeError, Gone
 
 MOST_SECONDS = 300.0
-"""Longest that a run waits for a forge, all waits together."""
+"""Maximum total waiting time for a forge."""
 _ATTEMPTS = 6
 _ROUNDS = 5
-"""How often a comment is written before it is given up that others write it, too."""
+"""Maximum number of writes of a comment that other runs keep overwriting."""
 _SETTLE_SECONDS = 2.0
-"""How long after a writing it is read again: longer than another run takes from reading to writing."""
+"""Delay between a write and the next read: longer than another run takes from its read to its write."""
 _BACKOFF = wait_exponential_jitter(initial=1, max=30, jitter=1)
 _MARK = re.compile(r"<!-- jacquard [a-z]+ -->")
 _RUN = re.compile(r"<!-- run (\d{1,18}(?:\.\d{1,18})*) -->")
 
 Run = tuple[int, ...]
-"""Which of two runs is the newer one: the number of the run, then that of the attempt."""
+"""Order of runs: number of the run, then number of the attempt."""
 
 
 class Outcome(StrEnum):
-    """What became of a comment."""
+    """Result for a comment."""
 
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     OLDER = "older"
-    """A newer run has written it, so that it was left alone."""
+    """A newer run has written the comment, so it was not changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """A text that is to stand in a comment.
+    """Text of a comment.
 
     Args:
-        text: begins with its mark, a line of its own by which later runs find it.
-        run: the run that found it.
+        text: starts with its mark, a line by which later runs find the comment.
+        run: run that produced the text.
     """
 
     text: str
@@ -60,60 +60,60 @@ class Post:
 
     @property
     def body(self) -> str:
-        """Return what is written: the text, with the run in a second line that nobody sees."""
+        """Return the text to write, with the run in an invisible second line."""
         _, _, rest = self.text.partition("\n")
         return f"{self.mark}\n<!-- run {'.'.join(map(str, self.run))} -->\n{rest}"
 
 
 def marked(text: str) -> bool:
-    """Tell whether ``text`` begins with a mark by which a comment can be found again."""
+    """Return whether ``text`` starts with a mark."""
     return _MARK.fullmatch(text.partition("\n")[0].rstrip()) is not None
 
 
 def publish(forge: Forge, post: Post, *, sleep: Callable[[float], None] = time.sleep) -> Outcome:
-    """Make ``post`` the one comment of its mark, unless a newer run has written it.
+    """Make ``post`` the only comment with its mark, unless a newer run has written it.
 
     Args:
         forge: the pull request.
-        post: what to write.
+        post: comment to write.
         sleep: waits for a number of seconds.
 
     Raises:
-        ForgeError: it cannot be written.
+        ForgeError: the comment cannot be written.
     """
-    patience = _patience(sleep)
+    retrying = _retrying(sleep)
     outcome = Outcome.UNCHANGED
     for _ in range(_ROUNDS):
-        found = patience(_converge, forge, post)
-        if found is Outcome.UNCHANGED:
+        step = retrying(_converge, forge, post)
+        if step is Outcome.UNCHANGED:
             return outcome
-        if found is Outcome.OLDER:
-            return found
-        outcome = found if outcome is Outcome.UNCHANGED else outcome
+        if step is Outcome.OLDER:
+            return step
+        outcome = step if outcome is Outcome.UNCHANGED else outcome
         sleep(_SETTLE_SECONDS)
-    msg = f"other runs keep writing the comment of {post.mark}; let one run at a time of a pull request write it"
+    msg = f"other runs keep writing the comment of {post.mark}; run one job at a time for each pull request"
     raise ForgeError(msg)
 
 
 def _converge(forge: Forge, post: Post) -> Outcome:
-    """Bring what is there one writing nearer to one comment of the newest run."""
-    found = sorted(
-        (one for one in forge.own_comments() if _lines(one.body)[0] == post.mark),
-        key=lambda one: (_run(one), -one.number),
+    """Perform the next write towards a single comment of the newest run."""
+    comments = sorted(
+        (comment for comment in forge.own_comments() if _lines(comment.body)[0] == post.mark),
+        key=lambda comment: (_run(comment), -comment.number),
     )
-    for surplus in found[:-1]:
+    for surplus in comments[:-1]:
         _delete(forge, surplus)
-    if not found:
+    if not comments:
         forge.create(post.body)
         return Outcome.CREATED
-    newest = found[-1]
+    newest = comments[-1]
     if _run(newest) > post.run:
         return Outcome.OLDER
     if _lines(newest.body) == _lines(post.body):
         return Outcome.UNCHANGED
     try:
         forge.update(newest.number, post.body)
-    except Gone as gone:  # another run deleted it, unless the token may not see what it wrote itself
+    except Gone as gone:  # another run deleted it, or the token has no access to its own comment
         raise Busy(str(gone)) from None
     return Outcome.UPDATED
 
@@ -122,29 +122,29 @@ def _delete(forge: Forge, surplus: Comment) -> None:
     try:
         forge.delete(surplus.number)
     except Gone:
-        return  # another run saw the same and was first
+        return  # another run deleted it first
 
 
 def _run(comment: Comment) -> Run:
-    """Return the run that wrote a comment; before all others when it does not say."""
+    """Return the run that wrote a comment; a comment without a run sorts before all others."""
     second = _lines(comment.body)[1:2]
-    found = _RUN.fullmatch(second[0]) if second else None
-    return tuple(map(int, found[1].split("."))) if found else ()
+    match = _RUN.fullmatch(second[0]) if second else None
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def _lines(body: str) -> list[str]:
-    """Return the lines of a body in the one form in which two can be compared: forges change what ends a line."""
+    """Return the lines of a body in a form for comparison, because forges change line ends."""
     return [line.rstrip() for line in body.strip().splitlines()] or [""]
 
 
-def _patience(sleep: Callable[[float], None]) -> Retrying:
-    """Return what asks a busy forge again, as long as all waits together are bearable."""
+def _retrying(sleep: Callable[[float], None]) -> Retrying:
+    """Return the retry policy for rate-limited requests, bounded by total wait time."""
     waited = 0.0
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        said = error.seconds if isinstance(error, Busy) else None
-        return _BACKOFF(state) if said is None else said
+        requested = error.seconds if isinstance(error, Busy) else None
+        return _BACKOFF(state) if requested is None else requested
 
     def enough(state: RetryCallState) -> bool:
         return state.attempt_number >= _ATTEMPTS or waited + state.upcoming_sleep > MOST_SECONDS

@@ -1,1 +1,1 @@
-"""The harness: local region, provider stand-ins and toolchain; imported through `jacquard.harness` only."""
+"""Local region, provider stand-ins and toolchain; import them only through `jacquard.harness`."""

@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: a reader sees the old or the new content, and never a part of it."""
+"""Replaces files atomically: a reader sees the old or the new content, never a part."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _PUBLIC, _PRIVATE = 0o644, 0o600
 
 
 def replace_text(path: Path, text: str) -> bool:
-    """Replace ``path`` by ``text`` and tell whether that changed anything; the mode of a file that is there stays.
+    """Replace ``path`` by ``text`` and return whether that changed anything; the mode of an existing file is kept.
 
     Raises:
-        OSError: it cannot be written; the error names ``path``.
+        OSError: the file cannot be written; the error names ``path``.
     """
     return _replace(path, text.encode(), _mode(path) or _PUBLIC)
 
 
 def replace_private(path: Path, content: str | bytes) -> bool:
-    """Replace ``path`` by what only its owner may read, in a folder that is made; tell whether that changed anything.
+    """Replace ``path`` by an owner-readable file, creating its folder; return whether that changed anything.
 
     Raises:
-        OSError: it cannot be written; the error names ``path``.
+        OSError: the file cannot be written; the error names ``path``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     return _replace(path, content.encode() if isinstance(content, str) else content, _PRIVATE)
@@ -50,5 +50,5 @@ def _replace(path: Path, content: bytes, mode: int) -> bool:
 
 
 def _mode(path: Path) -> int | None:
-    """Return the permissions of ``path``, None when there is no such file."""
+    """Return the permissions of ``path``, None if the file does not exist."""
     return stat.S_IMODE(path.stat().st_mode) if path.exists() else None

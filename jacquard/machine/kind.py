@@ -1,4 +1,4 @@
-"""Whose plug-ins pulumi runs with: words that settings, records and options share."""
+"""Kinds of provider plug-ins: values shared by settings, records and options."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Whose plug-ins."""
+    """Kind of provider plug-ins."""
 
     VENDOR = "vendor"
     STAND_IN = "stand-in"
 
     @property
     def words(self) -> str:
-        """Return what messages call them."""
+        """Return the name of the plug-ins in messages."""
         return "the vendor's plug-ins" if self is Kind.VENDOR else "the stand-ins"

@@ -1,4 +1,4 @@
-"""Loading modules without the collector of garbage, which finds none there and takes a third of the time."""
+"""Loads modules without the garbage collector, which finds no garbage there and takes a third of the time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Keep the collector off until the end of the block, and from then on away from what was loaded in it."""
+    """Disable the garbage collector during the block, and exclude the loaded objects from later collections."""
     gc.disable()
     try:
         yield

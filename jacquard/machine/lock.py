@@ -1,4 +1,4 @@
-"""Locks between processes of one machine; the kernel holds them, so the death of an owner always releases them."""
+"""Locks between processes of one machine; the kernel holds them, so the end of an owner always releases them."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ def locked(
 ) -> Iterator[str]:
     """Hold the lock ``path`` while the block runs.
 
-    The kernel's lock decides, the text in the file only says who: so an owner that was killed can neither keep the
-    lock nor lose it to somebody who mistakes a reused process number for it.
+    The kernel's lock is decisive, the text in the file is only information. A killed owner therefore cannot keep the
+    lock, and a reused process number cannot be mistaken for an owner.
 
     Args:
-        path: the lock's file. It stays, empty, when nobody holds the lock; it may be removed while the lock is held.
-        owner: who asks, for those who come later.
-        shared: exclude only those who want the lock for themselves.
-        waiting: is told once what the holder wrote, which may be nothing, before the wait for it begins.
-        refusal: makes the error for a wait in vain from what the holder wrote; without it the wait has no end.
-        wait_seconds: how long to wait before a refusal.
+        path: file of the lock. It remains, empty, after the lock is released; it may be removed while the lock is held.
+        owner: description of this process, for processes that wait.
+        shared: exclude only processes that request an exclusive lock.
+        waiting: called once, before waiting, with the text of the holder, which may be empty.
+        refusal: returns the error after an unsuccessful wait, from the text of the holder; without it the wait is
+        endless.
+        wait_seconds: waiting time before the refusal.
 
     Yields:
-        What an owner that died left in the file; nothing after one that released the lock.
+        The text of an owner that ended without releasing the lock; empty otherwise.
 
     Raises:
-        Exception: the one that ``refusal`` makes.
+        Exception: the error that ``refusal`` returns.
     """
     end = time.monotonic() + wait_seconds
     while (handle := _take(path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)) is None:
@@ -59,25 +60,25 @@ def locked(
         yield left
     finally:
         if not shared:
-            # The file itself stays: to delete it would let two later processes lock two different files.
+            # The file is kept: deleting it would let two later processes lock two different files.
             _write(handle, "")
         os.close(handle)
 
 
 @contextmanager
 def held(path: Path, purpose: str, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock ``path``, waiting for whoever holds it.
+    """Hold the lock ``path``, waiting for its current holder.
 
     Args:
-        path: the lock's file.
-        purpose: what the owner does, for those who wait.
-        say: is told for whom this waits, and that a dead owner's lock is taken over.
+        path: file of the lock.
+        purpose: purpose of the lock, for processes that wait.
+        say: reports the process that this process waits for, and the takeover of a dead owner's lock.
     """
     with locked(
         path, _record(purpose), waiting=lambda text: say(f"waiting for {_owner(text) or 'another process'}")
     ) as left:
         if dead := _owner(left):
-            say(f"taking over {path} from {dead}, which has ended without releasing it")
+            say(f"taking over {path} from {dead}, which ended without releasing it")
         yield
 
 
@@ -86,7 +87,7 @@ def _take(path: Path, mode: int) -> int | None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         fcntl.flock(handle, mode | fcntl.LOCK_NB)
-        # The holder before may have removed the file: then this is a lock on nothing.
+        # The previous holder may have removed the file; this lock would then have no effect.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except (BlockingIOError, FileNotFoundError):

@@ -1,9 +1,9 @@
-"""Where things lie on this machine. Standard library only; nothing is made here.
+"""Paths of the project and its files on this machine. Standard library only; nothing is created here.
 
-A project is a folder with ``Pulumi.yaml`` and ``environments/``: the clone that this code lies in, or a repository of
-regions that has Jacquard installed. ``JACQUARD_CACHE`` holds what all projects share (binaries keyed by content) and,
-under ``clones/``, one home for each project (Pulumi home and state, kubeconfigs, clusters, logs). ``JACQUARD_HOME``
-puts this project's home elsewhere, and ``JACQUARD_ENVIRONMENTS`` names the data of environments wherever they are.
+A project is a folder with ``Pulumi.yaml`` and ``environments/``: the clone that contains this code, or a repository of
+regions with Jacquard installed. ``JACQUARD_CACHE`` contains the data shared by all projects (binaries keyed by content)
+and, under ``clones/``, a home for each project (Pulumi home and state, kubeconfigs, clusters, logs). ``JACQUARD_HOME``
+overrides this project's home, and ``JACQUARD_ENVIRONMENTS`` overrides the folder of the environments' data.
 """
 
 from __future__ import annotations
@@ -16,67 +16,68 @@ from pathlib import Path
 from jacquard.machine.errors import SettingError
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where the code lies: the working tree of a clone, or the packages of a virtual environment."""
+"""Folder of the code: the working tree of a clone, or the packages of a virtual environment."""
 PROJECT_FILE = "Pulumi.yaml"
 DATA = "environments"
 """Folder of a project with the data of its environments."""
 GIVEN = "given.json"
-"""List in the folder of a local region of what its platform gives."""
+"""File in the folder of a local region with the list of its simulated prerequisites."""
 GOLDEN_IMAGES = "golden-images.json"
-"""File in the folder of a local region with what golden images hold that no object tells."""
+"""File in the folder of a local region with contents of golden images that no object contains."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()
-"""Whether the code lies in a clone, where set-up makes ``.venv``, and not installed in one that is there."""
+"""Whether the code is in a clone, where set-up creates ``.venv``, and not installed in an existing environment."""
 VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
-"""The virtual environment whose Python runs this code, or is going to."""
+"""The current or future virtual environment of this code."""
 
 
 def project() -> Path:
-    """Return the project that is worked on.
+    """Return the current project.
 
-    It is the one whose data ``JACQUARD_ENVIRONMENTS`` names, else the one around the current folder, else the clone.
+    This is the project of the data in ``JACQUARD_ENVIRONMENTS``, else the project around the current folder, else the
+    clone.
 
     Raises:
-        SettingError: there is none; the code is installed somewhere and the current folder is in no project.
+        SettingError: there is no project; the code is installed and the current folder is outside any project.
     """
-    found = _around_data() or _around_here()
-    if found:
-        return found
+    folder = _around_data() or _around_here()
+    if folder:
+        return folder
     if IS_CLONE:
         return ROOT
     chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
-    where = f"beside {chosen}, which JACQUARD_ENVIRONMENTS names" if chosen else f"in {_here() or '.'} or above it"
+    where = f"next to {chosen} (JACQUARD_ENVIRONMENTS)" if chosen else f"in {_here() or '.'} or above it"
     message = (
-        f"{PROJECT_FILE}: there is none with a folder {DATA}/ {where}; go to the repository of your regions, or make "
+        f"{PROJECT_FILE}: not found with a folder {DATA}/ {where}; change to the repository of your regions, or create "
         "one: jacquard new REGION --repository DIR"
     )
     raise SettingError(message)
 
 
 def set_up() -> str:
-    """Return the command that makes what a project needs: in a clone it may have to make ``.venv`` first."""
+    """Return the set-up command of the project; in a clone it may have to create ``.venv`` first."""
     return "make setup" if IS_CLONE else "jacquard setup"
 
 
 def own() -> Path | None:
-    """Return the repository of regions that is worked on; None in a clone of Jacquard, and where there is none."""
+    """Return the current repository of regions; None in a clone of Jacquard, and without a project."""
     try:
-        found = project()
+        folder = project()
     except SettingError:
         return None
-    return None if found == ROOT else found
+    return None if folder == ROOT else folder
 
 
 def _around_data() -> Path | None:
     chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
     folder = Path(chosen).expanduser().resolve().parent if chosen else None
-    return folder if folder and (folder / PROJECT_FILE).is_file() and not _holds_jacquard(folder) else None
+    return folder if folder and (folder / PROJECT_FILE).is_file() and not _is_clone(folder) else None
 
 
 def _around_here() -> Path | None:
     here = _here()
     for folder in (here, *here.parents) if here else ():
         if (folder / PROJECT_FILE).is_file() and (folder / DATA).is_dir():
-            return None if _holds_jacquard(folder) else folder
+            return None if _is_clone(folder) else folder
     return None
 
 
@@ -87,8 +88,8 @@ def _here() -> Path | None:
         return None
 
 
-def _holds_jacquard(folder: Path) -> bool:
-    """Tell whether ``folder`` is a clone; from there, too, the command of another one works on its own data."""
+def _is_clone(folder: Path) -> bool:
+    """Return whether ``folder`` is a clone; the command of another clone uses its own data even from there."""
     return (folder / "jacquard" / "machine" / Path(__file__).name).is_file()
 
 
@@ -102,7 +103,7 @@ def cache() -> Path:
 
 
 def home() -> Path:
-    """Return the folder of everything this project runs.
+    """Return the folder of the project's runtime files.
 
     Raises:
         SettingError: there is no project.
@@ -116,17 +117,17 @@ def home() -> Path:
 
 
 def environments() -> Path:
-    """Return the folder that holds the data of all environments.
+    """Return the folder with the data of all environments.
 
     Raises:
-        SettingError: there is no project, and no variable names the folder.
+        SettingError: there is no project, and the variable is not set.
     """
     chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
     return Path(chosen).expanduser().resolve() if chosen else project() / DATA
 
 
 def pulumi_bin() -> Path:
-    """Return the folder with the ``pulumi`` command of this project and what must lie beside it."""
+    """Return the folder with the project's ``pulumi`` command and the files that must be next to it."""
     return home() / "pulumi" / "bin"
 
 
@@ -136,7 +137,7 @@ def pulumi_home() -> Path:
 
 
 def pulumi_state() -> Path:
-    """Return the folder of the file backend that rehearsal environments use."""
+    """Return the folder of the file backend for rehearsal environments."""
     return home() / "pulumi" / "state"
 
 
@@ -146,12 +147,12 @@ def region(environment: str) -> Path:
 
 
 def given(environment: str) -> Path:
-    """Return the list of what the platform of a rehearsal gives, which the region's simulated parts read."""
+    """Return the file with a rehearsal's prerequisites, which the region's simulated controllers read."""
     return region(environment) / GIVEN
 
 
 def golden_images(environment: str) -> Path:
-    """Return the file with what the golden images of a rehearsal hold, which the region's simulated nodes read."""
+    """Return the file with contents of a rehearsal's golden images, which the region's simulated nodes read."""
     return region(environment) / GOLDEN_IMAGES
 
 
@@ -161,7 +162,7 @@ def kubeconfigs(environment: str) -> Path:
 
 
 def kubeconfig(environment: str, cluster: str) -> Path:
-    """Return the stable kubeconfig path of one cluster of an environment."""
+    """Return the stable kubeconfig path of a cluster of an environment."""
     return kubeconfigs(environment) / f"{cluster}.yaml"
 
 

@@ -1,4 +1,4 @@
-"""Which Jacquard a repository of regions is made for, by its `requirements.txt`, and which one is installed."""
+"""Compares the Jacquard version that a repository of regions pins in `requirements.txt` with the installed version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PIN = re.compile(rf"{_PACKAGE}\s*(==|@)\s*([^\s;]+)")
 
 
 def requirement() -> str:
-    """Return what pins the installed version: where it came from, when that is an address, else its number."""
+    """Return the requirement that pins the installed version: its source address if it has one, else its number."""
     installed = distribution(_PACKAGE)
     origin = _origin(installed)
     url = origin.get("url", "")
@@ -26,26 +26,26 @@ def requirement() -> str:
 
 
 def is_of_this_machine(wanted: str) -> bool:
-    """Tell whether nobody else can install what is pinned: it is a path."""
+    """Return whether the requirement is a local path, which cannot be installed on other machines."""
     return wanted.partition(" @ ")[2].startswith(("file:", "git+file:"))
 
 
 def check() -> None:
-    """Pass when the installed version is the one that the repository pins, or it pins none.
+    """Check that the installed version matches the repository's pin, if there is one.
 
     Raises:
-        SettingError: it is another one.
+        SettingError: the versions differ.
     """
     project = paths.own()
     file = project / PIN_FILE if project else None
     if file is None or not file.is_file():
         return
     for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
-        found = _PIN.match(line.strip())
-        if found and not _fits(found[1], found[2], distribution(_PACKAGE)):
+        pin = _PIN.match(line.strip())
+        if pin and not _fits(pin[1], pin[2], distribution(_PACKAGE)):
             message = (
-                f"{PIN_FILE}:{number}: pins {found[0]}, and {requirement()} is installed; install what is pinned: "
-                f".venv/bin/pip install -r {PIN_FILE}, or pin what is installed"
+                f"{PIN_FILE}:{number}: pins {pin[0]}, but {requirement()} is installed; install the pinned version: "
+                f".venv/bin/pip install -r {PIN_FILE}, or pin the installed version"
             )
             raise SettingError(message)
 
@@ -55,16 +55,17 @@ def _fits(sign: str, wanted: str, installed: Distribution) -> bool:
         return wanted == installed.version
     origin = _origin(installed)
     if origin.get("dir_info", {}).get("editable"):
-        return True  # somebody works on Jacquard itself, and knows
+        return True  # an editable installation is used for work on Jacquard itself
     url, vcs = origin.get("url", ""), origin.get("vcs_info")
     if vcs is None:
         return bool(wanted.partition("#")[0] == url)
-    asked = vcs.get("requested_revision")
+    revision = vcs.get("requested_revision")
     address = f"{vcs['vcs']}+{url}"
-    return wanted.partition("#")[0] in {f"{address}@{vcs['commit_id']}", f"{address}@{asked}" if asked else address}
+    addresses = {f"{address}@{vcs['commit_id']}", f"{address}@{revision}" if revision else address}
+    return wanted.partition("#")[0] in addresses
 
 
 def _origin(installed: Distribution) -> dict[str, Any]:
-    """Return where the installed version came from (PEP 610); nothing for one from an index."""
+    """Return the source of the installed version (PEP 610); empty for a version from an index."""
     text = installed.read_text("direct_url.json")
     return dict(json.loads(text)) if text else {}

@@ -1,6 +1,6 @@
-"""The settings that a user makes by environment variable: read in one place, so that a wrong one is told at once.
+"""Settings from environment variables, read in one place, so that invalid values are reported before any work starts.
 
-Set-up alone can take a quarter of an hour; nobody wants to hear of a slip of the pen after that.
+Set-up alone can take a quarter of an hour; a typing error must not be reported only after that.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ TOOLCHAINS = ("auto", "vendor", "build")
 CLUSTER = "JACQUARD_CLUSTER"
 SPEED = "JACQUARD_SPEED"
 NOW = "JACQUARD_NOW"
-SWITCH_TO = "JACQUARD_SWITCH_TO"
+MIGRATE_PROVIDERS = "JACQUARD_MIGRATE_PROVIDERS"
+DEPRECATED_SWITCH_TO = "JACQUARD_SWITCH_TO"
+"""Former name of `MIGRATE_PROVIDERS`."""
 PARALLELISM = "JACQUARD_PARALLELISM"
 
 
 def toolchain() -> str:
-    """Return which engine is wanted: one of `TOOLCHAINS`.
+    """Return the requested engine: one of `TOOLCHAINS`.
 
     Raises:
-        SettingError: it is none of them.
+        SettingError: the value is unknown.
     """
     chosen = os.environ.get(TOOLCHAIN) or "auto"
     if chosen in TOOLCHAINS:
@@ -35,27 +37,27 @@ def toolchain() -> str:
 
 
 def cluster() -> str:
-    """Return where the clusters of a rehearsal come from: ``kwok``, ``kind`` or ``context:NAME``.
+    """Return the source of a rehearsal's clusters: ``kwok``, ``kind`` or ``context:NAME``.
 
     Raises:
-        SettingError: it is none of these, or names no context.
+        SettingError: the value is unknown, or has no context.
     """
     chosen = os.environ.get(CLUSTER) or "kwok"
     kind, colon, context = chosen.partition(":")
     if chosen in ("kwok", "kind") or (kind == "context" and context):
         return chosen
     if kind == "context" and colon:
-        message = f"{CLUSTER}: '{chosen}' names no context; write context:NAME, the current one is never taken"
+        message = f"{CLUSTER}: '{chosen}' has no context; write context:NAME, the current context is never used"
     else:
         message = f"{CLUSTER}: '{chosen}' is unknown; write kwok, kind or context:NAME"
     raise SettingError(message)
 
 
 def speed() -> float:
-    """Return the factor by which simulated things are faster than their files say.
+    """Return the factor by which simulated controllers are faster than declared in their files.
 
     Raises:
-        SettingError: it is no positive number.
+        SettingError: the value is not a positive number.
     """
     chosen = os.environ.get(SPEED) or "1"
     try:
@@ -69,12 +71,12 @@ def speed() -> float:
 
 
 def now() -> dt.datetime:
-    """Return when the command began, with a time zone: what freezes, waivers and images are compared with.
+    """Return the start time of the command, with a time zone, with which freezes, waivers and images are compared.
 
-    A test or a rehearsal of a later day says when that is; otherwise this is the one place that reads the clock.
+    The variable sets another time for tests and rehearsals; otherwise this is the only place that reads the clock.
 
     Raises:
-        SettingError: it is no moment with its offset from UTC.
+        SettingError: the value is not a time with an offset from UTC.
     """
     chosen = os.environ.get(NOW)
     if not chosen:
@@ -85,64 +87,70 @@ def now() -> dt.datetime:
         moment = None
     if moment is not None and moment.tzinfo is not None:
         return moment
-    message = f"{NOW}: '{chosen}' is no moment with its offset from UTC; write it like 2026-11-21T12:00:00Z"
+    message = f"{NOW}: '{chosen}' is not a time with an offset from UTC; write it like 2026-11-21T12:00:00Z"
     raise SettingError(message)
 
 
-def switch_to() -> Kind | None:
-    """Return whose plug-ins may take over a stack that others wrote, None if nobody's may.
+def migrate_providers() -> Kind | None:
+    """Return the kind of provider plug-ins that may take over stacks written by the other kind; None if neither.
 
     Raises:
-        SettingError: it is none of them.
+        SettingError: the value is unknown.
     """
-    chosen = os.environ.get(SWITCH_TO)
+    name = DEPRECATED_SWITCH_TO if uses_deprecated_name() else MIGRATE_PROVIDERS
+    chosen = os.environ.get(name)
     if not chosen:
         return None
     if chosen in set(Kind):
         return Kind(chosen)
-    message = f"{SWITCH_TO}: '{chosen}' is unknown; write {' or '.join(Kind)}"
+    message = f"{name}: '{chosen}' is unknown; write {' or '.join(Kind)}"
     raise SettingError(message)
 
 
+def uses_deprecated_name() -> bool:
+    """Return whether only the former name of `MIGRATE_PROVIDERS` is set."""
+    return bool(os.environ.get(DEPRECATED_SWITCH_TO)) and not os.environ.get(MIGRATE_PROVIDERS)
+
+
 def parallelism() -> int | None:
-    """Return how many stacks may be worked on at once, None if this machine decides.
+    """Return the maximum number of stacks in parallel, None to derive it from this machine.
 
     Raises:
-        SettingError: it is no whole number above 0.
+        SettingError: the value is not a whole number above 0.
     """
     chosen = os.environ.get(PARALLELISM)
     if not chosen:
         return None
     if chosen.isdecimal() and int(chosen) > 0:
         return int(chosen)
-    message = f"{PARALLELISM}: '{chosen}' is no whole number above 0; write how many stacks may run at once"
+    message = f"{PARALLELISM}: '{chosen}' is not a whole number above 0; write the number of stacks to run in parallel"
     raise SettingError(message)
 
 
 def problems() -> dict[str, str]:
-    """Return what is wrong with the settings, by the name of the variable."""
-    found = {}
+    """Return the invalid settings, as messages by the name of the variable."""
+    messages = {}
     for name, setting in (
         (TOOLCHAIN, toolchain),
         (CLUSTER, cluster),
         (SPEED, speed),
         (NOW, now),
-        (SWITCH_TO, switch_to),
+        (MIGRATE_PROVIDERS, migrate_providers),
         (PARALLELISM, parallelism),
     ):
         try:
             setting()
         except SettingError as error:
-            found[name] = str(error)
-    return found
+            messages[name] = str(error)
+    return messages
 
 
 def check() -> None:
-    """Pass when all settings can be used.
+    """Check that all settings are valid.
 
     Raises:
-        SettingError: some cannot; all of them are told, a line each.
+        SettingError: some are invalid; the text has one line for each.
     """
-    wrong = problems()
-    if wrong:
-        raise SettingError("\n".join(wrong.values()))
+    messages = problems()
+    if messages:
+        raise SettingError("\n".join(messages.values()))

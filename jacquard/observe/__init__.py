@@ -1,1 +1,1 @@
-"""What a region is like now, read from its clusters and compared with its data. Writes nothing, prints nothing."""
+"""Reads the current state of a region from its clusters and compares it with the data. Writes and prints nothing."""

@@ -1,6 +1,6 @@
-"""Who uses an add-on of a tenant's cluster now: whatever waits for ever, or stops, once its chart is uninstalled.
+"""Finds the users of an add-on in a tenant's cluster: objects that stop working once its chart is uninstalled.
 
-What the platform installed counts for nothing: it lies in namespaces of the platform's, or carries the mark of Flux.
+Objects installed by the platform are ignored: they are in a namespace of the platform, or carry the mark of Flux.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from jacquard.observe.objects import Kind, Object, key
-from jacquard.observe.users import Known, seen, told
+from jacquard.observe.users import Known, read, user_names
 from jacquard.providers.kube import ApiServer
 from jacquard.providers.kube.objects import dig
 
 RELEASE = "helm.toolkit.fluxcd.io/HelmRelease"
-"""Kind of the release that stands for an add-on, with its group."""
+"""Kind of an add-on's release, with its group."""
 _MADE_IN = "helm.toolkit.fluxcd.io/namespace"
-"""Label of what helm-controller makes with the namespace of the release, which is called like the cluster."""
+"""Label that helm-controller sets on its objects: the namespace of the release, which is named after the cluster."""
 _POD: Kind = ("v1", "Pod")
 _MAKERS: tuple[Kind, ...] = (("apps/v1", "ReplicaSet"), ("batch/v1", "Job"))
-"""Kinds that stand between a pod and what people made."""
+"""Kinds between a pod and the objects that users create."""
 _ENDED = ("Failed", "Succeeded")
 _GPU, _FEATURE = "nvidia.com/", "feature.node.kubernetes.io/"
 _FIGURES = ("ContainerResource", "Resource")
-"""Metrics of an autoscaler that metrics-server answers."""
+"""Types of autoscaler metrics that metrics-server provides."""
 
 Uses: TypeAlias = Callable[[Object], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Users:
-    """What may use a chart's release."""
+    """Possible users of a chart's release."""
 
     kinds: tuple[Kind, ...]
     uses: Uses = lambda _: True
 
 
 def _every(version: str, *kinds: str) -> _Users:
-    """Return that all objects of these kinds are users, since nobody acts on them without the chart."""
+    """Return that all objects of these kinds are users, because only the chart acts on them."""
     return _Users(tuple((version, kind) for kind in kinds))
 
 
 def _has_address(pod: Object) -> bool:
-    """Tell whether a pod that runs has an address of the network's own."""
+    """Return whether a running pod has an address of the pod network."""
     return _runs(pod) and not dig(pod, "spec", "hostNetwork")
 
 
@@ -52,12 +52,12 @@ def _has_gpus(pod: Object) -> bool:
 
 
 def _chooses_hardware(body: Object) -> bool:
-    """Tell whether a pod that runs goes by labels of hardware; any rule about these does."""
+    """Return whether a running pod selects nodes by hardware labels; every NodeFeatureRule does."""
     return body["kind"] != "Pod" or (_runs(body) and any(name.startswith(_FEATURE) for name in _labels(body)))
 
 
 def _is_balanced(service: Object) -> bool:
-    """Tell whether a Service is MetalLB's, which leaves those of a class to others."""
+    """Return whether a Service uses MetalLB, which ignores Services with a load balancer class."""
     spec = service.get("spec") or {}
     return spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
 
@@ -83,37 +83,37 @@ _USERS: Mapping[str, _Users] = {
     "slurm-operator": _every("slinky.slurm.net/v1beta1", "Controller", "LoginSet", "NodeSet"),
     "snapshot-controller": _every("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
 }
-"""Users by chart; a chart that is not here has none that an API server knows."""
+"""Users by chart; other charts have no users in the API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uninstalled:
-    """A chart that leaves a cluster."""
+    """A chart that is uninstalled from a cluster."""
 
     chart: str
     cluster: str
     platform: frozenset[str]
-    """Namespaces of the cluster that the platform installs something in."""
+    """Namespaces of the cluster with platform components."""
 
 
 def add_on_users(connect: Callable[[], ApiServer], used: Uninstalled, known: Known) -> tuple[str, ...]:
-    """Return who uses what a chart brought to a cluster, as `jacquard.observe.users.users` does.
+    """Return the users of a chart's objects in a cluster, as `jacquard.observe.users.users` does.
 
     Raises:
-        UnseenError: the cluster does not answer, or refuses.
+        UnseenError: the cluster does not answer, or rejects the request.
     """
     users = _USERS.get(used.chart)
-    return using_add_on(seen(connect, users.kinds), used, known) if users else ()
+    return using_add_on(read(connect, users.kinds), used, known) if users else ()
 
 
 def using_add_on(found: Iterable[Object], used: Uninstalled, known: Known) -> tuple[str, ...]:
-    """Return which of the objects that were ``found`` use what a chart brought."""
+    """Return the users of a chart among the objects in ``found``."""
     users = _USERS[used.chart]
 
     def uses(body: Object) -> bool:
         return (body["apiVersion"], body["kind"]) not in _MAKERS and not _is_ours(body, used) and users.uses(body)
 
-    return told(found, uses, known)
+    return user_names(found, uses, known)
 
 
 def _is_ours(body: Object, used: Uninstalled) -> bool:
@@ -125,7 +125,7 @@ def _runs(pod: Object) -> bool:
 
 
 def _asked(pod: Object) -> Iterator[str]:
-    """Yield the names of the resources that a pod asks for."""
+    """Yield the names of the resources that a pod requests."""
     spec = pod.get("spec") or {}
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         yield from dig(container, "resources", "limits") or ()
@@ -133,7 +133,7 @@ def _asked(pod: Object) -> Iterator[str]:
 
 
 def _labels(pod: Object) -> Iterator[str]:
-    """Yield the names of the labels that a pod asks of its node."""
+    """Yield the names of the node labels that a pod requires."""
     yield from dig(pod, "spec", "nodeSelector") or ()
     wanted = dig(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution") or {}
     for term in wanted.get("nodeSelectorTerms") or ():

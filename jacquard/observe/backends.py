@@ -1,6 +1,6 @@
-"""What the objects of each backend say, for whoever looks at a region: one entry a backend, and nothing elsewhere.
+"""Reads the status of a region from the objects of each backend; all code specific to a backend is in its entry.
 
-Cluster API's own objects (Cluster, MachineDeployment, MachineSet, Machine) read the same in all of them.
+Cluster API's own objects (Cluster, MachineDeployment, MachineSet, Machine) are the same in all backends.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ _K0S = "k0s"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanes:
-    """Control planes of one backend, and nodes that join them."""
+    """Control planes of a backend, and the nodes that join them."""
 
     kind: Kind
-    """An object of the cluster's name and namespace, whose ``status.version`` is what all its pods run at least."""
+    """Object with the cluster's name and namespace, whose ``status.version`` is the minimum version of its pods."""
     kubernetes: Callable[[str], str]
-    """Returns the Kubernetes version, as the data writes it, in one that a control plane or a node says."""
+    """Converts the Kubernetes version of a control plane or a node to the form of the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BareMetal:
-    """Hosts of one backend, and machines on them."""
+    """Hosts of a backend, and the machines on them."""
 
     machine: Kind
-    """What a Machine refers to as its infrastructure; cloned from a template."""
+    """Kind of a Machine's infrastructure reference; cloned from a template."""
     template: Kind
     image: Callable[[Object], str | None]
     """Returns the SHA-256 of the image in a template, in hex."""
     hosts: tuple[Kind, ...]
-    """What `states` reads."""
+    """Kinds that `states` reads."""
     states: Callable[[Objects], Iterator[tuple[str, str]]]
-    """Yields each host with its state, in the backend's own words."""
+    """Yields each host with its state, in the terms of the backend."""
     reports: tuple[Kind, ...]
-    """What `report` reads."""
+    """Kinds that `report` reads."""
     provider: str
-    """How provider IDs of its nodes begin; then come two segments."""
+    """Prefix of the provider IDs of its nodes; two segments follow."""
     report: Callable[[Objects], Report]
-    """Returns what tells, by those two segments, which host a node runs on and what the host says of itself."""
+    """Returns a function that maps the two segments to the host of a node and the values that the host reports."""
 
 
 CONTROL_PLANES = {
@@ -56,7 +56,7 @@ CONTROL_PLANES = {
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
         kind=("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane"),
-        # v1.35.2-k0s.0 of a control plane, v1.35.2+k0s of a kubelet.
+        # v1.35.2-k0s.0 in a control plane, v1.35.2+k0s in a kubelet.
         kubernetes=lambda version: version.partition(_K0S)[0].rstrip("+-"),
     ),
 }
@@ -85,10 +85,10 @@ BARE_METAL = {
 
 
 def control_planes(environment: Environment) -> ControlPlanes:
-    """Return the entry of what hosts the control planes of ``environment``."""
+    """Return the entry of the control plane backend of ``environment``."""
     return CONTROL_PLANES[environment.region.control_planes.backend]
 
 
 def bare_metal(environment: Environment) -> BareMetal:
-    """Return the entry of what provisions the hosts of ``environment``."""
+    """Return the entry of the bare-metal backend of ``environment``."""
     return BARE_METAL[environment.region.bare_metal.backend]

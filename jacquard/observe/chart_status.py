@@ -1,8 +1,8 @@
-"""How far charts are that are pinned for clusters of tenants, as Flux' objects say it.
+"""Status of charts that are pinned for tenants' clusters, read from the objects of Flux.
 
-Read in fluxcd/helm-controller: ``status.history`` has the releases that Helm stores, the newest first, each with the
-digest of its chart (``ociDigest``) and the moment of its last installation or upgrade. Helm waits for no pods in
-clusters of tenants, so that the nodes of the cluster count too: they are not ready without the agents that they need.
+Source: fluxcd/helm-controller. ``status.history`` contains the releases that Helm stores, the newest first, each with
+the digest of its chart (``ociDigest``) and the time of its last installation or upgrade. Helm does not wait for pods
+in tenants' clusters, so the nodes of the cluster count too: they are not ready without the agents that they need.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class ChartStatus:
     chart: str
     cluster: str
     version: str
-    """Version that is pinned."""
+    """Pinned version."""
     applied: str | None
-    """Digest that its source was applied with; None when there is none yet."""
+    """Digest of the applied source; None if there is no source yet."""
     installed: str | None
-    """Digest that Flux installed last; None when it installed none, or releases of the chart differ."""
+    """Digest that Flux last installed; None if it installed none, or if releases of the chart differ."""
     settled: bool
     settled_since: str | None
     why: list[str]
-    """What is missing, the nearest cause only; empty when settled."""
+    """Reason why the chart is not settled, the nearest cause only; empty if it is settled."""
 
 
 def chart_status(environment: Environment, seen: Observation, pools: Iterable[Pool]) -> list[ChartStatus]:
@@ -80,28 +80,29 @@ def _status(environment: Environment, seen: Observation, cluster: str, chart: st
 
 
 def _causes(source: Object | None, releases: list[Object], digest: str, pools: list[Pool]) -> Iterator[str]:
-    """Yield why the chart is not settled in its cluster, the nearest cause first."""
+    """Yield the reasons why the chart is not settled in its cluster, the nearest cause first."""
     if source is None or not releases:
-        yield f"{'its OCIRepository' if source is None else 'its HelmRelease'} does not exist there"
+        yield f"{'its OCIRepository' if source is None else 'its HelmRelease'} does not exist"
         return
     for body in (source, *releases):
         if condition(body, "Ready").get("observedGeneration") != body["metadata"].get("generation"):
-            yield f"Flux has not seen the last change of its {body['kind']} yet"
+            yield f"Flux has not observed the last change of its {body['kind']} yet"
         elif not holds(body, "Ready"):
-            said = condition(body, "Ready")
-            yield f"its {body['kind']} is not ready: {said.get('message') or said.get('reason') or 'nothing says why'}"
+            ready = condition(body, "Ready")
+            reason = ready.get("message") or ready.get("reason") or "no reason reported"
+            yield f"its {body['kind']} is not ready: {reason}"
     if any(_last(body).get("ociDigest") != digest for body in releases):
-        yield "Flux has not installed what is pinned yet"
+        yield "Flux has not installed the pinned version yet"
     for pool in pools:
         for group in pool.groups:
             yield from (f"{pool.name} {group.failure_domain}: {reason}" for reason in group.why)
 
 
 def _since(releases: list[Object], pools: list[Pool]) -> str | None:
-    """Return when the last of releases was installed, and of nodes became ready."""
-    said = [_last(body).get("lastDeployed") for body in releases]
-    said += [group.settled_since for pool in pools for group in pool.groups]
-    moments = [dt.datetime.fromisoformat(text) for text in said if text]
+    """Return the time at which the last release was installed and the last node became ready."""
+    times = [_last(body).get("lastDeployed") for body in releases]
+    times += [group.settled_since for pool in pools for group in pool.groups]
+    moments = [dt.datetime.fromisoformat(text) for text in times if text]
     return max(moments).isoformat() if moments else None
 
 

@@ -1,4 +1,4 @@
-"""Looks at each cluster of a region for what is not as it is declared. Applies nothing but dry-runs."""
+"""Compares the objects in each cluster of a region with their declarations. Applies nothing except dry runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef
 
 _WORKERS = 8
-"""Requests at once to one API server, and clusters that are looked at side by side."""
+"""Maximum number of parallel requests to an API server, and of clusters that are compared in parallel."""
 _MARK = f"{labels.MANAGED_BY}={labels.FIELD_MANAGER}"
 Identity: TypeAlias = tuple[str, str, str]
 """Kind as ``<group>/<Kind>``, namespace and name."""
@@ -33,23 +33,23 @@ Identity: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An object as it is declared, and how it is applied."""
+    """A declared object, and how it is applied."""
 
     manifest: Manifest
     in_set: bool
-    """Whether a set applies it, under a manager of its own."""
+    """Whether an object set applies it, with its own field manager."""
     of_another: bool
-    """Whether another controller makes the object, so that only some fields of it are declared."""
+    """Whether another controller creates the object, so that only some of its fields are declared."""
 
     @property
     def identity(self) -> Identity:
-        """Return what identifies the object in its cluster."""
+        """Return the identity of the object in its cluster."""
         return kind_of(self.manifest), self.manifest.namespace or "", self.manifest.name
 
 
 @dataclass(slots=True)
 class Found:
-    """What came of looking at one cluster."""
+    """Result of comparing one cluster."""
 
     compared: int = 0
     objects: list[ObjectDrift] = field(default_factory=list)
@@ -57,29 +57,29 @@ class Found:
 
 
 def drift(environment: Environment, connect: Callable[[Environment, str], ApiServer] = connect) -> Drift:
-    """Return how the clusters of ``environment`` differ from what it declares; what cannot be read is said."""
+    """Return the drift of the clusters of ``environment``, including objects that cannot be read."""
     declared: dict[str, list[Declared]] = {MANAGEMENT: []}
     declared |= {placed.cluster.name: [] for placed in clusters(environment)}
-    for one in _declared(environment):
-        declared.setdefault(one.manifest.cluster, []).append(one)
+    for item in _declared(environment):
+        declared.setdefault(item.manifest.cluster, []).append(item)
     retained = {_kind(version, kind) for version, kind in template_kinds(environment)}
 
     def look(cluster: str) -> Found:
         try:
-            return _Look(cluster, connect(environment, cluster), retained).at(declared[cluster])
+            return _Comparison(cluster, connect(environment, cluster), retained).at(declared[cluster])
         except (ProviderError, OSError) as error:
             return Found(unread=[Unread(cluster=cluster, what=None, reason=str(error))])
 
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     with ThreadPoolExecutor(_WORKERS) as workers:
         answers = list(workers.map(look, declared))
-    objects = [one for answer in answers for one in answer.objects]
+    objects = [item for answer in answers for item in answer.objects]
     return Drift(
         environment=environment.name,
         observed_at=now,
         compared=sum(answer.compared for answer in answers),
-        objects=tuple(sorted(objects, key=lambda one: (one.cluster, one.kind, one.name, one.what))),
-        unread=tuple(one for answer in answers for one in answer.unread),
+        objects=tuple(sorted(objects, key=lambda item: (item.cluster, item.kind, item.name, item.what))),
+        unread=tuple(item for answer in answers for item in answer.unread),
     )
 
 
@@ -87,9 +87,9 @@ def _declared(environment: Environment) -> Iterator[Declared]:
     for piece in slices(environment):
         for item in manifests(environment, piece):
             if isinstance(item, ManifestSet):
-                yield from (Declared(one, in_set=True, of_another=False) for one in item.members.values())
-                patched = (one for patch in item.patches.values() for one in patch.objects(item.cluster))
-                yield from (Declared(one, in_set=True, of_another=True) for one in patched)
+                yield from (Declared(member, in_set=True, of_another=False) for member in item.members.values())
+                patched = (manifest for patch in item.patches.values() for manifest in patch.objects(item.cluster))
+                yield from (Declared(manifest, in_set=True, of_another=True) for manifest in patched)
             else:
                 yield Declared(item, in_set=False, of_another=False)
 
@@ -99,17 +99,17 @@ def _kind(api_version: str, kind: str) -> str:
     return f"{group}/{kind}" if group else kind
 
 
-class _Look:
-    """One cluster, looked at once."""
+class _Comparison:
+    """Comparison of one cluster; used once."""
 
     def __init__(self, cluster: str, api: ApiServer, retained: set[str]) -> None:
         self._cluster, self._api, self._retained = cluster, api, retained
-        self._found = Found()
+        self._result = Found()
 
     def at(self, declared: list[Declared]) -> Found:
-        """Return what came of comparing ``declared`` with what is there."""
-        wanted = {one.identity: one for one in declared}
-        versions = {kind_of(one.manifest): one.manifest.api_version for one in declared}
+        """Compare ``declared`` with the existing objects, and return the result."""
+        wanted = {item.identity: item for item in declared}
+        versions = {kind_of(item.manifest): item.manifest.api_version for item in declared}
         with ThreadPoolExecutor(_WORKERS) as workers:
             kinds = sorted({*versions, *effects_table().kinds})
             listed = dict(
@@ -118,16 +118,16 @@ class _Look:
             marked = {
                 (kind, *key(body)): body for kind, bodies in listed.items() if bodies is not None for body in bodies
             }
-            readable = [one for one in declared if listed[kind_of(one.manifest)] is not None]
-            for result in workers.map(lambda one: self._compare(one, marked.get(one.identity)), readable):
-                self._found.objects += result
-        self._found.compared = len(readable)
-        self._found.unread.sort(key=lambda one: one.what or "")
-        self._found.objects += self._strays(wanted, marked)
-        return self._found
+            readable = [item for item in declared if listed[kind_of(item.manifest)] is not None]
+            for result in workers.map(lambda item: self._compare(item, marked.get(item.identity)), readable):
+                self._result.objects += result
+        self._result.compared = len(readable)
+        self._result.unread.sort(key=lambda item: item.what or "")
+        self._result.objects += self._strays(wanted, marked)
+        return self._result
 
     def _list(self, kind: str, version: str | None) -> list[Object] | None:
-        """Return the objects of a kind that carry our mark; None where they cannot be read."""
+        """Return the objects of a kind with Jacquard's mark; None if they cannot be read."""
         group, _, name = kind.rpartition("/")
         try:
             served = version or self._api.version(group, name)
@@ -137,11 +137,11 @@ class _Look:
         except ApiError as error:
             if error.status == 0:
                 raise
-            self._found.unread.append(Unread(cluster=self._cluster, what=kind, reason=str(error)))
+            self._result.unread.append(Unread(cluster=self._cluster, what=kind, reason=str(error)))
             return None
 
-    def _compare(self, one: Declared, live: Object | None) -> list[ObjectDrift]:
-        manifest, in_set = one.manifest, one.in_set
+    def _compare(self, item: Declared, live: Object | None) -> list[ObjectDrift]:
+        manifest, in_set = item.manifest, item.in_set
         body = {**manifest.body}
         try:
             live = live or self._get(manifest)
@@ -149,20 +149,20 @@ class _Look:
             if error.status == 0:
                 raise
             what = f"{manifest.kind} {'/'.join(filter(None, (manifest.namespace, manifest.name)))}"
-            self._found.unread.append(Unread(cluster=self._cluster, what=what, reason=str(error)))
+            self._result.unread.append(Unread(cluster=self._cluster, what=what, reason=str(error)))
             return []
         if live is None:
-            return [] if one.of_another else [self._told(one.identity, What.MISSING)]
+            return [] if item.of_another else [self._drift(item.identity, What.MISSING)]
         if live["metadata"].get("deletionTimestamp"):
-            return [] if one.of_another else [self._told(one.identity, What.GOING)]
+            return [] if item.of_another else [self._drift(item.identity, What.GOING)]
         manager = manager_of(in_set=in_set)
-        found = compared(
+        result = compared(
             body, live, manager, lambda body: self._api.apply(body, field_manager=manager, dry_run=True, force=True)
         )
-        if not found.fields:
+        if not result.fields:
             return []
-        told = self._told(one.identity, What.DIFFERS)
-        return [told.model_copy(update={"fields": found.fields, "note": found.unsure})]
+        drift = self._drift(item.identity, What.DIFFERS)
+        return [drift.model_copy(update={"fields": result.fields, "note": result.unsure})]
 
     def _get(self, manifest: Manifest) -> Object | None:
         try:
@@ -171,18 +171,18 @@ class _Look:
             return None
 
     def _strays(self, wanted: Mapping[Identity, Declared], marked: Mapping[Identity, Object]) -> Iterator[ObjectDrift]:
-        """Yield what carries our mark and is not declared; no old template and no child of a controller."""
+        """Yield undeclared objects with Jacquard's mark, except old templates and objects owned by a controller."""
         for identity, live in marked.items():
             owners = live["metadata"].get("ownerReferences") or []
             if identity in wanted or any(owner.get("controller") for owner in owners):
                 continue
             if not is_ours(live):
                 managers = sorted({str(entry["manager"]) for entry in live["metadata"].get("managedFields") or ()})
-                told = self._told(identity, What.FOREIGN)
-                yield told.model_copy(update={"note": f"written by {', '.join(managers) or 'nobody knows whom'}"})
+                drift = self._drift(identity, What.FOREIGN)
+                yield drift.model_copy(update={"note": f"written by {', '.join(managers) or 'an unknown manager'}"})
             elif identity[0] not in self._retained:
-                yield self._told(identity, What.LEFT_OVER)
+                yield self._drift(identity, What.LEFT_OVER)
 
-    def _told(self, identity: Identity, what: What) -> ObjectDrift:
+    def _drift(self, identity: Identity, what: What) -> ObjectDrift:
         kind, namespace, name = identity
         return ObjectDrift(cluster=self._cluster, kind=kind, name="/".join(filter(None, (namespace, name))), what=what)

@@ -1,7 +1,7 @@
-"""Compares an object as it is declared with the one that is there, field by field, and tells who owns what differs.
+"""Compares a declared object with the existing object, field by field, and finds the owner of each difference.
 
-What a server writes otherwise than it was given, such as ``1`` for ``1000m``, is no difference, and the server itself
-says so: an object that does not look as it was declared is put to it as a dry-run, which keeps nothing.
+A value that the server only writes differently, such as ``1`` for ``1000m``, is not a difference. The server itself
+decides: an object that does not match its declaration is applied as a dry run, which changes nothing.
 """
 
 from __future__ import annotations
@@ -28,62 +28,64 @@ _HANDS = ("kubectl", "before-first-apply")
 _OURS = (labels.FIELD_MANAGER, SET_MANAGER)
 _PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
 _MARKS = {"labels": (PART_OF,), "annotations": (MADE_BY, MEMBER, "pulumi.com/")}
-"""What objects get when they are applied, beside what is rendered; a prefix stands for all that begins with it."""
+"""Marks that objects get when they are applied, in addition to the rendered ones; entries are prefixes."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SERVERS_OWN = ("status", "apiVersion", "kind")
 _SECRET = re.compile("passw|token|secret|credential|private", re.IGNORECASE)
 _SHOWN = 100
-"""Characters of a value that are told; of a longer one how many it has."""
+"""Maximum length of a reported value, in characters; for a longer value only the length is reported."""
 _HIDDEN = "(secret)"
 _ABSENT = object()
 
 Try = Callable[[Object], Object]
-"""Returns what an object would be if this were applied to it, whoever owns its fields."""
+"""Returns the object that a forced apply of the argument would produce, regardless of field ownership."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What came of a comparison."""
+    """Result of a comparison."""
 
     fields: tuple[FieldDrift, ...]
     unsure: str | None = None
-    """Why the server could not say what applying would do, so that spellings of its own may be among them."""
+    """Reason why the server could not evaluate the apply, so that differences of notation may be included."""
 
 
 def manager_of(*, in_set: bool) -> str:
-    """Return the field manager that applies an object: alone, or as one of a set."""
+    """Return the field manager that applies an object: individually, or as a member of a set."""
     return SET_MANAGER if in_set else labels.FIELD_MANAGER
 
 
 def is_ours(live: Object) -> bool:
-    """Tell whether we applied an object, by its managers and by the mark of who made it."""
-    noted = live["metadata"].get("annotations") or {}
-    return (MADE_BY in noted or MEMBER in noted) and any(_by(entry["manager"]) is By.OURS for entry in _entries(live))
+    """Return whether Jacquard applied an object, according to its managers and its creation mark."""
+    annotations = live["metadata"].get("annotations") or {}
+    return (MADE_BY in annotations or MEMBER in annotations) and any(
+        _by(entry["manager"]) is By.OURS for entry in _entries(live)
+    )
 
 
 def compared(declared: Object, live: Object, manager: str, attempt: Try) -> Compared:
-    """Return in which fields ``live`` is not as ``declared``, with their owners."""
+    """Return the fields in which ``live`` differs from ``declared``, with their owners."""
     body = _as_applied(declared, live)
-    found = list(_by_hand(body, live))
+    fields = list(_by_hand(body, live))
     ours = _owned(live, manager)
     if seen(body, live) == body and not without(ours, of_body(ours, body)):
-        return Compared(fields=tuple(found))
+        return Compared(fields=tuple(fields))
     try:
         after, unsure = attempt(body), None
     except ApiError as error:
         after, unsure = (
-            _laid(body, live),
-            f"the API server does not say what applying would do: {_told(error, declared)}",
+            _merged(body, live),
+            f"the API server could not evaluate the apply: {_reason(error, declared)}",
         )
     secret = declared["kind"] == "Secret"
     for path, wanted, there in _differences(after, live):
         if path[0] not in _SERVERS_OWN and (_declares(body, path) or covers(ours, live, path)):
-            found.append(_field(live, path, wanted, there, secret=secret))
-    return Compared(fields=tuple(found), unsure=unsure)
+            fields.append(_field(live, path, wanted, there, secret=secret))
+    return Compared(fields=tuple(fields), unsure=unsure)
 
 
 def _as_applied(declared: Object, live: Object) -> Object:
-    """Return what is declared with the marks that ``live`` has of who applied it."""
+    """Return the declared object with the apply marks of ``live``."""
     metadata = dict(declared["metadata"])
     for part, marks in _MARKS.items():
         there = (live["metadata"].get(part) or {}).items()
@@ -93,13 +95,13 @@ def _as_applied(declared: Object, live: Object) -> Object:
     return {**declared, "metadata": metadata}
 
 
-def _laid(body: Any, live: Any) -> Any:
-    """Return ``live`` with ``body`` laid over it, but for what is empty; lists of another length are taken whole."""
+def _merged(body: Any, live: Any) -> Any:
+    """Return ``live`` merged with the non-empty values of ``body``; lists of different length are replaced."""
     if isinstance(body, Mapping) and isinstance(live, Mapping):
-        given = {key: value for key, value in body.items() if key in live or value not in (None, {}, [])}
-        return {**live, **{key: _laid(value, live.get(key)) for key, value in given.items()}}
+        values = {key: value for key, value in body.items() if key in live or value not in (None, {}, [])}
+        return {**live, **{key: _merged(value, live.get(key)) for key, value in values.items()}}
     if isinstance(body, list) and isinstance(live, list) and len(body) == len(live):
-        return [_laid(*pair) for pair in zip(body, live, strict=True)]
+        return [_merged(*pair) for pair in zip(body, live, strict=True)]
     return body
 
 
@@ -117,7 +119,7 @@ def _differences(after: Any, live: Any, path: Steps = ()) -> Iterator[tuple[Step
 def _declares(body: Any, path: Steps) -> bool:
     for step in path:
         if not isinstance(body, Mapping):
-            return True  # within a list, whose items are ours as the whole list is
+            return True  # inside a list, which is owned as a whole
         if step not in body:
             return False
         body = body[step]
@@ -130,11 +132,11 @@ def _entries(live: Object) -> list[Object]:
 
 def _owned(live: Object, manager: str) -> Mapping[str, Any]:
     """Return the fields that ``manager`` applied."""
-    found: Mapping[str, Any] = {}
+    fields: Mapping[str, Any] = {}
     for entry in _entries(live):
         if entry["manager"] == manager and entry.get("operation") == "Apply":
-            found = union(found, entry.get("fieldsV1") or {})
-    return found
+            fields = union(fields, entry.get("fieldsV1") or {})
+    return fields
 
 
 def _by(manager: str) -> By:
@@ -144,7 +146,7 @@ def _by(manager: str) -> By:
 
 
 def _field(live: Object, path: Steps, wanted: Any, there: Any, *, secret: bool) -> FieldDrift:
-    """Return a field with its owner: whoever else owns it beside us wrote what we did not declare."""
+    """Return a field with its owner; an owner other than Jacquard wrote the undeclared value."""
     owners = [entry for entry in _entries(live) if covers(entry.get("fieldsV1") or {}, live, path)]
     owners.sort(key=lambda entry: (_by(entry["manager"]) is By.OURS, -_moment(entry).timestamp(), entry["manager"]))
     first = owners[0] if owners and there is not _ABSENT else None
@@ -163,7 +165,7 @@ def _moment(entry: Object) -> dt.datetime:
 
 
 def _by_hand(body: Object, live: Object) -> Iterator[FieldDrift]:
-    """Yield fields that a person set and nobody declared; applying leaves them as they are."""
+    """Yield undeclared fields that a person set; applying does not change them."""
     for entry in _entries(live):
         fields = entry.get("fieldsV1") or {}
         if _by(entry["manager"]) is By.HAND:
@@ -174,7 +176,7 @@ def _by_hand(body: Object, live: Object) -> Iterator[FieldDrift]:
 
 
 def _leaves(fields: Mapping[str, Any], value: Any, path: Steps = ()) -> Iterator[Steps]:
-    """Yield the paths of a set of fields within an object; a list is told as a whole."""
+    """Yield the paths of a field set within an object; a list is reported as a whole."""
     for key, inner in fields.items():
         if key == ITSELF:
             continue
@@ -196,7 +198,7 @@ def _value(value: Any, path: Steps) -> Any:
 
 
 def _shown(value: Any, path: Steps, *, secret: bool) -> str | None:
-    """Return a value as JSON, short; of what is secret only that it is there."""
+    """Return a value as short JSON; secret values are hidden."""
     if value is _ABSENT:
         return None
     if (secret and path[0] != "metadata") or any(_SECRET.search(str(step)) for step in path):
@@ -206,7 +208,7 @@ def _shown(value: Any, path: Steps, *, secret: bool) -> str | None:
 
 
 def _masked(value: Any) -> Any:
-    """Return a value without what is secret in it, by its key or by the name beside it."""
+    """Return a value without secrets, which are recognised by their key or by the name next to them."""
     if isinstance(value, list):
         return [_masked(item) for item in value]
     if not isinstance(value, Mapping):
@@ -218,6 +220,6 @@ def _masked(value: Any) -> Any:
     }
 
 
-def _told(error: ApiError, declared: Object) -> str:
-    """Return why a server refused, which may quote values."""
+def _reason(error: ApiError, declared: Object) -> str:
+    """Return the reason of a rejection, without the server's message if it may quote secret values."""
     return f"{error.status} {error.reason}" if declared["kind"] == "Secret" or error.status else str(error)

@@ -1,14 +1,14 @@
-"""How far the DPUs of a region are: what each was flashed from, as the objects of DPF say it.
+"""Status of the DPUs of a region: the images from which they were flashed, read from the objects of DPF.
 
-Read in ``internal/provisioning/controllers/dpuset/dpuset_controller.go`` and
+Source: ``internal/provisioning/controllers/dpuset/dpuset_controller.go`` and
 ``internal/dpuservice/controllers/dpudeployment_controller.go`` of NVIDIA/doca-platform:
 
 - A DPUDeployment labels its DPUSets with ``svc.dpu.nvidia.com/owned-by-dpudeployment: <namespace>_<name>``, and a
-  DPUSet gives its labels to each DPU that it makes.
-- A DPU has ``spec.bfb`` and ``spec.dpuFlavor`` from when it was made. Under ``OnDelete`` nothing moves them: it is
-  deleted, and another one is made. So they say what a DPU with ``status.phase: Ready`` was flashed from.
-- ``Ready`` alone was seen with services that do not run, which ``OperationalReady`` tells, one of
-  ``status.operationalConditions``.
+  DPUSet copies its labels to each DPU that it creates.
+- ``spec.bfb`` and ``spec.dpuFlavor`` of a DPU are set at its creation. Under ``OnDelete`` they never change: the DPU
+  is deleted and created again. They therefore identify the images of a DPU with ``status.phase: Ready``.
+- ``Ready`` has been observed without running services. ``OperationalReady``, one of ``status.operationalConditions``,
+  includes them.
 - ``Ready`` of a DPUDeployment covers its services, chains and interfaces.
 """
 
@@ -31,18 +31,18 @@ from jacquard.providers.kube.objects import dig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuDeploymentStatus:
-    """The DPUs of one DPUDeployment; the field names are the keys of the JSON, and of evidence."""
+    """Status of the DPUs of a DPUDeployment; the field names are the keys of the JSON, and of evidence."""
 
     deployment: str
     total: int
-    """DPUs that the data put into it."""
+    """Number of DPUs that the data assigns to it."""
     images: dict[str, int]
-    """BFB to the number of DPUs that were made with it."""
+    """BFB to the number of DPUs created with it."""
     flavors: dict[str, int]
-    """DPUFlavor to the number of DPUs that were made with it."""
+    """DPUFlavor to the number of DPUs created with it."""
     settled: bool
     why: list[str]
-    """What is missing, the nearest cause only; empty when settled."""
+    """Reason why the DPUs are not settled, the nearest cause only; empty if they are settled."""
 
 
 def dpu_deployments(environment: Environment, seen: Observation) -> list[DpuDeploymentStatus]:
@@ -52,14 +52,14 @@ def dpu_deployments(environment: Environment, seen: Observation) -> list[DpuDepl
     for body in seen.of("DPU"):
         for key, value in (dig(body, "metadata", "labels") or {}).items():
             owned[f"{key}={value}"].append(body)
-    found = []
+    statuses = []
     for key, intent in pins.dpus.items():
         name, made = key.partition("/")[2], templates(pins.dpu_intents[intent])
         [(label, value)] = deployment_selector(name)["matchLabels"].items()
         dpus = [body for body in owned[f"{label}={value}"] if not dig(body, "metadata", "deletionTimestamp")]
         causes = _causes(seen.one("DPUDeployment", NAMESPACE, name), dpus, total[key], made)
         why = list(islice(causes, 1))
-        found.append(
+        statuses.append(
             DpuDeploymentStatus(
                 deployment=name,
                 total=total[key],
@@ -69,22 +69,22 @@ def dpu_deployments(environment: Environment, seen: Observation) -> list[DpuDepl
                 why=why,
             )
         )
-    return found
+    return statuses
 
 
 def _causes(deployment: Object | None, dpus: list[Object], total: int, made: DpuTemplates) -> Iterator[str]:
-    """Yield why the DPUs of a DPUDeployment are not settled, the nearest cause first."""
+    """Yield the reasons why the DPUs of a DPUDeployment are not settled, the nearest cause first."""
     if deployment is None:
         yield "its DPUDeployment does not exist"
         return
     if dig(deployment, "status", "observedGeneration") != dig(deployment, "metadata", "generation"):
-        yield "DPF has not seen the last change yet"
+        yield "DPF has not observed the last change yet"
     if len(dpus) != total:
-        yield f"{len(dpus)} DPUs exist, the data order {total}"
+        yield f"{len(dpus)} DPUs exist, the data declares {total}"
     flashed = (made.bfb_name, made.flavor_name)
-    behind = sum((dig(body, "spec", "bfb"), dig(body, "spec", "dpuFlavor")) != flashed for body in dpus)
-    if behind:
-        yield f"{behind} of {total} DPUs are not from {' with '.join(flashed)}; each will be once its DPU is deleted"
+    outdated = sum((dig(body, "spec", "bfb"), dig(body, "spec", "dpuFlavor")) != flashed for body in dpus)
+    if outdated:
+        yield f"{outdated} of {total} DPUs do not run {' with '.join(flashed)}; delete a DPU to reflash it"
     phases = Counter(str(dig(body, "status", "phase") or UNKNOWN) for body in dpus)
     for phase in sorted(phases.keys() - {"Ready"}):
         yield f"{phases[phase]} of {total} DPUs are in phase {phase}"
@@ -92,13 +92,13 @@ def _causes(deployment: Object | None, dpus: list[Object], total: int, made: Dpu
     if down:
         yield f"{down} of {total} DPUs are not OperationalReady"
     if not holds(deployment, "Ready"):
-        said = condition(deployment, "Ready")
-        yield f"condition Ready is {said.get('status', 'not set')}: {said.get('message') or 'nothing says why'}"
+        ready = condition(deployment, "Ready")
+        yield f"condition Ready is {ready.get('status', 'not set')}: {ready.get('message') or 'no reason reported'}"
 
 
 def _operational(body: Object) -> bool:
-    said = dig(body, "status", "operationalConditions") or []
-    return any(item.get("type") == "OperationalReady" and item.get("status") == "True" for item in said)
+    conditions = dig(body, "status", "operationalConditions") or []
+    return any(item.get("type") == "OperationalReady" and item.get("status") == "True" for item in conditions)
 
 
 def _count(dpus: list[Object], field: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What is not as it is declared in the clusters of a region, as data: by object, field, and who owns it now."""
+"""Data model of drift: differences between declared and live objects, by object, field and owner."""
 
 from __future__ import annotations
 
@@ -12,91 +12,91 @@ FORMAT = 1
 
 
 class What(StrEnum):
-    """In what an object is not as it is declared."""
+    """Kind of the difference between an object and its declaration."""
 
     DIFFERS = "differs"
     """Fields of the object have other values."""
     MISSING = "missing"
-    """The object is declared, and not there."""
+    """The object is declared, but does not exist."""
     GOING = "going"
-    """The object is declared, and is being deleted."""
+    """The object is declared, but is being deleted."""
     LEFT_OVER = "left over"
-    """The object was made by this project, and is declared no more."""
+    """The object was created by this project, and is no longer declared."""
     FOREIGN = "foreign"
-    """The object carries our marks, and somebody else made it."""
+    """The object carries Jacquard's marks, but was created by another program."""
 
 
 class By(StrEnum):
-    """Who owns a field that is not as it is declared, by what the API server keeps of each write."""
+    """Owner of a field that differs from its declaration, according to the managed fields of the API server."""
 
     HAND = "by hand"
     """A person, with kubectl."""
     OTHER = "other manager"
     """A controller, or another program."""
     OURS = "not applied"
-    """Nobody but us: what is declared now was not applied yet."""
+    """No other owner than Jacquard: the current declaration is not applied yet."""
     NOBODY = "nobody"
-    """Nobody: the field is not there, or nobody who set it owns it any more."""
+    """No owner: the field does not exist, or the managers that set it no longer own it."""
 
 
 class FieldDrift(Spec):
-    """A field that is not as it is declared."""
+    """A field that differs from its declaration."""
 
     path: str
-    """The field, with dots; a key that has dots itself stands in brackets."""
+    """Path of the field, with dots; a key that contains dots is in brackets."""
     declared: str | None
-    """Value that applying would give it, as JSON; None where it would take it away, or would leave it alone because
-    nobody declared it. What is secret is not told."""
+    """Value after an apply, as JSON; None if the apply would remove the field, or would not change it because it is not
+    declared. Secret values are hidden."""
     live: str | None
-    """Value that it has, as JSON; None where it has none."""
+    """Live value, as JSON; None if the field does not exist."""
     by: By
-    """Who owns it now."""
+    """Current owner of the field."""
     manager: str | None
-    """Field manager that owns it; None for nobody."""
+    """Field manager that owns the field; None if there is none."""
     since: AwareDatetime | None
-    """Moment at which that manager last wrote to the object."""
+    """Time of the manager's last write to the object."""
 
 
 class ObjectDrift(Spec):
-    """An object that is not as it is declared."""
+    """An object that differs from its declaration."""
 
     cluster: str
-    """Cluster in which it is, or should be."""
+    """Cluster of the object."""
     kind: str
     """Kind with its API group, ``<group>/<Kind>``."""
     name: str
-    """The object, as ``namespace/name``, or the name of one that has no namespace."""
+    """Object as ``namespace/name``; only the name if it is cluster-scoped."""
     what: What
-    """In what it is not as declared."""
+    """Kind of the difference."""
     fields: tuple[FieldDrift, ...] = ()
     """Fields with other values."""
     note: str | None = None
-    """What else is to be known, such as who made it, or why the API server could not say what applying would do."""
+    """Further information, such as the creator, or the reason why the API server could not evaluate the apply."""
 
 
 class Unread(Spec):
-    """What could not be looked at, so that nothing is known of it."""
+    """An object, kind or cluster that could not be read."""
 
     cluster: str
-    """Cluster in which it is."""
+    """Name of the cluster."""
     what: str | None
     """Kind or object; None for the whole cluster."""
     reason: str
-    """Why it could not be read."""
+    """Reason of the failure."""
 
 
 class Drift(Spec):
-    """How the clusters of a region differ from what is declared."""
+    """Drift of all clusters of a region."""
 
     schema_version: int = FORMAT
-    """Version of this form."""
+    """Version of this format."""
     environment: str
     """Name of the environment."""
     observed_at: AwareDatetime
-    """Moment of the look, not later than any of the answers."""
+    """Time of the observation, not later than any of the answers."""
     compared: int
-    """Declared objects that were compared."""
+    """Number of declared objects that were compared."""
     objects: tuple[ObjectDrift, ...]
-    """Objects that are not as declared, in order of cluster, kind and name."""
+    """Objects that differ from their declarations, sorted by cluster, kind and name."""
     unread: tuple[Unread, ...]
-    """What could not be looked at."""
+    """Objects, kinds and clusters that could not be read."""

@@ -1,4 +1,4 @@
-"""What is known of a region at one moment, as data that a comparison of commits may read: who works on which node."""
+"""Data model of facts: the use of nodes by jobs at one time, as input for comparisons of commits."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ from jacquard.providers.kube.objects import dig
 
 FORMAT = 1
 KINDS = (*TENANT_KINDS, POD, CLAIM)
-"""What is read in each tenant cluster."""
+"""Kinds that are read in each tenant cluster."""
 Place: TypeAlias = tuple[str, str]
 """Cluster and node."""
 Held: TypeAlias = dict[Place, list[int]]
-"""GPUs of each pod that holds any."""
+"""GPUs of each pod that uses GPUs."""
 
 
 class ClusterFacts(Spec):
     """A cluster, and whether it could be read."""
 
     cluster: str
-    """Name of the cluster; ``management`` for that of the region."""
+    """Name of the cluster; ``management`` for the management cluster of the region."""
     tenant: str | None
-    """Tenant whose cluster it is; None for the management cluster."""
+    """Tenant of the cluster; None for the management cluster."""
     unreachable: str | None
-    """Why it could not be read, so that nothing is known of it; None if it could."""
+    """Reason why the cluster could not be read; None if it was read."""
     stray_pods: int | None = Field(ge=0)
-    """Pods that hold GPUs on nodes which belong to no pool; None where nobody looked."""
+    """Number of pods with GPUs on nodes outside pools; None if the pods were not read."""
 
 
 class NodeFacts(Spec):
     """A node of a pool."""
 
     cluster: str
-    """Cluster that it is a node of."""
+    """Cluster of the node."""
     node: str
     """Name of the Node."""
     tenant: str
-    """Tenant whose cluster it is."""
+    """Tenant of the cluster."""
     group: str
     """Rollout group, as ``cluster/pool/failure-domain``."""
     host: str | None
-    """Host of the inventory that it runs on; None if nothing tells."""
+    """Host of the inventory on which the node runs; None if unknown."""
     pods: int = Field(ge=0)
-    """Pods that hold GPUs, and that end when it is drained or goes."""
+    """Number of pods with GPUs that end when the node is drained or deleted."""
     gpus: int = Field(ge=0)
-    """GPUs that they hold, or slices of GPUs."""
+    """Number of GPUs, or slices of GPUs, of these pods."""
 
 
 class GroupFacts(Spec):
@@ -68,13 +68,13 @@ class GroupFacts(Spec):
     group: str
     """Rollout group, as ``cluster/pool/failure-domain``."""
     ordered: int = Field(ge=0)
-    """Nodes that the data order."""
+    """Number of declared nodes."""
     machines: int = Field(ge=0)
-    """Machines that exist and are not being deleted."""
+    """Number of machines that exist and are not being deleted."""
     ready: int = Field(ge=0)
-    """Machines that are ready."""
+    """Number of ready machines."""
     settled: bool
-    """Whether all of them are as ordered."""
+    """Whether the group is settled."""
 
 
 class HostFacts(Spec):
@@ -83,39 +83,39 @@ class HostFacts(Spec):
     host: str
     """Name of the host."""
     state: str
-    """What its controller says of it, in that one's words."""
+    """State of the host, in the terms of its controller."""
 
 
 class Facts(Spec):
-    """What the clusters of a region answered at one moment."""
+    """Answers of the clusters of a region at one time."""
 
     kind: Literal["jacquard facts"] = "jacquard facts"
-    """Tells this file from others."""
+    """Identifies the file format."""
     schema_version: int = Field(default=FORMAT, ge=1)
-    """Version of this form."""
+    """Version of this format."""
     environment: str
     """Name of the environment."""
     observed_at: AwareDatetime
-    """Moment of the look, not later than any of the answers."""
+    """Time of the observation, not later than any of the answers."""
     clusters: tuple[ClusterFacts, ...]
-    """All clusters of the region, those that could not be read too."""
+    """All clusters of the region, including unreachable clusters."""
     nodes: tuple[NodeFacts, ...]
-    """All nodes of pools, of clusters that could be read."""
+    """All nodes of pools in clusters that were read."""
     groups: tuple[GroupFacts, ...]
-    """All rollout groups; none if the management cluster could not be read."""
+    """All rollout groups; empty if the management cluster could not be read."""
     hosts: tuple[HostFacts, ...]
-    """All hosts; none if the management cluster could not be read."""
+    """All hosts; empty if the management cluster could not be read."""
 
 
 def assemble(environment: Environment, seen: Observation) -> Facts:
-    """Return what was seen of ``environment``; ``seen`` has pods and claims of which `Jobs` keeps those with GPUs."""
+    """Return the facts of ``environment`` from ``seen``, whose pods and claims were selected by `Jobs.keep`."""
     if seen.at is None:
-        msg = "an observation without a moment gives no facts"
+        msg = "an observation without a time cannot be converted to facts"
         raise ValueError(msg)
     held, reason = _held(environment, seen), seen.unreachable.get(MANAGEMENT)
-    nodes = {(one.cluster, one.node): one for one in _nodes(environment, seen, held)}
+    nodes = {(node.cluster, node.node): node for node in _nodes(environment, seen, held)}
     strays = {place: pods for place, pods in held.items() if place not in nodes}
-    hosts = sorted(bare_metal(environment).states(seen.of), key=lambda one: (natural(one[0]), one[1]))
+    hosts = sorted(bare_metal(environment).states(seen.of), key=lambda host: (natural(host[0]), host[1]))
     return Facts(
         environment=environment.name,
         observed_at=seen.at,
@@ -130,15 +130,15 @@ def assemble(environment: Environment, seen: Observation) -> Facts:
 
 
 def _held(environment: Environment, seen: Observation) -> Held:
-    """Return the GPUs of each pod that holds any, by the cluster and the node that it runs on."""
-    jobs, found = Jobs(environment), dict[Place, list[int]]()
+    """Return the GPUs of each pod that uses GPUs, by cluster and node."""
+    jobs, held = Jobs(environment), dict[Place, list[int]]()
     for placed in clusters(environment):
         cluster = placed.cluster.name
         claims = {key(claim): claim for claim in seen.of(CLAIM[1], cluster)}
         for pod in seen.of(POD[1], cluster):
             if count := jobs.gpus(pod, claims):
-                found.setdefault((cluster, str(dig(pod, "spec", "nodeName"))), []).append(count)
-    return found
+                held.setdefault((cluster, str(dig(pod, "spec", "nodeName"))), []).append(count)
+    return held
 
 
 def _clusters(environment: Environment, seen: Observation, strays: Held) -> Iterator[ClusterFacts]:
@@ -154,8 +154,8 @@ def _clusters(environment: Environment, seen: Observation, strays: Held) -> Iter
 
 
 def _nodes(environment: Environment, seen: Observation, held: Held) -> Iterator[NodeFacts]:
-    tenants = {one.cluster.name: one.tenant.tenant for one in clusters(environment)}
-    for node in sorted(live_nodes(environment, seen), key=lambda one: (one.cluster, natural(one.name))):
+    tenants = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
+    for node in sorted(live_nodes(environment, seen), key=lambda node: (node.cluster, natural(node.name))):
         gpus = held.get((node.cluster, node.name), [])
         yield NodeFacts(
             cluster=node.cluster,

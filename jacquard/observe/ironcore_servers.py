@@ -1,6 +1,6 @@
-"""What IronCore metal says of hosts and images.
+"""Reads hosts and images from objects of IronCore metal.
 
-A host is its BMC, which has the name of the inventory; its Server is there once the BMC was asked.
+A host is represented by its BMC, with the name from the inventory; its Server exists once the BMC was queried.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def image(template: Object) -> str | None:
 def states(of: Objects) -> Iterator[tuple[str, str]]:
     """Yield each host with the state of its Server: ``Available`` is free, ``Reserved`` is claimed and runs a node.
 
-    A host without one says how far its BMC is: ``BMC Pending`` does not answer.
+    For a host without a Server, yield the state of its BMC: ``BMC Pending`` does not answer.
     """
     servers = {_bmc(server): str(dig(server, "status", "state") or UNKNOWN) for server in of(_SERVER)}
     for body in of(_BMC):
@@ -33,7 +33,7 @@ def states(of: Objects) -> Iterator[tuple[str, str]]:
 
 
 def report(of: Objects) -> Report:
-    """Return what looks up a host by namespace and name of the ServerClaim, which are in the ID of a node."""
+    """Return a function that finds a host by namespace and name of the ServerClaim in a node's provider ID."""
     servers = {_reference(server, "serverClaimRef"): server for server in of(_SERVER)}
     bmcs = {key(body)[1]: body for body in of(_BMC)}
     boots = {key(body): body for body in of(_BOOT)}
@@ -43,12 +43,12 @@ def report(of: Objects) -> Report:
         if server is None:
             return None, {}
         host = _bmc(server)
-        found = {
+        reported = {
             "image_sha256": _sha256(dig(boots.get(_reference(server, "bootConfigurationRef")), "spec", "image")),
             "firmware.bios": dig(server, "status", "biosVersion"),
             "firmware.bmc": dig(bmcs.get(host or ""), "status", "firmwareVersion"),
         }
-        return host, {name: value for name, value in found.items() if value}
+        return host, {name: value for name, value in reported.items() if value}
 
     return values
 
@@ -63,5 +63,5 @@ def _reference(server: Object, field: str) -> Place:
 
 
 def _sha256(reference: str | None) -> str | None:
-    """Return the digest of an OCI image, written ``registry/name@sha256:<hex>``; None when there is none."""
+    """Return the digest of an OCI image, written ``registry/name@sha256:<hex>``; None if there is none."""
     return (reference or "").partition(_DIGEST)[2] or None

@@ -1,4 +1,4 @@
-"""Reads what the nodes of a region are, from Nodes and their hosts, in the words of the data."""
+"""Reads the properties of a region's nodes, from Nodes and their hosts, in the terms of the data."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FAILURE_DOMAIN = "node-restriction.kubernetes.io/failure-domain"
 _DRIVER = "nvidia.com/cuda.driver-version.full"
 """Label that GPU feature discovery sets."""
 _FLAVOUR = "-generic"
-"""How the version of Ubuntu's kernel ends; data leave it out."""
+"""Suffix of the version of Ubuntu's kernel, which the data omits."""
 
 
 def management_kinds(environment: Environment) -> tuple[Kind, ...]:
-    """Return what `live_nodes` reads in the management cluster."""
+    """Return the kinds that `live_nodes` reads in the management cluster."""
     return bare_metal(environment).reports
 
 
 def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
-    """Return the nodes of all pools, each with what it and its host report."""
+    """Return the nodes of all pools, each with the values that it and its host report."""
     metal = bare_metal(environment)
     report = metal.report(seen.of)
     nodes = (
@@ -36,28 +36,28 @@ def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
         for cluster in tenant.clusters
         for node in seen.of("Node", cluster.name)
     )
-    found = []
+    live = []
     for cluster, node in nodes:
         labels = dig(node, "metadata", "labels") or {}
         if not labels.get(_POOL):
             continue
         place = _place(node, metal.provider)
-        host, said = report(place) if place else (None, {})
-        found.append(
+        host, reported = report(place) if place else (None, {})
+        live.append(
             LiveNode(
                 cluster=cluster,
                 name=key(node)[1],
                 pool=labels[_POOL],
                 failure_domain=labels.get(_FAILURE_DOMAIN, ""),
                 host=host,
-                values={**dict(_of_node(node, control_planes(environment).kubernetes)), **said},
+                values={**dict(_of_node(node, control_planes(environment).kubernetes)), **reported},
             )
         )
-    return found
+    return live
 
 
 def _place(node: Object, provider: str) -> Place | None:
-    """Return the two segments by which the provider of ``node`` calls its host or its claim; None without them."""
+    """Return the two segments that identify the host or claim in a node's provider ID; None if they are missing."""
     text = str(dig(node, "spec", "providerID") or "")
     parts = text.removeprefix(provider).split("/")
     return (parts[0], parts[1]) if text.startswith(provider) and len(parts) > 1 else None

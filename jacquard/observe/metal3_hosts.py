@@ -1,4 +1,4 @@
-"""What Metal3 says of hosts and images."""
+"""Reads hosts and images from objects of Metal3."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPORTS = (*HOSTS, (_API, "HostFirmwareSettings"), (_API, "HostFirmwareComponent
 
 
 def image(template: Object) -> str | None:
-    """Return the SHA-256 of the image in a Metal3MachineTemplate; its checksum is of no other kind."""
+    """Return the SHA-256 of the image in a Metal3MachineTemplate; its checksum has no other type."""
     checksum: str | None = dig(template, "spec", "template", "spec", "image", "checksum")
     return checksum
 
@@ -26,7 +26,7 @@ def states(of: Objects) -> Iterator[tuple[str, str]]:
 
 
 def report(of: Objects) -> Report:
-    """Return what looks up a host by namespace and name, as its provider writes them into the ID of a node."""
+    """Return a function that finds a host by namespace and name, as in the provider ID of a node."""
     bodies = {kind: {key(body): body for body in of(kind)} for _, kind in REPORTS}
 
     def values(place: Place) -> tuple[str, dict[str, str]]:
@@ -36,7 +36,7 @@ def report(of: Objects) -> Report:
 
 
 def _values(reports: Mapping[str, Object]) -> Iterator[tuple[str, str]]:
-    """Yield what a host reports; of several components of a kind, all versions there are."""
+    """Yield the values that a host reports; for several components of a kind, all their versions."""
     written = dig(reports.get(_HOST), "status", "provisioning", "image", "checksum")
     if written:
         yield "image_sha256", str(written)

@@ -1,4 +1,4 @@
-"""Small ways into Kubernetes objects as they come from an API server."""
+"""Helpers to read Kubernetes objects from an API server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Kind: TypeAlias = tuple[str, str]
 Place: TypeAlias = tuple[str, str]
 """Namespace and name."""
 Report: TypeAlias = Callable[[Place], tuple[str | None, Mapping[str, str]]]
-"""Returns which host something runs on, if that is known, and what the host says of itself, by property."""
+"""Returns the host of a node, None if unknown, and the values that the host reports, by property."""
 UNKNOWN = "unknown"
-"""What is said of a state that no controller has written yet."""
+"""State of an object whose controller has not written a state yet."""
 
 
 def condition(body: Object, kind: str) -> Object:
-    """Return the condition ``kind`` of an object, or an empty one."""
+    """Return the condition ``kind`` of an object, or an empty mapping."""
     for item in dig(body, "status", "conditions") or []:
         if item.get("type") == kind:
             return dict(item)
@@ -29,7 +29,7 @@ def condition(body: Object, kind: str) -> Object:
 
 
 def holds(body: Object, kind: str, status: str = "True") -> bool:
-    """Tell whether the condition ``kind`` of an object has ``status``; one that is not set has none."""
+    """Return whether the condition ``kind`` of an object has ``status``; False if the condition is absent."""
     return condition(body, kind).get("status") == status
 
 

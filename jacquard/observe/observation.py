@@ -1,4 +1,4 @@
-"""Reads the clusters of a region, once: which objects are there, and which cluster did not answer."""
+"""Reads the objects of a region's clusters once, and records the clusters that do not answer."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _NEUTRAL_KINDS = (
 )
 """Kinds of the management cluster that all regions have."""
 CHART_KINDS = (("helm.toolkit.fluxcd.io/v2", "HelmRelease"), ("source.toolkit.fluxcd.io/v1", "OCIRepository"))
-"""Kinds that say how far charts are; nobody asks for them where none is pinned."""
+"""Kinds with the status of charts; only read if charts are pinned."""
 _TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What the API servers of a region answered."""
+    """Answers of the API servers of a region."""
 
     objects: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     """Objects by cluster and kind."""
     unreachable: dict[str, str] = field(default_factory=dict)
     at: dt.datetime | None = None
-    """Moment of the look by the clock of this machine, not later than any of the answers."""
+    """Time of the observation by the clock of this machine, not later than any of the answers."""
 
     def of(self, kind: str, cluster: str = MANAGEMENT) -> list[dict[str, Any]]:
-        """Return all objects of a kind in a cluster; none when it did not answer."""
+        """Return all objects of a kind in a cluster; empty if the cluster did not answer."""
         return self.objects.get((cluster, kind), [])
 
     def one(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
-        """Return one object of the management cluster, or None."""
+        """Return an object of the management cluster, or None."""
         for body in self.of(kind):
             if body["metadata"]["name"] == name and body["metadata"].get("namespace") == namespace:
                 return body
@@ -54,10 +54,10 @@ class Observation:
 
 
 def connect(environment: Environment, cluster: str) -> ApiServer:
-    """Return a client of one cluster of a region, by its stable kubeconfig path and the context that the region names.
+    """Return a client of a cluster, from its stable kubeconfig path and the context in the region's data.
 
     Raises:
-        KubeconfigError: the cluster was not made yet, or its kubeconfig cannot be used.
+        KubeconfigError: the cluster does not exist yet, or its kubeconfig is not usable.
     """
     path = paths.kubeconfig(environment.name, cluster)
     context = environment.region.context if cluster == MANAGEMENT else None
@@ -72,14 +72,14 @@ def observe(
     tenants: tuple[Kind, ...] = _TENANT_KINDS,
     keep: Callable[[Object], bool] = lambda _: True,
 ) -> Observation:
-    """Read the management cluster and all tenant clusters, side by side: objects of these kinds.
+    """Read the objects of the given kinds in the management cluster and all tenant clusters, in parallel.
 
     Args:
-        environment: whose clusters.
-        connect: opens one.
-        management: kinds read in the management cluster; None: all that say how far the region is.
+        environment: environment of the clusters.
+        connect: opens a client of a cluster.
+        management: kinds read in the management cluster; None for all kinds of the region's status.
         tenants: kinds read in each tenant cluster.
-        keep: tells which objects are kept, page by page: a cluster may have more pods than fit into memory.
+        keep: selects the objects to keep, page by page, because the pods of a cluster may not fit into memory.
     """
     clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
     clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
@@ -104,7 +104,7 @@ def observe(
 
 
 def _kinds(environment: Environment) -> tuple[Kind, ...]:
-    """Return what says how far a region is: the kinds of its own backends and no others."""
+    """Return the kinds with the status of a region, for its backends only."""
     metal = bare_metal(environment)
     charts = CHART_KINDS if environment.image_pins.charts else ()
     return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
@@ -114,6 +114,6 @@ def _list(api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], 
     try:
         return [body for body in api.each(api_version, kind) if keep(body)]
     except ApiError as error:
-        if error.not_found:  # the kind is not served here, so there are no objects of it
+        if error.not_found:  # the kind is not served here, so it has no objects
             return []
         raise

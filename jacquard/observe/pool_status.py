@@ -1,8 +1,8 @@
-"""How far the node pools of a region are: counted by machines, judged by the rules of Cluster API.
+"""Status of the node pools of a region, counted by machines and evaluated by the rules of Cluster API.
 
-A group counts as settled when the controller has seen the last change, all counters agree, its conditions say so, and
-as many Machines exist as were ordered, all of the pinned image. The counters alone stay at zero during a large
-scale-up and look finished before a roll has begun.
+A group is settled if the controller has observed the last change, all counters agree, its conditions confirm it, and
+the declared number of Machines exists, all with the pinned image. Counters alone are not sufficient: they stay at zero
+during a large scale-up, and look finished before a rollout has started.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _REASONS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """One rollout group: the nodes of a pool in one failure domain."""
+    """A rollout group: the nodes of a pool in one failure domain."""
 
     name: str
     failure_domain: str
     image: str
-    """What is pinned."""
+    """Pinned image."""
     total: int
     machines: int
     ready: int
     updated: int
     images: dict[str, int]
-    """Image to the number of machines that were made with it."""
+    """Image to the number of machines created with it."""
     fingerprint: str | None
-    """Fingerprint of the intent that its MachineDeployment was applied with; None while there is none."""
+    """Fingerprint of the intent in the applied MachineDeployment; None if there is no MachineDeployment."""
     settled: bool
     settled_since: str | None
-    """Moment at which the last of its nodes became ready; None when it is not settled, or has no node."""
+    """Time at which the last node became ready; None if the group is not settled, or has no node."""
     why: list[str]
-    """Reasons why it is not settled, in words; empty when it is."""
+    """Reasons why the group is not settled; empty if it is settled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +71,14 @@ class Pool:
 
 @dataclass(slots=True)
 class Pools:
-    """Indexes over all machines, so that a region of thousands is walked once."""
+    """Index of all machines, so that a region with thousands of machines is traversed once."""
 
     environment: Environment
     seen: Observation
     machines: dict[tuple[str, str], list[Object]] = field(init=False)
     """Machines by namespace and MachineDeployment."""
     image_of: dict[tuple[str, str], str] = field(init=False)
-    """Image of the template that an infrastructure machine was cloned from, by namespace and name."""
+    """Image of the template from which an infrastructure machine was cloned, by namespace and name."""
 
     def __post_init__(self) -> None:
         versions = {image.sha256: image.version for image in self.environment.images.images}
@@ -96,7 +96,7 @@ class Pools:
             self.machines.setdefault((key(body)[0], deployment), []).append(body)
 
     def pool(self, cluster: ClusterSpec, pool: NodePoolSpec) -> Pool:
-        """Return the state of one pool."""
+        """Return the status of a pool."""
         mine = pool_key(cluster.name, pool.name)
         groups = [
             self.group(cluster.name, pool.name, domain_of(group), allocation)
@@ -119,7 +119,7 @@ class Pools:
         )
 
     def group(self, cluster: str, pool: str, domain: str, size: GroupAllocation) -> Group:
-        """Return the state of one rollout group of ``size``: as many nodes, or as many as its autoscaler orders."""
+        """Return the status of a rollout group with ``size`` nodes, or as many as its autoscaler requests."""
         name = group_name(cluster, pool, domain)
         deployment = self.seen.one("MachineDeployment", cluster, name)
         least = size.nodes if size.max_nodes is None else size.min_nodes or 0
@@ -151,28 +151,28 @@ class Pools:
 
 
 def _ready_since(machines: list[Object]) -> str | None:
-    """Return when the last of ``machines`` became ready; None when one of them does not say."""
+    """Return the time at which the last of ``machines`` became ready; None if a machine does not report it."""
     moments = [condition(body, "Ready").get("lastTransitionTime") for body in machines]
     return max(map(str, moments)) if moments and all(moments) else None
 
 
 def _unsettled(deployment: Object | None, machines: list[Object], total: int) -> list[str]:
-    """Return why a MachineDeployment is not settled, the nearest cause only."""
+    """Return the reason why a MachineDeployment is not settled, the nearest cause only."""
     if deployment is None:
         return ["its MachineDeployment does not exist"]
     status = deployment.get("status") or {}
     if status.get("observedGeneration") != dig(deployment, "metadata", "generation"):
-        return ["the controller has not seen the last change yet"]
+        return ["the controller has not observed the last change yet"]
     wanted = dig(deployment, "spec", "replicas")
     if wanted != total:
-        return [f"the cluster orders {wanted} nodes, the data {total}"]
+        return [f"the MachineDeployment declares {wanted} nodes, the data {total}"]
     ready = sum(holds(body, "Ready") for body in machines)
     if len(machines) != total or ready != total:
         return [f"{ready} of {total} nodes ready, {len(machines)} machines exist"]
     names = ("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas")
-    behind = [f"{name} {status.get(name, 0)}" for name in names if status.get(name, 0) != total]
-    if behind:
-        return [f"{', '.join(behind)} of {total}"]
+    differing = [f"{name} {status.get(name, 0)}" for name in names if status.get(name, 0) != total]
+    if differing:
+        return [f"{', '.join(differing)} of {total}"]
     expected = {"Available": "True", "RollingOut": "False", "MachinesUpToDate": "True"}
     wrong = [kind for kind, value in expected.items() if not holds(deployment, kind, value)]
     return [f"condition {kind} is {condition(deployment, kind).get('status', 'not set')}" for kind in wrong]
@@ -187,21 +187,21 @@ def _old_images(pinned: str, images: Counter[str]) -> list[str]:
 
 
 def _drains(machines: list[Object]) -> list[str]:
-    """Return for which pods machines that go wait, the first few."""
+    """Return the pods for which deleted machines wait, at most three lines."""
     drained = [body for body in machines if condition(body, "Deleting").get("reason") == _DRAINING]
-    told = [(key(body)[1], str(condition(body, "Deleting").get("message")).splitlines()[1:]) for body in drained]
-    lines = [f"{name} is drained: {line.removeprefix('* ')}" for name, lines in told for line in lines]
+    messages = [(key(body)[1], str(condition(body, "Deleting").get("message")).splitlines()[1:]) for body in drained]
+    lines = [f"{name} is being drained: {line.removeprefix('* ')}" for name, lines in messages for line in lines]
     return lines[:_REASONS_SHOWN]
 
 
 def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Object]) -> list[str]:
-    """Return what the controllers themselves say, each message once, the first few."""
+    """Return the messages of the controllers without duplicates, at most three."""
     sets = [
         body
         for body in seen.of("MachineSet")
         if key(body)[0] == cluster and dig(body, "metadata", "labels", _DEPLOYMENT) == deployment
     ]
-    said = [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
-    said += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
-    lines = [" ".join(str(message).split()).removeprefix("* ") for message in said if message]
+    messages = [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
+    messages += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
+    lines = [" ".join(str(message).split()).removeprefix("* ") for message in messages if message]
     return list(dict.fromkeys(lines))[:_REASONS_SHOWN]

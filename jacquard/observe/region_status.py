@@ -1,4 +1,4 @@
-"""What a region is like now: an `Observation` of its clusters, compared with its data. Pure; see `observe`."""
+"""Computes the status of a region: an `Observation` of its clusters, compared with its data. Pure; see `observe`."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from jacquard.observe.pool_status import Pool, Pools
 from jacquard.providers.kube.objects import dig
 
 RUNNING = "Running"
-"""What KubeVirt says of a VM that runs."""
+"""State of a running VM in KubeVirt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
-    """A hosted control plane and the way to it."""
+    """A hosted control plane and its endpoint."""
 
     name: str
     tenant: str
     version: str
-    """What the data orders."""
+    """Declared version."""
     running_version: str | None
     endpoint: str | None
     ready: bool
     reachable: bool
-    """Whether its API answers from here."""
+    """Whether its API answers from this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vpc:
-    """A tenant's network, with its numbers."""
+    """A tenant's network, with its allocated numbers."""
 
     name: str
     tenant: str
@@ -55,7 +55,7 @@ class Vpc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageClass:
-    """A storage class that a cluster offers; ``present`` is None when its API does not answer."""
+    """A storage class that a cluster offers; ``present`` is None if the cluster's API does not answer."""
 
     cluster: str
     name: str
@@ -66,7 +66,7 @@ class StorageClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offering:
-    """Sizes and images of VMs that can be ordered in a cluster."""
+    """Sizes and images of VMs that a cluster offers."""
 
     cluster: str
     sizes: list[str]
@@ -75,7 +75,7 @@ class Offering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vm:
-    """A virtual machine, or a fleet of them; ``state`` is None when its cluster does not answer."""
+    """A virtual machine, or a fleet of them; ``state`` is None if its cluster does not answer."""
 
     cluster: str
     name: str
@@ -88,12 +88,12 @@ class Vm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionStatus:
-    """Everything that ``jacquard status`` says; the field names are the keys of its JSON."""
+    """Result of ``jacquard status``; the field names are the keys of its JSON."""
 
     schema_version: int = 1
     environment: str
     observed_at: str | None
-    """The moment of which all else is said."""
+    """Time of the observation."""
     settled: bool
     why: list[str]
     unreachable: dict[str, str]
@@ -101,10 +101,11 @@ class RegionStatus:
     clusters: list[ControlPlane]
     pools: list[Pool]
     hosts: dict[str, int]
-    """State, in the words of the bare-metal backend, to the number of hosts."""
+    """State, in the terms of the bare-metal backend, to the number of hosts."""
     dpus: dict[str, int]
     dpu_deployments: list[DpuDeploymentStatus]
-    """DPUs by DPUDeployment. None of them keeps the region from being settled: each waits for whoever lets it go."""
+    """DPUs by DPUDeployment. They do not affect ``settled``, because each waits for the release of its maintenance
+    hold."""
     charts: list[ChartStatus]
     """Charts that are pinned for clusters."""
     vpcs: list[Vpc]
@@ -114,7 +115,7 @@ class RegionStatus:
 
 
 def assemble(environment: Environment, seen: Observation) -> RegionStatus:
-    """Compare what was seen with what the data orders."""
+    """Compare the observation with the data."""
     clusters = [_control_plane(environment, t, c, seen) for t in environment.tenants for c in t.clusters]
     index = Pools(environment, seen)
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
@@ -124,7 +125,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
     classes = [sc for t in environment.tenants for c in t.clusters for sc in _classes(environment, c, seen)]
     unread = [f"cluster {name} cannot be read: {reason}" for name, reason in seen.unreachable.items()]
-    # Without the management cluster nothing else is known, and saying so of each pool would bury the reason.
+    # Without the management cluster nothing else is known; a message for each pool would hide the reason.
     why = (
         unread
         if MANAGEMENT in seen.unreachable
@@ -137,7 +138,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
                 for g in p.groups
                 for reason in g.why
             ),
-            *(f"{chart_key(one.chart, one.cluster)}: {reason}" for one in charts for reason in one.why),
+            *(f"{chart_key(chart.chart, chart.cluster)}: {reason}" for chart in charts for reason in chart.why),
             *(f"storage class {sc.name} is missing in {sc.cluster}" for sc in classes if sc.present is False),
             *(f"vm {name} is {state}" for name, state in states.items() if state not in (None, RUNNING)),
         ]
@@ -174,9 +175,9 @@ def _control_plane(
 ) -> ControlPlane:
     body = seen.one("Cluster", cluster.name, cluster.name) or {}
     backend = control_planes(environment)
-    said = dig(seen.one(backend.kind[1], cluster.name, cluster.name), "status", "version")
+    reported = dig(seen.one(backend.kind[1], cluster.name, cluster.name), "status", "version")
     endpoint = dig(body, "spec", "controlPlaneEndpoint") or {}
-    running, version = backend.kubernetes(said) if said else None, running_version(environment, cluster)
+    running, version = backend.kubernetes(reported) if reported else None, running_version(environment, cluster)
     return ControlPlane(
         name=cluster.name,
         tenant=tenant.tenant,
@@ -234,13 +235,13 @@ def _vms(environment: Environment, tenant: TenantSpec, seen: Observation) -> Ite
 
 
 def _meant_to_run(environment: Environment) -> frozenset[str]:
-    """Return the keys of VMs that are to run whatever happens."""
+    """Return the keys of VMs that must always run."""
     every = ((tenant.vms.cluster, vm) for tenant in environment.tenants if tenant.vms for vm in tenant.vms.machines)
     return frozenset(vm_key(cluster, vm.name) for cluster, vm in every if vm.run_strategy is RunStrategy.ALWAYS)
 
 
 def _vm_state(vm: VirtualMachineSpec, states: Mapping[str, str | None]) -> str:
-    """Return what KubeVirt says of a VM; of a fleet how many run, unless all do."""
+    """Return the state of a VM in KubeVirt; for a fleet, the number of running VMs unless all run."""
     if vm.count is None:
         return (states[vm.name] or "Pending") if vm.name in states else "Missing"
     running = sum(states.get(f"{vm.name}-{number}") == RUNNING for number in range(vm.count))

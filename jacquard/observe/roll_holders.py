@@ -1,4 +1,4 @@
-"""Rolls that wait on purpose: who holds one, and what ends that."""
+"""Finds rollouts that are paused intentionally, by whom, and how to resume them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from jacquard.providers.kube.objects import dig
 
 
 def roll_holders(environment: Environment, pool: str, deployment: Object | None) -> list[str]:
-    """Return who holds the roll of a rollout group of ``pool`` (``cluster/pool``), in one line; empty if none waits.
+    """Return the reason why the rollout of a group of ``pool`` (``cluster/pool``) is paused; empty if it is not paused.
 
-    A paused MachineDeployment still scales and repairs. It waits when machines are not as it says, or when it was
-    paused before it made any.
+    A paused MachineDeployment still scales and repairs. Its rollout waits if machines differ from its template, or if
+    it was paused before it created any.
     """
     if deployment is None or dig(deployment, "spec", "paused") is not True:
         return []
@@ -23,9 +23,9 @@ def roll_holders(environment: Environment, pool: str, deployment: Object | None)
     [placed] = [placed for placed in pools(environment) if placed.key == pool]
     window = placed.tenant.changes.window
     if placed.pool.rollout.paused:
-        return [f"held by rollout.paused of {pool}"]
+        return [f"paused by rollout.paused of {pool}"]
     if window is not None and environment.region.nodes.windows is Windows.ENFORCE:
-        return [f"held until {opening_text(window)}, when the window of {placed.tenant.tenant} opens"]
+        return [f"paused until {opening_text(window)}, when the window of {placed.tenant.tenant} opens"]
     name, namespace = (dig(deployment, "metadata", part) for part in ("name", "namespace"))
     patch = f'kubectl patch machinedeployment {name} -n {namespace} --type=merge -p \'{{"spec":{{"paused":null}}}}\''
-    return [f"held by its spec.paused, which no data asks for; lift it: {patch}"]
+    return [f"paused by its spec.paused, which the data does not set; resume it: {patch}"]

@@ -1,4 +1,4 @@
-"""Waits until a region is as ordered, and no longer than it was told to."""
+"""Waits until a region is settled, with a timeout."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def settle(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> RegionStatus:
-    """Look until the region is settled ``polls`` times in a row, and return its last state.
+    """Poll until the region is settled in ``polls`` consecutive observations, and return the last status.
 
-    One look is not enough after a change: controllers that have not begun yet look like controllers that are done.
+    One observation is not sufficient after a change: controllers that have not started look like finished controllers.
     """
     deadline = clock() + timeout_seconds
     in_a_row = 0

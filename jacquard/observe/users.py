@@ -1,7 +1,7 @@
-"""Who uses a storage class or an image of VMs now: claims, disks and machines, whoever made them.
+"""Finds the users of a storage class or a VM image: claims, disks and machines of any creator.
 
-Kubernetes and CDI let either be deleted while it is used: claims that name the class wait for ever from then on, and so
-do disks that are to be cloned from the image.
+Kubernetes and CDI allow the deletion of either while it is used. Claims that name the class then wait forever, as do
+disks that are cloned from the image.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jacquard.providers.kube.objects import dig
 
 CLASS, DISK, SOURCE = "storage.k8s.io/StorageClass", "cdi.kubevirt.io/DataVolume", "cdi.kubevirt.io/DataSource"
 USED = frozenset({CLASS, DISK, SOURCE})
-"""Kinds, with their group, of what others use."""
+"""Kinds, with their group, whose users this module finds."""
 _CDI = "cdi.kubevirt.io/v1beta1"
 USERS: tuple[Kind, ...] = (
     ("v1", "PersistentVolumeClaim"),
@@ -25,7 +25,7 @@ USERS: tuple[Kind, ...] = (
     ("kubevirt.io/v1", "VirtualMachine"),
     ("pool.kubevirt.io/v1beta1", "VirtualMachinePool"),
 )
-"""Kinds of what uses it."""
+"""Kinds of users."""
 
 Name: TypeAlias = tuple[str, str, str]
 """Kind with its group, namespace, name."""
@@ -33,33 +33,33 @@ Known: TypeAlias = Callable[[Name], bool]
 
 
 class UnseenError(Exception):
-    """Nobody could look; the text says why."""
+    """The users could not be read; the message contains the reason."""
 
 
 def users(connect: Callable[[], ApiServer], used: Name, known: Known) -> tuple[str, ...]:
-    """Return who uses ``used`` in a cluster, as ``Kind namespace/name``, in order; of what owns another only the owner.
+    """Return the users of ``used`` in a cluster, as ``Kind namespace/name``, sorted; of owned objects only the owner.
 
     Args:
-        connect: opens the cluster.
-        used: the thing, of a kind of `USED`.
-        known: tells which users are somebody else's affair.
+        connect: opens a client of the cluster.
+        used: object of a kind in `USED`.
+        known: returns whether a user is ignored, because the plan handles it.
 
     Raises:
-        UnseenError: the cluster does not answer, or refuses.
+        UnseenError: the cluster does not answer, or rejects the request.
     """
-    return using(seen(connect, USERS), used, known)
+    return using(read(connect, USERS), used, known)
 
 
 def using(found: Iterable[Object], used: Name, known: Known) -> tuple[str, ...]:
-    """Return which of the objects that were ``found`` use ``used``, as `users` does."""
-    return told(found, lambda body: used in _refers(body), lambda name: name == used or known(name))
+    """Return the users of ``used`` among the objects in ``found``, as `users` does."""
+    return user_names(found, lambda body: used in _refers(body), lambda name: name == used or known(name))
 
 
-def seen(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object]:
-    """Return all objects of ``kinds`` in a cluster, of those that it serves.
+def read(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object]:
+    """Return all objects of ``kinds`` in a cluster; kinds that the cluster does not serve are skipped.
 
     Raises:
-        UnseenError: the cluster does not answer, or refuses.
+        UnseenError: the cluster does not answer, or rejects the request.
     """
     try:
         api = connect()
@@ -68,8 +68,8 @@ def seen(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object
         raise UnseenError(str(error)) from None
 
 
-def told(found: Iterable[Object], uses: Callable[[Object], bool], known: Known) -> tuple[str, ...]:
-    """Return what owns those of ``found`` that ``uses`` holds for and is not ``known``, as text and in order."""
+def user_names(found: Iterable[Object], uses: Callable[[Object], bool], known: Known) -> tuple[str, ...]:
+    """Return the owners of the objects in ``found`` that satisfy ``uses``, without ``known`` ones, sorted, as text."""
     objects = {_name(body): body for body in found}
     owners = {_owner(objects, name) for name, body in objects.items() if uses(body)}
     return tuple(
@@ -84,7 +84,7 @@ def _each(api: ApiServer, kind: Kind) -> Iterator[Object]:
         for body in api.each(*kind):
             yield {**body, "apiVersion": kind[0], "kind": kind[1]}
     except ApiError as error:
-        if not error.not_found:  # the kind is not served here, so nothing of it uses anything
+        if not error.not_found:  # the kind is not served here, so it has no users
             raise
 
 
@@ -98,7 +98,7 @@ def _kind(body: Mapping[str, str]) -> str:
 
 
 def _owner(objects: Mapping[Name, Object], name: Name) -> Name:
-    """Return what made an object, in as many steps as it takes: the machine of a disk of a claim."""
+    """Return the top owner of an object, such as the machine of a disk of a claim."""
     for owner in dig(objects.get(name), "metadata", "ownerReferences") or ():
         if owner.get("controller"):
             return _owner(objects, (_kind(owner), name[1], owner["name"]))
@@ -106,13 +106,13 @@ def _owner(objects: Mapping[Name, Object], name: Name) -> Name:
 
 
 def _refers(body: Object) -> Iterator[Name]:
-    """Yield what an object takes its class, its content or its disks from."""
+    """Yield the objects from which an object takes its class, content or disks."""
     namespace, spec = key(body)[0], body.get("spec") or {}
     if body["kind"] == "VirtualMachinePool":
         spec = dig(spec, "virtualMachineTemplate", "spec") or {}
     if named := spec.get("storageClassName"):
         yield CLASS, "", named
-    for disk in (spec, *(dig(one, "spec") or {} for one in spec.get("dataVolumeTemplates") or ())):
+    for disk in (spec, *(dig(template, "spec") or {} for template in spec.get("dataVolumeTemplates") or ())):
         yield from _content(disk, namespace)
     for volume in dig(spec, "template", "spec", "volumes") or ():
         claim = dig(volume, "persistentVolumeClaim", "claimName") or dig(volume, "dataVolume", "name")

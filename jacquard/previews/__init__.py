@@ -1,5 +1,5 @@
-"""What a change does, told before it is merged: its impact on nodes, DPUs, control planes, networks and storage.
+"""Impact of a change before it is merged: effects on nodes, DPUs, control planes, networks and storage.
 
-Pure but for ``bases``, which asks git for the base, ``edits`` and ``alone``, which read files, and ``rendered``, which
-runs the code of the base. No engine and no cluster is asked.
+Pure functions, except ``bases``, which runs git, ``edits`` and ``head_only``, which read files, and ``rendered``, which
+runs the code of the base. The impact needs no engine and no cluster.
 """

@@ -1,4 +1,4 @@
-"""The base that a change is compared with: data of an earlier commit, by git, in a folder that goes away again."""
+"""Base of a comparison: the data of an earlier commit, extracted by git into a temporary folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CODE = "components"
-"""What renders objects, at the top of a clone; and in a repository of regions, what it adds itself."""
+"""Folder of the code that renders objects, at the root of a clone; in a user's repository, its extensions."""
 _SHORT = 9
 _WORK_TREE = "work tree"
 
 
 class BaseError(Exception):
-    """There is nothing to compare with; the text says why, and what to do."""
+    """The base cannot be determined; the message contains the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,35 +25,35 @@ class Base:
     """An earlier commit."""
 
     environments: Path
-    """Folder of all environments, as they were."""
+    """Folder of all environments at the base commit."""
     commit: str
-    """Name of the commit, shortened."""
+    """Short hash of the base commit."""
     name: str
-    """Name of the commit, whole."""
+    """Full hash of the base commit."""
     head: str
-    """Name of the commit that is compared, shortened, or ``work tree`` if something is not committed."""
+    """Short hash of the head commit, or ``work tree`` with uncommitted changes."""
     head_name: str | None
-    """Name of the commit that is compared, whole; None if something is not committed."""
+    """Full hash of the head commit; None with uncommitted changes."""
     code: Path | None
-    """Root of the repository as it was, if what renders objects was another there; None if the same renders both."""
+    """Root of the repository at the base commit if the rendering code differs; None if base and head share the code."""
     installed: bool
-    """Whether Jacquard itself is no part of the repository."""
+    """Whether Jacquard is installed separately, instead of being part of the repository."""
     pinned_otherwise: bool
-    """Whether the repository pinned another Jacquard then, which is not installed."""
+    """Whether the base commit pins another version of Jacquard, which is not installed."""
 
 
 @contextmanager
 def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base]:
-    """Give the files of the last commit that ``ref`` and the work tree share, until the block ends.
+    """Extract the files of the merge base of ``ref`` and the work tree until the block ends.
 
     Args:
         environments: folder of all environments, in a git repository.
-        root: where Jacquard lies.
+        root: root folder of Jacquard.
         ref: branch, tag or commit.
-        pin: file of a repository of regions that says which Jacquard it is made for.
+        pin: file of a user's repository that pins the version of Jacquard.
 
     Raises:
-        BaseError: git is missing, there is no repository, ``ref`` is no commit, or it has no environments.
+        BaseError: git is missing, there is no repository, ``ref`` is not a commit, or it has no environments.
     """
     home = environments.resolve()
     top = Path(_git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
@@ -66,7 +66,7 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         folder = Path(name)
         _extract(top, commit, None if other else data, folder)
         if not (folder / data).is_dir():
-            msg = f"{ref} has no {data}; name a commit that has it with --base"
+            msg = f"{ref} does not contain {data}; pass a commit that contains it to --base"
             raise BaseError(msg)
         yield Base(
             environments=folder / data,
@@ -81,9 +81,9 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
 
 
 def committer(folder: Path) -> str:
-    """Return who commits in the repository of ``folder``, as git knows it; nothing where it does not."""
+    """Return the committer configured for the repository of ``folder``, as ``name <mail>``; empty if not configured."""
     try:
-        name, mail = (_git(folder, "config", key, what="tell who works here") for key in ("user.name", "user.email"))
+        name, mail = (_git(folder, "config", key, what="read the committer") for key in ("user.name", "user.email"))
     except BaseError:
         return ""
     return f"{name} <{mail}>"
@@ -93,14 +93,14 @@ def _commit(top: Path, ref: str) -> str:
     try:
         return _git(top, "merge-base", f"{ref}^{{commit}}", "HEAD", what=f"find {ref}")
     except BaseError as error:
-        msg = f"{ref} is no commit that the work tree has anything in common with; name another one with --base"
+        msg = f"{ref} is not a commit with a common ancestor with the work tree; pass another one to --base"
         raise BaseError(msg) from error
 
 
 def _head(top: Path, *parts: str) -> str | None:
-    if _git(top, "status", "--porcelain", "--", *parts, what="look for changes"):
+    if _git(top, "status", "--porcelain", "--", *parts, what="list changes"):
         return None
-    return _git(top, "rev-parse", "HEAD", what="name the commit")
+    return _git(top, "rev-parse", "HEAD", what="resolve the commit")
 
 
 def _differs(top: Path, commit: str, part: str) -> bool:
@@ -115,26 +115,26 @@ def _extract(top: Path, commit: str, part: str | None, folder: Path) -> None:
         if process.stdout:
             try:
                 with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
-                    # Python before 3.11.4 has no filters, as that of Debian 12, and takes no argument of that name.
+                    # Python before 3.11.4, such as in Debian 12, has no filters and no `filter` argument.
                     archive.extraction_filter = getattr(tarfile, "data_filter", None)
-                    archive.extractall(folder)  # noqa: S202 - filtered where Python can
+                    archive.extractall(folder)  # noqa: S202 - filtered if Python supports it
             except tarfile.ReadError:
-                pass  # nothing is there, which is told by who looks
+                pass  # the archive is empty; the caller reports the missing folder
 
 
 def _git(folder: Path, *arguments: str, what: str) -> str:
     try:
-        found = subprocess.run(
+        done = subprocess.run(
             ["git", "-C", str(folder), *arguments],
             capture_output=True,
             text=True,
             check=False,
         )
     except FileNotFoundError:
-        msg = f"git is not there to {what}; install it"
+        msg = f"git is required to {what}, but was not found; install it"
         raise BaseError(msg) from None
-    if found.returncode:
-        said = found.stderr.strip().splitlines()
-        msg = f"git could not {what}: {said[-1] if said else 'it said nothing'}"
+    if done.returncode:
+        output = done.stderr.strip().splitlines()
+        msg = f"git could not {what}: {output[-1] if output else 'no error output'}"
         raise BaseError(msg)
-    return found.stdout.strip()
+    return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""Compares a base with a head: what changes in objects, what that does, to whom, and which edit did it."""
+"""Comparison of a base with a head: changes of objects, their effects, affected tenants, and causing edits."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _UNDECIDED = Row(
             effect=Effect.UNKNOWN,
             objects=0,
             first="every object",
-            why="Jacquard is another one than in the base, which could not be asked what it rendered; both sides are "
-            "compared as this one renders them.",
+            why="The base uses another version of Jacquard, which cannot render here; both sides are rendered "
+            "by this version.",
             source=None,
         ),
     ),
     causes=(),
 )
-"""What is said where nobody knows what the base was rendered to."""
+"""Row of the impact if the rendered objects of the base are unknown."""
 
 
 def impact(
@@ -59,63 +59,69 @@ def impact(
     alone: Alone | None,
     undecided: bool = False,
 ) -> Impact:
-    """Return what becoming ``head`` does to the region that is ``base``.
+    """Return the impact of the change from ``base`` to ``head`` on the region.
 
     Args:
-        base: the region as it was.
-        head: the region as it will be.
-        edits: what was edited in its files.
-        names: what base and head are called.
-        now: the moment from which on freezes count.
-        alone: tries edits one at a time; None where Jacquard itself is another, so that edits are not all there is.
-        undecided: whether Jacquard is another and that of the base could not say what it rendered.
+        base: region before the change.
+        head: region after the change.
+        edits: edits of data files.
+        names: names of base and head.
+        now: moment from which freezes are considered.
+        alone: applies edits one at a time; None if the code of Jacquard differs, so that edits are not the only cause.
+        undecided: whether the code of Jacquard differs and that of the base could not render its objects.
     """
     environments = base.environment, head.environment
     rows = Rows(*environments, Causes(Scopes(*environments), edits, alone))
     nodes = Nodes(*environments, rows)
-    made = [_UNDECIDED] if undecided else []
-    gone: list[Lost] = []
-    for part, found in _changed(base, head):
-        made += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, found)
-        gone += rows.lost(part, found)
-    made.sort(key=lambda row: (-row.effect.severity, row.falls_on, row.part))
-    concerned = tenants(*environments, made, now)
+    affected = [_UNDECIDED] if undecided else []
+    lost: list[Lost] = []
+    for part, part_changes in _changed(base, head):
+        affected += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, part_changes)
+        lost += rows.lost(part, part_changes)
+    affected.sort(key=lambda row: (-row.effect.severity, row.falls_on, row.part))
+    affected_tenants = tenants(*environments, affected, now)
     return Impact(
         environment=head.environment.name,
         base=names[0],
         head=names[1],
-        effect=worst_of(row.effect for row in made),
+        effect=worst_of(row.effect for row in affected),
         edits=len(edits),
         code=alone is None or undecided,
-        rows=tuple(made),
-        lost=tuple(gone),
+        rows=tuple(affected),
+        lost=tuple(lost),
         behind=_behind(*environments),
-        charts=tuple(Upgraded(**asdict(one), told=str(one)) for one in moved_charts(*environments)),
+        charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
         tenants=tuple(
-            agreed(concerned, made, gone, head.environment.approvals.approvals, now.astimezone(dt.UTC).date())
+            agreed(
+                affected_tenants,
+                affected,
+                lost,
+                head.environment.approvals.approvals,
+                now.astimezone(dt.UTC).date(),
+            )
         ),
     )
 
 
 def _changed(base: Side, head: Side) -> Iterator[tuple[Part, list[Change]]]:
-    """Yield the components that are not the same on both sides, with what changes in their objects."""
+    """Yield the components that differ between both sides, with the changes of their objects."""
     for key in dict.fromkeys((*head.parts, *base.parts)):
         was, will = base.parts.get(key), head.parts.get(key)
         if was and will and was.concept == will.concept:
             continue
-        found = list(changes(was.objects() if was else (), will.objects() if will else ()))
+        part_changes = list(changes(was.objects() if was else (), will.objects() if will else ()))
         part = will or was
-        if found and part:
-            yield part, found
+        if part_changes and part:
+            yield part, part_changes
 
 
 def _behind(base: Environment, head: Environment) -> tuple[StillBehind, ...]:
-    before = {item.pool: {one.field for one in item.differences} for item in all_behind(base)}
+    before = {item.pool: {difference.field for difference in item.differences} for item in all_behind(base)}
     return tuple(
         StillBehind(
             pool=item.pool,
-            fields=tuple(one.field for one in item.differences),
-            new=bool({one.field for one in item.differences} - before.get(item.pool, set())),
+            fields=tuple(difference.field for difference in item.differences),
+            new=bool({difference.field for difference in item.differences} - before.get(item.pool, set())),
             command=_promotion(head.name, item.pool),
         )
         for item in all_behind(head)

@@ -1,4 +1,4 @@
-"""Asks the engine what it would do in a stack, and what somebody changed there in the cluster since it was applied."""
+"""Engine preview of a stack: planned changes, and drift of the cluster since the last apply."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from jacquard.engine.failures import causes
 from jacquard.engine.steps import Step
 
 REFRESH = "--refresh"
-"""Option of pulumi by which it first looks at each object that the state has, and forgets what it saw afterwards."""
+"""Pulumi option to read the live objects of the state before the preview, without recording them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the engine answered about one stack."""
+    """Result of the engine preview of one stack."""
 
     run: Run
-    """Preview of exactly what ``up`` would do."""
+    """Preview of exactly the changes that ``up`` would make."""
     drift: tuple[Step, ...] = ()
-    """What would put back what somebody changed."""
+    """Steps that would revert changes in the cluster."""
     note: str | None = None
-    """Why nobody knows of drift; None where somebody does."""
+    """Reason why drift is unknown; None if it is known."""
     seconds: float
-    """How long that took."""
+    """Duration of the preview."""
 
 
 def ask(preview: Callable[..., Run]) -> Answer:
-    """Return what the engine answers.
+    """Return the preview of a stack by the engine.
 
-    ``up`` looks at no object that it does not change. So a preview that looks and sees something stands for another
-    plan, or for none where an object belongs to others meanwhile: then the engine is asked again, as ``up`` asks it.
+    ``up`` does not read live objects that it does not change. A preview with refresh that detects drift therefore has
+    another plan, or none if an object has another owner by now. In these cases the preview is repeated without refresh,
+    as ``up`` runs it.
 
     Args:
-        preview: runs the preview of a stack with further options, and returns however it ends.
+        preview: runs the preview of a stack with additional options, and returns also if it fails.
     """
-    looked = preview(REFRESH)
-    drift = tuple(looked.progress.steps.drift.values())
-    refused = bool(looked.progress.refused)
-    if not drift and (looked.code == 0 or refused):
-        return Answer(run=looked, seconds=looked.duration_seconds)
+    refreshed = preview(REFRESH)
+    drift = tuple(refreshed.progress.steps.drift.values())
+    refused = bool(refreshed.progress.refused)
+    if not drift and (refreshed.code == 0 or refused):
+        return Answer(run=refreshed, seconds=refreshed.duration_seconds)
     plain = preview()
-    seconds = looked.duration_seconds + plain.duration_seconds
-    if drift or looked.code == 0 or refused or plain.code:
+    seconds = refreshed.duration_seconds + plain.duration_seconds
+    if drift or refreshed.code == 0 or refused or plain.code:
         return Answer(run=plain, drift=drift, seconds=seconds)
-    why = next(
-        (error.message.partition("\n")[0] for error in causes(looked.progress.errors)), "the engine said nothing"
-    )
+    errors = causes(refreshed.progress.errors)
+    why = next((error.message.partition("\n")[0] for error in errors), "the engine reported no error")
     return Answer(run=plain, note=f"drift is unknown: {why}", seconds=seconds)

@@ -1,4 +1,4 @@
-"""What a preview says of a change, as data: its impact, what the engine would do, and what policies say of it."""
+"""Preview of a change as data: its impact, the planned changes of the engine, and policy violations."""
 
 from __future__ import annotations
 
@@ -14,191 +14,191 @@ FORMAT = 1
 
 
 class Verdict(StrEnum):
-    """Whether a change may be applied, from the worst on."""
+    """Whether a change may be applied, from worst to best."""
 
     BLOCKED = "blocked"
-    """Something refuses it, or nobody could find out what it does."""
+    """The change is refused or needs confirmation, or its preview failed."""
     NEEDS_APPROVAL = "needs approval"
-    """Tenants that are asked have not agreed yet."""
+    """Approvals of tenants are required and missing."""
     UNDECIDED = "undecided"
-    """Nobody can tell what it does to something."""
+    """The effect of some changes is unknown."""
     SAFE = "safe"
-    """Nothing speaks against it."""
+    """All checks passed."""
 
 
 class Outcome(StrEnum):
-    """How the preview of a stack ended."""
+    """Outcome of the preview of a stack."""
 
     SAME_OBJECTS = "same objects"
-    """Base and head render the same objects, so that the engine was not asked."""
+    """Base and head render the same objects, so that the engine did not run."""
     UNCHANGED = "unchanged"
-    """The engine would do nothing."""
+    """The engine would change nothing."""
     CHANGED = "changed"
-    """The engine would do something."""
+    """The engine would make changes."""
     WAITING = "waiting"
-    """A gate is not met: something must be there first."""
+    """A gate is not met: a required object does not exist yet."""
     REFUSED = "refused"
-    """A mandatory policy refuses it."""
+    """A mandatory policy refuses the change."""
     FAILED = "failed"
-    """The engine failed, or did not reach what it asks: what was found until then is told."""
+    """The engine failed, or a cluster was unreachable; the preview contains the changes detected until then."""
     GONE = "gone"
-    """The head has no such stack, and nothing applies it any more: its objects stay until somebody destroys it."""
+    """The head does not have the stack: it is no longer applied, and its objects remain until it is destroyed."""
 
 
 class Operation(StrEnum):
-    """What would be done to an object."""
+    """Planned operation on an object."""
 
     DELETE = "delete"
     REPLACE = "replace"
     CREATE = "create"
     UPDATE = "update"
     RETAIN = "retain"
-    """The stack forgets it, the cluster keeps it."""
+    """Removed from the state of the stack, kept in the cluster."""
 
 
 class Origin(StrEnum):
-    """Why an object is not as it is declared."""
+    """Reason why an object differs from its declaration."""
 
     CHANGE = "change"
-    """Base and head declare it otherwise."""
+    """Base and head declare it differently."""
     EARLIER = "earlier"
-    """Base and head declare the same, which was never applied."""
+    """Base and head declare it equally, but the declaration was not applied yet."""
     DRIFT = "drift"
-    """What is declared was applied, and somebody changed it in the cluster since. ``up`` does not put it back by
+    """The declaration was applied, and the object was changed in the cluster since. ``up`` does not revert that by
     itself."""
 
 
 class Field(Spec):
-    """A value of an object that would be another."""
+    """A changed field of an object."""
 
     path: str
-    """The field, as the engine spells it."""
+    """Path of the field in the notation of the engine."""
     old: str | None
-    """Value that is there, as JSON; None where there is none. What is secret is not told."""
+    """Current value as JSON; None without a value. Secrets are masked."""
     new: str | None
-    """Value that would be there; None where there would be none."""
+    """New value as JSON; None without a value. Secrets are masked."""
 
 
 class ObjectChange(Spec):
-    """The same change of one object or of many."""
+    """An equal change of one or more objects."""
 
     operation: Operation
-    """What would be done; to drift, what would put it back."""
+    """Planned operation; for drift, the operation that would revert it."""
     origin: Origin
-    """Why."""
+    """Reason of the change."""
     kind: str
-    """Kind of the objects, with their API group: ``<group>/<Kind>``."""
+    """Kind of the objects with their API group: ``<group>/<Kind>``."""
     names: tuple[str, ...]
-    """The objects, each as ``cluster/namespace/name``."""
+    """Objects, each as ``cluster/namespace/name``."""
     fields: tuple[Field, ...] = ()
-    """What would be another in each of them; nothing where the whole object comes or goes."""
+    """Changed fields of each object; empty if whole objects are created or deleted."""
     forced_by: tuple[str, ...] = ()
-    """Fields that cannot change without a replacement."""
+    """Fields that require a replacement."""
 
 
 class StackPreview(Spec):
-    """What the engine would do in one stack."""
+    """Engine preview of one stack."""
 
     stack: str
     """Name of the stack."""
     outcome: Outcome
-    """How its preview ended."""
+    """Outcome of the preview."""
     reason: str | None = None
-    """Why it ended so, where it did not end well."""
+    """Reason of the outcome, if the preview did not succeed."""
     notes: tuple[str, ...] = ()
-    """What could not be looked at, or is to be known besides."""
+    """Warnings of the engine, and the reason if drift is unknown."""
     operations: Mapping[Operation, int] = {}
-    """How many resources the engine would do what to; a rack is one."""
+    """Number of resources by operation; a rack is one resource."""
     changes: tuple[ObjectChange, ...] = ()
-    """What would become of which objects, the worst first."""
+    """Changes of objects, the worst first."""
     held: tuple[str, ...] = ()
-    """Objects that would be lost without anybody having asked for that, one line each."""
+    """Unconfirmed destructive changes, one line per object."""
     accept: str | None = None
-    """The word by which ``up`` loses exactly these; None where nothing is held."""
+    """Confirmation token for exactly these changes; None if no change is blocked."""
     state: str | None = None
-    """SHA-256 of what was recorded of the stack when the engine was asked; None where it was not."""
+    """SHA-256 of the recorded state of the stack at the preview; None if the engine did not run."""
     rendered: str | None = None
-    """SHA-256 of all its objects as the head renders them; None where those of the base are the same."""
+    """SHA-256 of the objects as rendered by the head; None if base and head render the same objects."""
 
 
 class Standing(StrEnum):
-    """What became of an offence against a policy between base and head."""
+    """State of a policy violation relative to base and head."""
 
     NEW = "new"
-    """The head has it, and the base had not."""
+    """The violation exists in the head only."""
     EXISTING = "existing"
-    """Both have it."""
+    """Base and head have the violation."""
     FIXED = "fixed"
-    """The base had it, and the head has not."""
+    """The violation exists in the base only."""
     WAIVED = "waived"
-    """The head has it, and a waiver lets it pass."""
+    """The head has the violation, and a waiver covers it."""
     TOLD = "told"
-    """Only a run of the engine tells it, so that nobody knows of the base."""
+    """Reported only by a run of the engine, so that the state of the base is unknown."""
 
 
 class Waiver(Spec):
-    """Leave to offend for a time."""
+    """Temporary exemption from a policy."""
 
     reason: str
-    """Why the offence is right for now."""
+    """Reason why the violation is acceptable for now."""
     owner: str
-    """Who has it removed in time."""
+    """Person or team that removes the violation in time."""
     ticket: str
-    """What ends the offence."""
+    """Ticket for the removal of the violation."""
     expires: dt.date
     """First day on which the waiver is void."""
     days_left: int
-    """Days on which it still holds, today among them."""
+    """Remaining days of validity, including today."""
 
 
 class Offence(Spec):
-    """What a policy says against one object."""
+    """A violation of a policy."""
 
     rule: str
     """Name of the policy."""
     subject: str
-    """What offends, as a waiver would call it: a pool, a host, a tenant, or an object."""
+    """Subject as in waivers: a pool, a host, a tenant, or an object."""
     objects: tuple[str, ...] = ()
-    """The objects of it that do, by kind, namespace, name and cluster."""
+    """Violating objects of the subject, by kind, namespace, name and cluster."""
     standing: Standing
-    """What became of it between base and head."""
+    """State of the violation relative to base and head."""
     level: Enforcement
-    """Whether it stops the deploy."""
+    """Enforcement level: whether the violation blocks the deployment."""
     found: str
-    """What is wrong."""
+    """Problem."""
     fix: str
-    """What to do about it."""
+    """Remedy."""
     waiver: Waiver | None = None
-    """What lets it pass; None where nothing does."""
+    """Waiver that covers the violation; None without one."""
 
     @property
     def refuses(self) -> bool:
-        """Tell whether it stops the deploy of the head."""
+        """Return whether the violation blocks the deployment of the head."""
         return self.level is Enforcement.MANDATORY and self.standing not in (Standing.FIXED, Standing.WAIVED)
 
 
 class Preview(Spec):
-    """What is known of the change between a base and a head of one environment before it is merged."""
+    """Preview of the change between a base and a head of one environment."""
 
     schema_version: int = FORMAT
-    """Version of this form."""
+    """Version of this format."""
     environment: str
     """Name of the environment."""
     base: str
-    """Commit that is compared with."""
+    """Base commit."""
     head: str
-    """Commit, or ``work tree`` where something is not committed."""
+    """Head commit, or ``work tree`` with uncommitted changes."""
     verdict: Verdict
     """Whether the change may be applied."""
     blocked_by: tuple[str, ...]
-    """What blocks it, one line each."""
+    """Blocking reasons, one line each."""
     approvals_missing: tuple[str, ...]
-    """Tenants that are asked and have not agreed to this change."""
+    """Tenants whose approval is required and missing."""
     impact: Impact
-    """What the change does to nodes, tenants and the rest."""
+    """Impact of the change."""
     stacks: tuple[StackPreview, ...]
-    """Stacks of the environment, in the order they are applied."""
+    """Stacks of the environment, in the order in which they are applied."""
     offences: tuple[Offence, ...]
-    """What policies say, what refuses first."""
+    """Policy violations, blocking ones first."""
     digests: Mapping[str, str]
-    """SHA-256 of what the preview is made from, by name."""
+    """SHA-256 of impact, stacks and policies, by name."""

@@ -1,4 +1,4 @@
-"""Which losses of a plan need a word, with who uses what would go, asked of the clusters as they are now."""
+"""Destructive changes of a plan that need confirmation, with the current users of the deleted objects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from jacquard.providers.kube.objects import dig
 
 
 def held(plan: Plan, environment: Environment) -> list[Held]:
-    """Return the losses of ``plan`` that need a word, in order of kind and name; clusters are asked only about some."""
+    """Return the destructive changes of ``plan`` that need confirmation, ordered by kind and name.
+
+    Clusters are queried only for kinds whose users matter.
+    """
     return guard.held(plan, environment, partial(_users, plan, environment))
 
 
 def _users(plan: Plan, environment: Environment, loss: Loss) -> tuple[str, ...] | None:
-    """Return who uses an object, without what the plan itself moves or takes away; None where nobody could look."""
+    """Return the users of an object, except those that the plan itself changes or deletes; None if unreachable."""
     name = loss.identity[1:] if loss.identity else ("", "", "", "")
     used = (f"{name[0]}/{name[1]}", name[2], name[3])
     uninstalled = _uninstalled(environment, loss) if used[0] == RELEASE else None
@@ -42,7 +45,7 @@ def _users(plan: Plan, environment: Environment, loss: Loss) -> tuple[str, ...] 
 
 
 def _uninstalled(environment: Environment, loss: Loss) -> Uninstalled | None:
-    """Return what the end of a release takes from a cluster that stays; None where it rests, or is no tenant's."""
+    """Return the chart that is uninstalled from a remaining tenant cluster; None for suspended and other releases."""
     spec, namespace = loss.recorded.get("spec") or {}, (loss.recorded.get("metadata") or {}).get("namespace")
     placed = next((placed for placed in clusters(environment) if placed.cluster.name == namespace), None)
     if placed is None or not spec.get("kubeConfig") or spec.get("suspend"):

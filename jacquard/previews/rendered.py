@@ -1,6 +1,6 @@
 """``python -m jacquard.previews.rendered ENVIRONMENTS NAME``: all objects by component, as JSON lines.
 
-A comparison runs it in the files of an earlier commit, so that the code of that time renders its own objects.
+A comparison runs this module in the files of the base commit, so that the base renders with its own code.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from jacquard.previews.snapshots import Key, rendered
 from stacks.extensions import joined
 
 _FIELDS = ("body", "cluster", "retain", "protect")
-"""What of an object decides what a change of it does."""
+"""Fields of a manifest that determine the effect of a change."""
 
 
 def rendered_by(base: Base, name: str) -> Mapping[Key, tuple[Manifest, ...]] | None:
-    """Return the objects of environment ``name`` as the code of ``base`` renders them.
+    """Return the objects of environment ``name`` as rendered by the code of ``base``.
 
-    None if it cannot: it is too old to be asked, or refuses its own data.
+    None if rendering fails: the code is too old for this interface, or rejects its own data.
     """
-    # A clone brings its own Jacquard; beside one that is installed, what a repository adds is found by its data.
+    # A clone contains Jacquard; with an installed Jacquard, extensions are located by the folder of environments.
     code = {} if base.installed else {"PYTHONPATH": str(base.code)}
     done = subprocess.run(
         [sys.executable, "-P", "-m", __name__, str(base.environments), name],
@@ -41,7 +41,7 @@ def rendered_by(base: Base, name: str) -> Mapping[Key, tuple[Manifest, ...]] | N
 
 
 def rendered_here(environment: Environment) -> Mapping[Key, tuple[Manifest, ...]]:
-    """Return the objects of ``environment`` as this library renders them, in the form in which others are read."""
+    """Return the objects of ``environment`` as rendered by this library, in the same form as `rendered_by`."""
     return _read(_written(environment))
 
 
@@ -52,12 +52,12 @@ def _written(environment: Environment) -> Iterator[str]:
 
 
 def _read(lines: Iterable[str | bytes]) -> dict[Key, tuple[Manifest, ...]]:
-    found: dict[Key, tuple[Manifest, ...]] = {}
+    by_component: dict[Key, tuple[Manifest, ...]] = {}
     for line in lines:
-        said = json.loads(line)
-        piece, kind, component = said["component"]
-        found[piece, kind, component] = tuple(Manifest(**fields) for fields in said["objects"])
-    return found
+        entry = json.loads(line)
+        piece, kind, component = entry["component"]
+        by_component[piece, kind, component] = tuple(Manifest(**fields) for fields in entry["objects"])
+    return by_component
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Which objects base and head render otherwise, slice by slice: what can be told without an engine or a cluster."""
+"""Differences between the rendered objects of base and head by slice, without an engine or a cluster."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ FORMAT = 1
 
 
 class SliceDiff(Spec):
-    """Objects of one slice that are rendered otherwise."""
+    """Changed objects of one slice."""
 
     slice: str
     """Name of the slice, the last part of its stack's name where the environment is applied in slices."""
     changes: tuple[ObjectChange, ...]
-    """The objects, the same change of many as one, what goes first. That a field forces an object to be made anew only
-    the engine knows: this is an update here."""
+    """Changes of objects, deletions first; equal changes of several objects are combined. Replacements are shown as
+    updates, since only the engine knows which fields require a replacement."""
 
 
 class RenderedDiff(Spec):
-    """What a base and a head of one environment render otherwise."""
+    """Differences between the rendered objects of a base and a head of one environment."""
 
     schema_version: int = FORMAT
-    """Version of this form."""
+    """Version of this format."""
     environment: str
     """Name of the environment."""
     base: str
-    """Commit that is compared with."""
+    """Base commit."""
     head: str
-    """Commit, or ``work tree`` where something is not committed."""
+    """Head commit, or ``work tree`` with uncommitted changes."""
     by_head: bool
-    """Whether the code of the head rendered both, since that of the base could not: what another code renders otherwise
-    is missing then."""
+    """Whether the code of the head rendered both sides, since that of the base could not; differences caused by changed
+    code are missing then."""
     slices: tuple[SliceDiff, ...]
-    """Slices with such objects, in the order they are applied; those that the head has no more at the end."""
+    """Slices with changed objects, in the order in which they are applied; removed slices at the end."""
 
 
 def rendered_diff(base: Side, head: Side, impact: Impact, *, by_head: bool) -> RenderedDiff:
-    """Return which objects of two sides are rendered otherwise.
+    """Return the differences between the rendered objects of two sides.
 
     Args:
-        base: the region as it was.
-        head: the region as it will be.
-        impact: what the change between them does, which names both.
+        base: region before the change.
+        head: region after the change.
+        impact: impact of the change, with the names of both sides.
         by_head: whether the code of the base could not render its own objects.
     """
     by_slice: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys((*head.parts, *base.parts)):
         if not same(base.parts.get(key), head.parts.get(key)):
             by_slice[key[0]].append(key)
-    # What one component holds as a secret any other may use; rendering all is saved where nothing is told.
+    # Any component can use a secret of another one; without differences no component needs to be rendered.
     secrets = Secrets.of(item.body for side in (base, head) for item in _objects(side, side.parts if by_slice else ()))
-    found = {
+    diffs = {
         name: rendered_changes(Declared(*(_objects(side, keys) for side in (base, head))), secrets)
         for name, keys in by_slice.items()
     }
@@ -68,7 +68,7 @@ def rendered_diff(base: Side, head: Side, impact: Impact, *, by_head: bool) -> R
         base=impact.base,
         head=impact.head,
         by_head=by_head,
-        slices=tuple(SliceDiff(slice=name, changes=changes) for name, changes in found.items() if changes),
+        slices=tuple(SliceDiff(slice=name, changes=changes) for name, changes in diffs.items() if changes),
     )
 
 

@@ -1,4 +1,4 @@
-"""All that a report of a change tells of one environment."""
+"""Contents of the report of a change for one environment."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from jacquard.previews.preview import Preview
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a change does to one environment, told by rows, by hosts and in time."""
+    """Impact of a change on one environment: by rows, by hosts and over time."""
 
     impact: Impact
     hosts: tuple[HostImpact, ...]
     timeline: Timeline
     preview: Preview | None
-    """What the engine would do and policies say; None where nobody asked them."""
+    """Preview by engine and policies; None without one."""
 
 
 def report(
     base: Environment, head: Environment, impact: Impact, start: dt.datetime, preview: Preview | None = None
 ) -> Report:
-    """Return the report of ``impact`` of ``head`` over ``base``, if that is applied at ``start`` at the earliest.
+    """Return the report of ``impact`` between ``base`` and ``head``, if the change is applied at ``start`` or later.
 
-    Equal inputs give equal reports; ``start`` is one of them.
+    Equal inputs, including ``start``, result in equal reports.
     """
     return Report(
         impact=impact,

@@ -1,6 +1,6 @@
-"""Keeps secrets out of what is told of a change: by where a value stands, by what it looks like, and by what is known.
+"""Masking of secrets in previews, by the path of a value, by its form, and by known values.
 
-What is rendered holds no secrets of ours, but what a repository adds may, and so may live objects and error texts.
+Rendered objects of Jacquard contain no secrets, but extensions, live objects and error messages may.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-SECRET = "[secret]"  # noqa: S105 - what stands in place of one; the engine writes the same
+SECRET = "[secret]"  # noqa: S105 - a placeholder, the same as that of the engine
 _ENGINES_MARK = "4dabf18193072939515e22adb298388d"
-"""Key by which the engine marks a mapping that stands for a secret value."""
+"""Key by which the engine marks a mapping that represents a secret value."""
 _HOLDERS = frozenset({"data", "stringData"})
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _WORDS = r"(?:passw(?:or)?d|passphrase|token|credentials?|(?:private|api|access|secret)[-_.]?key|client[-_.]?secret)"
 _NAMED = re.compile(rf"{_WORDS}$", re.IGNORECASE)
 _NAMES = frozenset({"name", "namespace", "key", "kind"})
-"""What stands below a reference, and names a secret without telling it."""
+"""Fields of a reference, which identify a secret without containing it."""
 _IN_URL = re.compile(r"(?<=://)[^/\s@]+(?=@)")
 _SAID = re.compile(rf"(--?[\w-]*{_WORDS}[\"'\s=,]+|{_WORDS}[\"']?\s*[=:]\s*[\"']?)([^\s\"',;&]+)", re.IGNORECASE)
 _LEAST = 4
-"""Shorter values are parts of too many words."""
+"""Minimum length of masked values; shorter values occur in too many words."""
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """Values that are known to be secret."""
+    """Known secret values."""
 
     texts: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, bodies: Iterable[Mapping[str, Any]]) -> Secrets:
-        """Return the values of the Secrets among some objects, as they are written and as they are meant."""
+        """Return the values of all Secrets among the objects, both as written and decoded."""
         return cls(frozenset(text for body in bodies for text in _texts(body) if len(text) >= _LEAST))
 
     def mask(self, text: str) -> str:
-        """Return ``text`` without what is secret in it."""
+        """Return ``text`` with secrets replaced by a placeholder."""
         masked = self._known.sub(SECRET, text) if self.texts else text
         masked = _IN_URL.sub(SECRET, masked) if "://" in masked else masked
         return _SAID.sub(rf"\g<1>{SECRET}", masked)
@@ -51,14 +51,14 @@ class Secrets:
 
 
 def without_marked(value: Any) -> Any:
-    """Return a value without what the engine marks as secret."""
+    """Return a value with the parts that the engine marks as secret replaced by a placeholder."""
     if isinstance(value, Mapping):
         return SECRET if _ENGINES_MARK in value else {key: without_marked(inner) for key, inner in value.items()}
     return [without_marked(inner) for inner in value] if isinstance(value, list) else value
 
 
 def is_secret(kind: str, steps: tuple[Any, ...]) -> bool:
-    """Tell whether a field of an object of ``kind`` holds a secret, by where it stands."""
+    """Return whether a field of an object of ``kind`` contains a secret, by its path."""
     words = [str(step) for step in steps]
     if kind == "Secret" and words[0] in _HOLDERS:
         return True

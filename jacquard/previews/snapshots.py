@@ -1,4 +1,4 @@
-"""One side of a comparison: an environment, and the objects of each of its components by what they are about."""
+"""One side of a comparison: an environment, and the objects of its components with their scopes."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ Key: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one component is made from, and the objects that it means."""
+    """Input of one component, and its objects."""
 
     key: Key
     about: Scope
-    """What it is about."""
+    """Scope of the component."""
     label: str
-    """What people call it."""
+    """Readable name."""
     concept: object
-    """What is equal on both sides when nothing is another."""
+    """Input of the component; equal on both sides if the component is unchanged."""
     objects: Callable[[], tuple[Manifest, ...]]
-    """Renders the objects, which costs more than all else."""
+    """Renders the objects; the most expensive operation of a comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """An environment as it is in the base, or in the head."""
+    """An environment in the base or in the head."""
 
     environment: Environment
     parts: Mapping[Key, Part]
@@ -53,10 +53,10 @@ def side(environment: Environment, rendered: Mapping[Key, tuple[Manifest, ...]] 
 
     Args:
         environment: valid data.
-        rendered: its objects by component, where another version of the library rendered them.
+        rendered: objects by component, if another version of the library rendered them.
 
     Raises:
-        KeyError: the lock files do not fit the data.
+        KeyError: the lock files do not match the data.
     """
     parts = dict(_parts(environment, Scopes(environment)))
     if rendered is not None:
@@ -70,7 +70,7 @@ def rendered(environment: Environment) -> dict[Key, tuple[Manifest, ...]]:
 
 
 def same(before: Part | None, after: Part | None) -> bool:
-    """Tell whether a component has the same objects; what it is made from may hold more than it renders."""
+    """Return whether a component has the same objects; the inputs may differ in values that are not rendered."""
     if before is None or after is None:
         return before is after
     return before.concept == after.concept or before.objects() == after.objects()
@@ -78,11 +78,11 @@ def same(before: Part | None, after: Part | None) -> bool:
 
 def _parts(environment: Environment, scopes: Scopes) -> Iterator[tuple[Key, Part]]:
     for piece in slices(environment):
-        for one in made(environment, piece):
-            concept = one.concept
+        for item in made(environment, piece):
+            concept = item.concept
             about, label = _about(concept, piece, scopes)
             key = (piece.name, type(concept).__name__, concept.name)
-            yield key, Part(key=key, about=about, label=label, concept=concept, objects=_renderer(one))
+            yield key, Part(key=key, about=about, label=label, concept=concept, objects=_renderer(item))
 
 
 def _renderer(made: Made[Concept]) -> Callable[[], tuple[Manifest, ...]]:
@@ -114,7 +114,7 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
 
 
 def _of_whole_slice(concept: RegionInput | IsolationInput | OwnInput | ExternalSecretsInput) -> str:
-    """Return what a part is called that is about no cluster, VPC or hall by itself."""
+    """Return the label of a part that is not about a single cluster, VPC or hall."""
     match concept:
         case RegionInput():
             return "foundation"

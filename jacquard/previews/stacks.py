@@ -1,4 +1,4 @@
-"""Which stacks a change means, and what the engine said about each."""
+"""Stacks that a change affects, and their engine previews."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ _WARNING = "warning"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StackSides:
-    """The objects of one stack in base and head, as far as they may differ."""
+    """Objects of one stack in base and head, limited to components that may differ."""
 
     stack: str
     base: tuple[Manifest, ...]
-    """Objects of those components that are not the same in base and head; nothing where all are."""
+    """Objects of the components that differ between base and head; empty if all components are equal."""
     head: tuple[Manifest, ...]
     parts: tuple[Part, ...]
-    """All its components in base and head."""
+    """All components of the stack in base and head."""
     differs: bool
-    """Whether base and head render its objects otherwise, or nobody can tell."""
+    """Whether the rendered objects differ between base and head, or the difference is unknown."""
     gone: bool = False
-    """Whether the head has no such stack."""
+    """Whether the head does not have the stack."""
 
     @property
     def rendered(self) -> str:
-        """Return the SHA-256 of what the head renders otherwise than the base."""
-        return digest([[item.cluster, item.body] for item in sorted(self.head, key=lambda one: one.key)])
+        """Return the SHA-256 of the objects of the head in ``head``."""
+        return digest([[item.cluster, item.body] for item in sorted(self.head, key=lambda manifest: manifest.key)])
 
 
 def stack_sides(base: Side, head: Side, *, undecided: bool = False) -> Iterator[StackSides]:
-    """Yield the stacks of both sides in the order they are applied, those that the head has no more at the end.
+    """Yield the stacks of both sides in the order in which they are applied, with removed stacks at the end.
 
     Args:
-        base: the region as it was.
-        head: the region as it will be.
-        undecided: whether nobody knows what the base rendered, so that all stacks may differ.
+        base: region before the change.
+        head: region after the change.
+        undecided: whether the rendered objects of the base are unknown, so that all stacks may differ.
     """
     keys: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys((*head.parts, *base.parts)):
         keys[_stack_of(head.environment, key)].append(key)
-    there = stack_names(head.environment)
-    for stack in dict.fromkeys((*there, *keys)):
+    current = stack_names(head.environment)
+    for stack in dict.fromkeys((*current, *keys)):
         differing = [key for key in keys[stack] if undecided or not same(base.parts.get(key), head.parts.get(key))]
         yield StackSides(
             stack=stack,
@@ -66,65 +66,66 @@ def stack_sides(base: Side, head: Side, *, undecided: bool = False) -> Iterator[
             head=tuple(item for key in differing if (part := head.parts.get(key)) for item in part.objects()),
             parts=tuple(part for key in keys[stack] for side in (base, head) if (part := side.parts.get(key))),
             differs=bool(differing),
-            gone=stack not in there,
+            gone=stack not in current,
         )
 
 
 def not_asked(sides: StackSides) -> StackPreview:
-    """Return what is said of a stack that the engine is not asked about."""
+    """Return the preview of a stack that the engine does not preview."""
     if not sides.gone:
         return StackPreview(stack=sides.stack, outcome=Outcome.SAME_OBJECTS)
-    reason = f"nothing applies it any more; what was applied stays until 'pulumi destroy -s {sides.stack}'"
+    reason = f"no longer applied; its objects remain until 'pulumi destroy -s {sides.stack}'"
     return StackPreview(stack=sides.stack, outcome=Outcome.GONE, reason=reason)
 
 
 def failed(sides: StackSides, reason: str) -> StackPreview:
-    """Return what is said of a stack whose preview did not even begin."""
-    shown = _secrets(sides).mask(reason)
-    return StackPreview(stack=sides.stack, outcome=Outcome.FAILED, reason=shown, rendered=sides.rendered)
+    """Return the preview of a stack whose engine preview could not start."""
+    masked = _secrets(sides).mask(reason)
+    return StackPreview(stack=sides.stack, outcome=Outcome.FAILED, reason=masked, rendered=sides.rendered)
 
 
 def asked(
     sides: StackSides, answer: Answer, environment: Environment
 ) -> tuple[StackPreview, tuple[events.Violation, ...]]:
-    """Return what the engine and policies said about a stack of ``environment``, however that ended."""
+    """Return the preview of a stack by the engine, and the policy violations it reported, whatever the outcome."""
     progress = answer.run.progress
     steps = tuple(progress.steps.found.values())
     secrets = _secrets(sides, (*steps, *answer.drift))
     outcome, reason = _ended(answer.run)
     held = removals.held(progress.plan, environment)
-    notes = [said.message for said in progress.diagnostics if said.severity == _WARNING]
+    notes = [diagnostic.message for diagnostic in progress.diagnostics if diagnostic.severity == _WARNING]
     notes += [answer.note] if answer.note else []
-    found = StackPreview(
+    preview = StackPreview(
         stack=sides.stack,
         outcome=outcome,
         reason=None if reason is None else secrets.mask(reason),
         notes=tuple(dict.fromkeys(map(secrets.mask, notes))),
-        operations={one: progress.changes[one] for one in Operation if progress.changes[one]},
+        operations={operation: progress.changes[operation] for operation in Operation if progress.changes[operation]},
         changes=object_changes(steps, answer.drift, Declared(sides.base, sides.head), secrets),
         held=tuple(secrets.mask(str(one)) for one in held),
         accept=guard.digest(sides.stack, held) if held else None,
         rendered=sides.rendered,
     )
-    return found, tuple(replace(one, message=secrets.mask(one.message)) for one in progress.violations)
+    violations = (replace(item, message=secrets.mask(item.message)) for item in progress.violations)
+    return preview, tuple(violations)
 
 
 def _ended(run: Run) -> tuple[Outcome, str | None]:
-    """Return how a preview ended, and why if not well."""
+    """Return the outcome of a preview, and the reason if it did not succeed."""
     progress = run.progress
     if run.code == 0:
         return (Outcome.CHANGED if progress.steps.found else Outcome.UNCHANGED), None
     if progress.refused:
-        return Outcome.REFUSED, f"refused by {', '.join(dict.fromkeys(one.policy for one in progress.refused))}"
+        return Outcome.REFUSED, f"refused by {', '.join(dict.fromkeys(item.policy for item in progress.refused))}"
     errors = causes(progress.errors)
     if (awaited := unmet_gate(errors)) is not None:
         return Outcome.WAITING, awaited
-    told = [f"{error.urn}: {error.message}" if error.urn.text else error.message for error in errors]
-    return Outcome.FAILED, "\n".join(told) or run.tail or "the engine said nothing"
+    messages = [f"{error.urn}: {error.message}" if error.urn.text else error.message for error in errors]
+    return Outcome.FAILED, "\n".join(messages) or run.tail or "the engine reported no error"
 
 
 def _secrets(sides: StackSides, steps: Iterable[Step] = ()) -> Secrets:
-    """Return what must not be told of a stack: what is in the Secrets that it has, had, or would have."""
+    """Return the values of all current, previous and planned Secrets of a stack."""
     bodies = [item.body for part in sides.parts for item in part.objects()]
     return Secrets.of([*bodies, *(body for step in steps for body in (step.there, step.declared))])
 

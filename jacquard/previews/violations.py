@@ -1,4 +1,4 @@
-"""What policies say of a change: offences that it brings, that were there before, that it mends, that are waived."""
+"""Policy violations of a change: new, existing, fixed and waived ones."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from policies import Judgement, Violation
 from policies.waivers import subjects
 
 _Key: TypeAlias = tuple[str, str, str]
-"""Rule, what offends, and what is wrong with it: a template that is made anew is no new offence."""
+"""Rule, subject and problem; they do not depend on the object, so that a recreated template is not a new violation."""
 _ORDER = tuple(Standing)
 
 
 def offences(base: Judgement, head: Judgement, told: Iterable[events.Violation], today: dt.date) -> tuple[Offence, ...]:
-    """Return what policies say, what refuses first.
+    """Return the policy violations, blocking ones first.
 
     Args:
-        base: of the region as it was.
-        head: of the region as it will be.
-        told: what a run of the engine said, which also knows providers and whom a freeze protects.
-        today: the day that waivers are counted from.
+        base: policy results of the region before the change.
+        head: policy results of the region after the change.
+        told: violations reported by a run of the engine, which also checks providers and freezes.
+        today: day from which the remaining days of waivers are counted.
     """
     before, after = _by_key(base), _by_key(head)
-    found = [_offence(key, items, _standing(key, items, before), today) for key, items in after.items()]
-    found += [
+    violations = [_offence(key, items, _standing(key, items, before), today) for key, items in after.items()]
+    violations += [
         _offence(key, items, Standing.FIXED, today)
         for key, items in before.items()
         if key not in after and not items[0].is_waived
     ]
-    found += (_waived_check(rule, text, waiver, today) for rule, text, waiver in _checks(head))
+    violations += (_waived_check(rule, text, waiver, today) for rule, text, waiver in _checks(head))
     known = {(item.rule.name, item.fact.title, item.finding.found) for items in after.values() for item in items}
-    found += _told(told, known)
-    return tuple(sorted(map(_masked, found), key=_place))
+    violations += _reported(told, known)
+    return tuple(sorted(map(_masked, violations), key=_place))
 
 
 def _masked(offence: Offence) -> Offence:
-    """Return an offence without what looks like a secret, such as credentials in a URL."""
+    """Return a violation with likely secrets masked, such as credentials in a URL."""
     mask = Secrets().mask
     return offence.model_copy(update={"found": mask(offence.found), "fix": mask(offence.fix)})
 
@@ -52,10 +52,10 @@ def _place(offence: Offence) -> tuple[bool, int, str, str, str]:
 
 
 def _by_key(judgement: Judgement) -> dict[_Key, list[Violation]]:
-    found: dict[_Key, list[Violation]] = defaultdict(list)
+    by_key: dict[_Key, list[Violation]] = defaultdict(list)
     for item in (*judgement.refused, *judgement.advised, *judgement.waived):
-        found[item.rule.name, _subject(item), item.finding.found].append(item)
-    return found
+        by_key[item.rule.name, _subject(item), item.finding.found].append(item)
+    return by_key
 
 
 def _subject(item: Violation) -> str:
@@ -94,7 +94,7 @@ def _waived_check(rule: str, text: str, waiver: WaiverSpec, today: dt.date) -> O
         standing=Standing.WAIVED,
         level=Enforcement.ADVISORY,
         found=text,
-        fix="mend it before the waiver is void",
+        fix="fix it before the waiver expires",
         waiver=_waiver(waiver, today),
     )
 
@@ -106,25 +106,25 @@ def _waiver(waiver: WaiverSpec, today: dt.date) -> Waiver:
     )
 
 
-def _told(found: Iterable[events.Violation], known: Container[_Key]) -> Iterator[Offence]:
-    """Yield what only the engine knows, in the words of the pack; of other packs the message as it is."""
-    for item in dict.fromkeys(found):
-        said = dict(_said(item.message))
-        subject, wrong = said.get(item.policy, str(item.urn)), said.get("found", item.message)
-        if (item.policy, subject, wrong) not in known:
+def _reported(reported: Iterable[events.Violation], known: Container[_Key]) -> Iterator[Offence]:
+    """Yield the violations that only the engine reports; messages of other policy packs are kept unparsed."""
+    for item in dict.fromkeys(reported):
+        parsed = dict(_parsed(item.message))
+        subject, problem = parsed.get(item.policy, str(item.urn)), parsed.get("found", item.message)
+        if (item.policy, subject, problem) not in known:
             yield Offence(
                 rule=item.policy,
                 subject=subject,
                 standing=Standing.TOLD,
                 level=Enforcement.MANDATORY if item.mandatory else Enforcement.ADVISORY,
-                found=wrong,
-                fix=said.get("fix", "see what the policy says"),
+                found=problem,
+                fix=parsed.get("fix", "see the description of the policy"),
             )
 
 
-def _said(message: str) -> Iterator[tuple[str, str]]:
-    """Yield what the lines of a message of the pack say, by the word that each begins with."""
+def _parsed(message: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of the ``key: value`` lines in a message of the policy pack."""
     for line in message.splitlines():
-        word, colon, text = line.strip().partition(": ")
+        key, colon, text = line.strip().partition(": ")
         if colon:
-            yield word, text.strip()
+            yield key, text.strip()

@@ -1,1 +1,1 @@
-"""Servers that Pulumi's engine talks to, and the client of the Kubernetes API they share."""
+"""Resource providers for Pulumi's engine, and their client of the Kubernetes API."""

@@ -1,7 +1,7 @@
-"""The one base of errors whose text is written for the user."""
+"""Base class of errors whose message is written for users."""
 
 from __future__ import annotations
 
 
 class ProviderError(Exception):
-    """An error that is shown to the user as its text alone: what happened, the rule, the remedy; no traceback."""
+    """An error that is shown to the user without a traceback: event, rule and remedy."""

@@ -1,8 +1,8 @@
-"""The mark by which a resource knows again what it made: a field manager may be shared, a Pulumi URN is not.
+"""Mark by which a resource recognises its own objects: field managers can be shared, Pulumi URNs are unique.
 
-Without it a second stack, or a resource that was renamed or moved to another apiVersion, would take over an object
-that exists; deleting either resource would then delete the object of both.
+Without the mark, a second stack, or a resource that was renamed or moved to another apiVersion, would adopt an existing
+object; deleting either resource would then delete the object of both.
 """
 
 MADE_BY = "jacquard.dev/made-by"
-"""Annotation with the URN of the resource that made an object."""
+"""Annotation with the URN of the resource that created an object."""

@@ -1,1 +1,1 @@
-"""What a new environment begins with: data that can be brought up at once, and are edited from there."""
+"""Initial files of new environments and repositories: working examples to edit."""

@@ -1,4 +1,4 @@
-"""Example hosts of a new region, and the line that real ones follow."""
+"""Example hosts of a new region, and the inventory header for real hosts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from components.specs.reading.inventory_csv import COLUMNS
 HEADER = ",".join(COLUMNS) + "\n"
 """First line of an inventory file."""
 MAX_HALLS = 100
-"""Most halls with example hosts: each rack has an address range of its own in the starter's BMC network."""
+"""Maximum number of halls with example hosts: each rack has its own address range in the starter's BMC network."""
 _RACKS = (("h100-ib-8", 8), ("cpu-gen4", 4))
 """Instance type and number of hosts of each rack of a hall."""
 
 
 def example_hosts(hall: str, index: int) -> str:
-    """Return an inventory file with two racks of hosts that exist nowhere.
+    """Return an inventory file with two racks of fictional hosts.
 
     Args:
-        hall: name of the hall, with which the names of its racks begin.
-        index: place among the halls of the region, from 0; no two halls share an address.
+        hall: name of the hall, which is the prefix of its racks' names.
+        index: index of the hall in the region, from 0; halls do not share addresses.
     """
     return HEADER + "".join(f"{row}\n" for row in _rows(hall, index))
 

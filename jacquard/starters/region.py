@@ -1,4 +1,4 @@
-"""The files of a new environment: an example that can be brought up, or the shape of one that is there."""
+"""Generates the files of a new environment: a working example, or a copy of an existing region's structure."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from components.specs.reading.lock_text import entry_text
 from jacquard.starters.hosts import HEADER, example_hosts
 
 NAME = "starter"
-"""Name of the region in the example's files."""
+"""Name of the region in the example files."""
 FILES = Path(str(files("jacquard.starters").joinpath("files")))
-"""What new files are copied from; packages of ours are installed as folders."""
+"""Source folder of new files; Jacquard's packages are installed as folders."""
 _EXAMPLES = (REGION, "tenants/first.yaml")
 
 
 def example(name: str, halls: Sequence[str]) -> dict[str, str]:
-    """Return the files of an example region, by their path in its folder: simulated hardware, one tenant.
+    """Return the files of an example region by path in its folder: simulated hardware, one tenant.
 
     Args:
-        name: of the region.
-        halls: whose hosts are made up; at most `jacquard.starters.hosts.MAX_HALLS`.
+        name: name of the region.
+        halls: halls with example hosts; at most `jacquard.starters.hosts.MAX_HALLS`.
     """
     texts = {path: (FILES / path).read_text(encoding="utf-8") for path in _EXAMPLES}
     texts = {path: renamed(text, NAME, name) for path, text in texts.items()}
@@ -36,13 +36,13 @@ def example(name: str, halls: Sequence[str]) -> dict[str, str]:
 
 
 def like(environment: Environment, folder: Path, name: str, halls: Sequence[str]) -> dict[str, str]:
-    """Return the files of a region in the shape of another one, without its tenants, hosts and what is about these.
+    """Return the files of a region with the structure of an existing region, without tenants, hosts and related data.
 
     Args:
-        environment: the one that is there.
-        folder: its folder; comments and order of its files stay.
-        name: of the new region; it takes the place of the old name wherever that is a word of its own.
-        halls: of the new region; empty: those of the other one.
+        environment: the existing region.
+        folder: folder of the existing region; comments and order of its files are kept.
+        name: name of the new region; it replaces every occurrence of the old name as a separate word.
+        halls: halls of the new region; if empty, the halls of the existing region.
     """
     text = renamed((folder / REGION).read_text(encoding="utf-8"), environment.name, name)
     there = [hall for site in environment.region.sites for hall in site.halls]
@@ -52,19 +52,19 @@ def like(environment: Environment, folder: Path, name: str, halls: Sequence[str]
 
 
 def renamed(text: str, before: str, after: str) -> str:
-    """Return ``text`` with ``after`` for ``before``, where that is no part of a longer word."""
+    """Return ``text`` with ``before`` replaced by ``after`` where it is not part of a longer word."""
     return re.sub(rf"(?<![A-Za-z0-9]){re.escape(before)}(?![A-Za-z0-9])", after, text)
 
 
 def with_halls(text: str, halls: Sequence[str]) -> str:
-    """Return a ``region.yaml`` whose first site has ``halls``; nothing else of it changes."""
+    """Return a ``region.yaml`` whose first site has ``halls``; the rest is unchanged."""
     node = _value(_value(yaml.compose(text, yaml.CSafeLoader), "sites").value[0], "halls")
     begin, old = node.start_mark.index, text[node.start_mark.index : node.end_mark.index].rstrip()
     return text[:begin] + entry_text(list(halls)) + text[begin + len(old) :]
 
 
 def _value(mapping: Any, key: str) -> Any:
-    """Return the node of ``key``; the environment was loaded, so that it is there."""
+    """Return the node of ``key``, which exists because the environment was loaded."""
     return next(value for name, value in mapping.value if name.value == key)
 
 

@@ -1,4 +1,4 @@
-"""The files of a repository of regions around `environments/`: program, policies, components, workflows, pins."""
+"""Generates the files of a repository of regions around `environments/`: program, policies, components, workflows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from jacquard.starters.region import FILES, NAME, renamed
 
 _FOLDER = FILES / "repository"
 _HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github", "gitlab-ci.yml")}
-"""Names without the dot that a package's data may not begin with."""
+"""Files whose names in the package lack the leading dot, because package data cannot start with a dot."""
 
 
 def repository(region: str) -> dict[str, str]:
-    """Return the files of a new repository by their path in it, those of `environments/` left out.
+    """Return the files of a new repository by path, without those of `environments/`.
 
     Args:
-        region: its first one.
+        region: name of the first region.
     """
-    found = sorted(path for path in _FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    texts = {_name(path): renamed(path.read_text(encoding="utf-8"), NAME, region) for path in found}
+    paths = sorted(path for path in _FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    texts = {_name(path): renamed(path.read_text(encoding="utf-8"), NAME, region) for path in paths}
     texts[PIN_FILE] = texts[PIN_FILE].removesuffix("jacquard\n") + f"{requirement()}\n"
     return texts | {f"{schema.FOLDER}/{schema.file_name(kind)}": schema.schema_text(kind) for kind in KINDS}
 

@@ -1,4 +1,4 @@
-"""The rules, one module an offence and named after it. They are pure functions and never import Pulumi."""
+"""The policies, one module per violation and named after it. They are pure functions and never import Pulumi."""
 
 from policies.rules import (
     change_in_freeze,

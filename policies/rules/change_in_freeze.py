@@ -1,14 +1,14 @@
-"""change-in-freeze: an apply that touches a tenant while a freeze protects it.
+"""change-in-freeze: an apply that affects a tenant during a freeze.
 
-Why: a freeze is a promise that nothing about a tenant's nodes moves, such as during a training run that cannot be
-interrupted. It holds for whole stacks: a pack sees neither what a resource was before nor what is deleted, so it
-cannot tell a harmless change from another. A freeze of some tenants refuses each apply of a stack that holds a slice
-of theirs, a freeze that names nobody each apply of the environment. A preview applies nothing and is only told.
-``jacquard up`` previews frozen stacks first and leaves out those without changes.
+Why: a freeze guarantees that a tenant's nodes do not change, for example during a training run that cannot be
+interrupted. A freeze covers whole stacks: a policy pack sees neither the previous state of a resource nor deletions,
+and cannot identify harmless changes. A freeze with `tenants` blocks every stack with a slice of these tenants; a
+freeze without tenants blocks every stack of the environment. A preview only reports the freeze. ``jacquard up``
+previews frozen stacks first and skips stacks without changes.
 
-Refused: ``pulumi up -s <environment>.tenant-acme`` during a freeze with ``tenants: [acme]``.
-Right: apply once the freeze has ended. For an emergency: a waiver with the tenant as its subject, or ``shared`` for
-what all tenants share.
+Rejected: ``pulumi up -s <environment>.tenant-acme`` during a freeze with ``tenants: [acme]``.
+Correct: apply after the freeze. In an emergency, add a waiver with the tenant as its subject, or ``shared`` for
+resources shared by tenants.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from policies.verdict import PASS, Finding, Rule, Severity, Verdict, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Ask the freezes whether the stack may be applied now."""
+    """Check whether a freeze blocks an apply of the stack now."""
     if context.freezes is None:
         return Finding(
             verdict=Verdict.UNDECIDED,
-            found=f"stack {context.stack} belongs to no environment that can be read, and nobody knows what is frozen",
-            allowed="a stack called <environment> or <environment>.<slice>",
-            fix="call the stack so, and put right what jacquard check finds",
+            found=f"stack {context.stack} belongs to no readable environment, so its freezes are unknown",
+            allowed="a stack named <environment> or <environment>.<slice>",
+            fix="rename the stack, and fix the errors that jacquard check reports",
             level=Enforcement.MANDATORY,
         )
     tenant = fact.at("tenant")
@@ -35,8 +35,8 @@ def find(fact: Fact, context: Context) -> Finding:
     last = max(covering, key=lambda freeze: freeze.to)
     return violation(
         found="; ".join(f"freeze {item.name} until {item.to.isoformat()}: {item.reason}" for item in covering),
-        allowed="previews; jacquard up as long as nothing of the stack changes",
-        fix=f"apply after {last.to.isoformat()}, or change it in environments/{context.environment}/policy.yaml",
+        allowed="previews; jacquard up if nothing in the stack changes",
+        fix=f"apply after {last.to.isoformat()}, or edit the freeze in environments/{context.environment}/policy.yaml",
         level=Enforcement.ADVISORY if context.dry_run else None,
     )
 
@@ -49,8 +49,8 @@ def _covers(freeze: FreezeSpec, tenant: str | None, context: Context) -> bool:
 
 RULE = Rule(
     name=RuleId.CHANGE_IN_FREEZE,
-    description="Nothing is applied to a tenant while a freeze protects it.",
-    why="a freeze is a promise to the tenant that its nodes are left alone",
+    description="No changes are applied to a tenant during a freeze.",
+    why="a freeze guarantees to the tenant that its nodes do not change",
     severity=Severity.HIGH,
     kinds=frozenset({STACK}),
     find=find,

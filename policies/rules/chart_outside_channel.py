@@ -1,12 +1,12 @@
-"""chart-outside-channel: a release of a chart that the environment's channel does not offer, or that was revoked.
+"""chart-outside-channel: a chart release that the environment's channel does not offer, or a revoked release.
 
-Why: a channel is how far a release has proven itself, and a release is revoked once it has shown what it breaks. The
-agents of a chart run on each node of a tenant.
+Why: a channel indicates the maturity of a release, and a release is revoked when a defect is known. The agents of a
+chart run on each node of a tenant.
 
-Refused: a release with ``channel: [candidate]`` in an environment with ``image_channel: stable``.
-Refused: a release with ``revoked: loses packets of pods``.
-Right: a release of ``catalog/versions.yaml`` with neither; ``jacquard promote ENV charts/CHART`` moves clusters there.
-What the catalogue does not have is left to ``jacquard check``, which asks it of pins of charts.
+Rejected: a release with ``channel: [candidate]`` in an environment with ``image_channel: stable``.
+Rejected: a release with ``revoked: loses packets of pods``.
+Correct: an unrevoked release of ``catalog/versions.yaml`` in the environment's channel; run ``jacquard promote ENV
+charts/CHART`` to move clusters to it. ``jacquard check`` reports pinned charts that the catalogue does not contain.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ _DIGEST = ("spec", "ref", "digest")
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Look the release of a source up among those of the catalogue."""
+    """Look up the chart release of a source in the catalogue."""
     digest = fact.at(*_DIGEST)
     if digest is UNKNOWN:
         return undecided(".".join(_DIGEST))
-    chart = next((one for one in context.charts if one.digest == digest), None)
+    chart = next((item for item in context.charts if item.digest == digest), None)
     if chart is None or context.channel is None:
         return NOT_APPLICABLE
     if chart.offered_by(context.channel) and not chart.revoked:
         return PASS
     why = f"revoked: {chart.revoked}" if chart.revoked else f"channel {', '.join(chart.channel)}"
-    others = [one for one in context.charts if one.name == chart.name and not one.revoked]
-    offered = [one.version for one in others if one.offered_by(context.channel)]
+    others = [item for item in context.charts if item.name == chart.name and not item.revoked]
+    offered = [item.version for item in others if item.offered_by(context.channel)]
     return violation(
         found=f"{chart.name} {chart.version} ({why})",
         allowed=f"channel {context.channel} of environments/{context.environment}/region.yaml offers {listed(offered)}"
         f" ({CATALOGUE})",
-        fix=f"move clusters to one of these with jacquard promote {context.environment} charts/{chart.name}",
+        fix=f"move clusters to an offered release with jacquard promote {context.environment} charts/{chart.name}",
     )
 
 
 RULE = Rule(
     name=RuleId.CHART_OUTSIDE_CHANNEL,
-    description="A chart is a release that the environment's channel offers and nobody revoked.",
-    why="a release that has not proven itself, or has shown what it breaks, would run on tenants' nodes",
+    description="A chart release is in the environment's channel and not revoked.",
+    why="an immature or defective release would run on tenants' nodes",
     severity=Severity.HIGH,
     kinds=frozenset({"OCIRepository"}),
     find=find,

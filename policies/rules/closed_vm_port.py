@@ -1,11 +1,11 @@
-"""closed-vm-port: a port that a VM lists at its public address, and that its VPC's security group keeps closed.
+"""closed-vm-port: a port that a VM lists for its public address but its VPC's security group blocks.
 
-Why: `ports` of a VM is what its address has, and opens nothing at the edge of the VPC; who reads the VM alone believes
-that the port is reached.
+Why: `ports` of a VM describes its public address and opens nothing at the edge of the VPC. A reader of the VM alone
+would assume that the port is reachable.
 
-Told: each port of a VM with a public address that no rule of the group lets anybody in by, with the rule to add.
-Refused: nothing, unless `policy.yaml` makes it mandatory; to close all of an address for a time may be meant.
-Right: a rule of `ingress` with the port, from 0.0.0.0/0 or from less; or a VM that does not list it.
+Reported: each port of a VM with a public address that no ingress rule of the group allows, with the missing rule.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; closing all ports temporarily may be intended.
+Correct: an `ingress` rule with the port, from 0.0.0.0/0 or a smaller range; or a VM that does not list the port.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from policies.verdict import PASS, Finding, Rule, Severity, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell which ports of VMs of the cluster are closed."""
+    """Report the blocked ports of the cluster's VMs."""
     closed = fact.of_cluster(context.closed_ports)
     if not closed:
         return PASS
     return violation(
-        found="; ".join(told for told, _ in closed),
-        allowed="ports that the security group of the VPC lets somebody in by",
-        fix=f"add {'; '.join(rule for _, rule in closed)}; or take the ports from the VMs",
+        found="; ".join(port for port, _ in closed),
+        allowed="ports that an ingress rule of the VPC's security group allows",
+        fix=f"add {'; '.join(rule for _, rule in closed)}; or remove the ports from the VMs",
     )
 
 
 RULE = Rule(
     name=RuleId.CLOSED_VM_PORT,
-    description="A port that a VM lists at its public address is open at the edge of its VPC.",
-    why="who reads the VM alone believes that the port is reached",
+    description="A port that a VM lists for its public address is open at the edge of its VPC.",
+    why="a reader of the VM alone would assume that the port is reachable",
     severity=Severity.HIGH,
     kinds=frozenset({"Cluster"}),
     find=find,

@@ -1,12 +1,12 @@
-"""deprecated-image: a node image that pools should have left.
+"""deprecated-image: a node image that is deprecated or expired.
 
-Why: an image is built from a kernel and drivers that get no fixes after a while. From the day ``deprecated`` pools
-should move on; from the day ``expires`` no node may be made from it, or a repair would bring back what is known to be
-broken.
+Why: the kernel and drivers of an image stop getting fixes after some time. From the day ``deprecated``, pools should
+move to another image. From the day ``expires``, no node may be created from it, because a repair would restore known
+defects.
 
-Told: an image whose ``deprecated`` has come.
-Refused: one whose ``expires`` has come, except in a rehearsal, whose nodes are simulated.
-Right: ``jacquard promote ENV POOL --to VERSION`` before that day.
+Reported: an image on or after its ``deprecated`` day.
+Rejected: an image on or after its ``expires`` day, except in a rehearsal, whose nodes are simulated.
+Correct: ``jacquard promote ENV POOL --to VERSION`` before that day.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _USABLE = frozenset({Lifecycle.PREVIEW, Lifecycle.SUPPORTED})
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Ask the catalogue how old the template's image is today."""
+    """Check the lifecycle of the template's image today."""
     entry = catalogued(fact, context)
     if isinstance(entry, Finding):
         return entry
@@ -41,7 +41,7 @@ def find(fact: Fact, context: Context) -> Finding:
     return violation(
         found=f"{entry.version}, {phase} since {since} ({CATALOGUE})",
         allowed=f"images of channel {context.channel} for {listed(entry.fits)}: {listed(usable)}",
-        fix="move the pool on with jacquard promote"
+        fix="move the pool to another image with jacquard promote"
         + ("" if expired else f" before {entry.expires}, when the image expires"),
         level=Enforcement.MANDATORY if expired and context.stage is not Stage.REHEARSAL else None,
     )
@@ -49,8 +49,8 @@ def find(fact: Fact, context: Context) -> Finding:
 
 RULE = Rule(
     name=RuleId.DEPRECATED_IMAGE,
-    description="A node boots an image that is still maintained.",
-    why="kernel and drivers of the image get no fixes any more",
+    description="A node boots a maintained image.",
+    why="the image's kernel and drivers no longer get fixes",
     severity=Severity.HIGH,
     kinds=TEMPLATES,
     find=find,

@@ -1,11 +1,11 @@
 """emulated-vms: VMs of a cluster may run without hardware virtualisation.
 
-Why: QEMU then does in software what a CPU does, many times slower, and nothing tells whoever logs in: a node whose
-firmware has virtualisation off looks like any other.
+Why: QEMU then emulates the CPU in software, many times slower, and users of the VM see no difference: a node with
+virtualisation disabled in its firmware looks like any other.
 
-Told: a KubeVirt object with `useEmulation`, which `vm_emulation: true` of a region writes.
-Refused: nothing, unless `policy.yaml` makes it mandatory; regions for tests may have no other hosts.
-Right: hosts with virtualisation in their firmware, and no `vm_emulation`; a VM starts on no other then.
+Reported: a KubeVirt object with `useEmulation`, which `vm_emulation: true` of a region sets.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; test regions may have no other hosts.
+Correct: hosts with virtualisation enabled in firmware, without `vm_emulation`. VMs then start only on such hosts.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 
 
 def find(fact: Fact, _: Context) -> Finding:
-    """Tell whether KubeVirt falls back to software."""
-    found = fact.at("spec", "configuration", "developerConfiguration", "useEmulation")
-    if found is UNKNOWN:
+    """Check whether KubeVirt may emulate VMs in software."""
+    emulation = fact.at("spec", "configuration", "developerConfiguration", "useEmulation")
+    if emulation is UNKNOWN:
         return undecided("whether VMs are emulated")
-    if not found:
+    if not emulation:
         return PASS
     return violation(
-        found="VMs run in software on nodes without virtualisation (useEmulation)",
-        allowed="VMs run by the virtualisation of the hardware alone",
-        fix="turn virtualisation on in the firmware of the hosts, and remove vm_emulation from region.yaml",
+        found="VMs are emulated in software on nodes without virtualisation (useEmulation)",
+        allowed="VMs that use hardware virtualisation",
+        fix="enable virtualisation in the firmware of the hosts, and remove vm_emulation from region.yaml",
     )
 
 
 RULE = Rule(
     name=RuleId.EMULATED_VMS,
-    description="VMs run by the virtualisation of the hardware.",
-    why="software does what a CPU does many times slower, and nothing in a VM says so",
+    description="VMs use hardware virtualisation.",
+    why="software emulation is many times slower than a CPU, and is not visible inside a VM",
     severity=Severity.HIGH,
     kinds=frozenset({"KubeVirt"}),
     find=find,

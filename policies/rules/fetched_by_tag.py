@@ -1,13 +1,13 @@
-"""fetched-by-tag: something that the platform itself runs, and no digest decides what it is.
+"""fetched-by-tag: an artefact or image of the platform that is not pinned by a digest.
 
-Why: whoever can write to the registry changes what is behind a tag, and at its next start a controller of all tenants
-is another program than the one that was reviewed. A region that is made again later need not be the same.
+Why: anyone with write access to the registry can change the content of a tag. A controller that serves all tenants
+would run unreviewed code after its next restart, and a region that is recreated later may differ.
 
-Refused: `fetchConfig.oci`, or none, of a provider of Cluster API; `image: registry.example/kubectl:v1.36.3`.
-Refused: a source of Flux without `ref.digest`, and Multus or a device plugin with a tag.
-Right: `cluster-api-providers` among the manifests of ``catalog/versions.yaml``, and images with ``@sha256:``.
-Not judged: DPF's charts of services on DPUs, and images that these name, since DPF takes tags alone; and what charts
-bring. ``jacquard show ENV images --platform`` lists what is by tag.
+Rejected: `fetchConfig.oci`, or no source, in a Cluster API provider; `image: registry.example/kubectl:v1.36.3`.
+Rejected: a Flux source without `ref.digest`, and Multus or a device plugin with a tag.
+Correct: `cluster-api-providers` in the manifests of ``catalog/versions.yaml``, and images with ``@sha256:``.
+Not evaluated: DPF's charts of DPU services and the images in them, since DPF accepts only tags; and the images in
+charts. ``jacquard show ENV images --platform`` lists everything that is referenced by tag.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ _VERSIONS: Mapping[str, tuple[str, ...]] = {
     "NicClusterPolicy": ("spec", "secondaryNetwork", "multus", "version"),
     "NicNodePolicy": ("spec", "sriovDevicePlugin", "version"),
 }
-"""Where these kinds say the digest of what they fetch."""
+"""Path of the digest in objects of these kinds."""
 _PROVIDERS = frozenset(KINDS.values())
 
 
 def find(fact: Fact, _context: Context) -> Finding:
-    """Look for a digest wherever the object names what it fetches."""
-    found = tuple(_named(fact))
-    if UNKNOWN in found:
-        return undecided("what it fetches")
-    tags = [str(one) for one in found if _DIGEST not in str(one)]
+    """Check for a digest in every reference of the object to an artefact or image."""
+    references = tuple(_references(fact))
+    if UNKNOWN in references:
+        return undecided("the reference to its source")
+    tags = [str(reference) for reference in references if _DIGEST not in str(reference)]
     if not tags:
         return PASS
     return violation(
-        found=f"{listed(tags)}, by a tag",
-        allowed="artefacts and images by their digest, which catalog/versions.yaml pins",
-        fix="pin cluster-api-providers among its manifests"
+        found=f"{listed(tags)}, referenced by tag",
+        allowed="artefacts and images referenced by the digest that catalog/versions.yaml pins",
+        fix="pin cluster-api-providers in the manifests of catalog/versions.yaml"
         if fact.kind in _PROVIDERS
-        else "write the digest behind it, as name@sha256:<64 hex digits>",
+        else "write the digest of the tag, as name@sha256:<64 hex digits>",
     )
 
 
-def _named(fact: Fact) -> Iterator[Any]:
-    """Yield what the object fetches, with its digest where it has one."""
+def _references(fact: Fact) -> Iterator[Any]:
+    """Yield the references of the object to artefacts and images, with their digests if they have them."""
     kind = str(fact.kind)
     if kind in _PROVIDERS:
         source = fact.at("spec", "fetchConfig")
@@ -61,7 +61,7 @@ def _named(fact: Fact) -> Iterator[Any]:
         if source is UNKNOWN or selected is UNKNOWN:
             yield UNKNOWN
         elif not selected:
-            yield (source or {}).get("oci") or (source or {}).get("url") or "a release of upstream's"
+            yield (source or {}).get("oci") or (source or {}).get("url") or "an upstream release"
     elif kind in _VERSIONS:
         if fact.at(*_VERSIONS[kind][:-1]) is not None:
             yield fact.at(*_VERSIONS[kind]) or "its source"
@@ -71,13 +71,13 @@ def _named(fact: Fact) -> Iterator[Any]:
             if containers is UNKNOWN:
                 yield UNKNOWN
             else:
-                yield from (one if one is UNKNOWN else one.get("image") for one in containers or ())
+                yield from (item if item is UNKNOWN else item.get("image") for item in containers or ())
 
 
 RULE = Rule(
     name=RuleId.FETCHED_BY_TAG,
-    description="A digest decides what the platform itself runs.",
-    why="what is behind a tag can change, in controllers and jobs that serve all tenants",
+    description="Artefacts and images of the platform are pinned by digest.",
+    why="the content of a tag can change, in controllers and jobs that serve all tenants",
     severity=Severity.HIGH,
     kinds=frozenset({*_PODS, *_VERSIONS, *_PROVIDERS}),
     find=find,

@@ -1,12 +1,12 @@
-"""host-beyond-identity: a host entry that says more than who the machine is.
+"""host-beyond-identity: a host entry with settings beyond the identity of the machine.
 
-Why: an image, a disk layout or a firmware setting on one host makes it differ from the others of its pool, and no
-review of the pool ever sees it. What machines differ in is another instance type or another pool.
+Why: an image, a disk layout or a firmware setting on a single host makes it differ from the other hosts of its pool.
+A review of the pool does not show this. Use another instance type or another pool for different machines.
 
-Refused: ``spec.image`` of a BareMetalHost, or ``spec.rootDeviceHints`` that its instance type does not have;
-``spec.bmcSettingsRef`` of a BMC of IronCore.
-Right: BMC address and credentials, boot MAC, whether the host is switched on, what the data say of its instance type,
-and what is the same for all hosts.
+Rejected: ``spec.image`` of a BareMetalHost, or ``spec.rootDeviceHints`` that its instance type does not declare;
+``spec.bmcSettingsRef`` of an IronCore BMC.
+Correct: BMC address and credentials, boot MAC, power state, the settings of its instance type, and settings that are
+the same for all hosts.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, v
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostForm:
-    """Fields that a host of one bare-metal backend has."""
+    """Permitted fields of a host in one bare-metal backend."""
 
     identity: frozenset[str]
-    """Fields that tell which machine it is; the inventory has nothing else to say."""
+    """Fields that identify the machine, from the inventory."""
     uniform: Mapping[str, Any]
-    """Fields that the backend wants on each host, with the one value that all hosts have."""
+    """Fields that the backend requires on each host, with the value that is the same for all hosts."""
     declared: tuple[str, ...]
-    """Fields that hosts have as the data say of their instance type, rack or controller."""
+    """Fields whose values come from the host's instance type, rack or controller in the data."""
     nested: tuple[str, ...]
-    """Mappings whose fields are looked at one by one, outer ones first."""
+    """Mappings whose fields are checked individually, outer mappings first."""
 
 
 FORMS: Mapping[str, HostForm] = {
@@ -48,11 +48,11 @@ FORMS: Mapping[str, HostForm] = {
         nested=("spec", "spec.access", "spec.bmcSecretRef", "spec.protocol"),
     ),
 }
-"""Fields of hosts of each bare-metal backend, by kind."""
+"""Permitted host fields of each bare-metal backend, by kind."""
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Compare the fields of a host with those of an identity."""
+    """Compare the fields of a host with the permitted fields."""
     form = FORMS[str(fact.kind)]
     fields = {"spec": fact.at("spec")}
     for path in form.nested:
@@ -73,19 +73,19 @@ def find(fact: Fact, context: Context) -> Finding:
     if all(fields[path] is UNKNOWN and path in right for path in beyond):
         return undecided(listed(beyond))
     uniform = ", ".join(f"{path} {value}" for path, value in form.uniform.items())
-    declared = f", and {listed(form.declared)} as the data say of the host" if form.declared else ""
+    declared = f", and {listed(form.declared)} with the values from the data" if form.declared else ""
     return violation(
         found=listed(beyond),
         allowed=f"{', '.join(sorted(form.identity))} from inventory/<hall>.csv, and {uniform} on every host{declared}",
-        fix="remove the field; if the machine really differs, give it an instance type of its own in "
-        "environments/catalog/instance_types.yaml and a pool of that type",
+        fix="remove the field; if the machine really differs, add an instance type for it to "
+        "environments/catalog/instance_types.yaml and create a pool of that type",
     )
 
 
 RULE = Rule(
     name=RuleId.HOST_BEYOND_IDENTITY,
-    description="A host entry carries its identity and nothing else.",
-    why="a host that differs from its pool is found only when a job fails on it",
+    description="A host entry contains only the identity of the host.",
+    why="a host that differs from its pool is only noticed when a job fails on it",
     severity=Severity.CRITICAL,
     kinds=frozenset(FORMS),
     find=find,

@@ -1,10 +1,11 @@
-"""left-out-add-on: a cluster that goes without something that others have.
+"""left-out-add-on: a cluster without a default add-on.
 
-Why: jobs that run in every other cluster wait or fail in this one, and who writes them reads no data of the platform.
+Why: jobs that run in every other cluster wait or fail in this cluster, and authors of jobs do not read platform data.
 
-Told: a name in `without_add_ons` of a cluster that nothing else of it replaces, with its reason and what follows.
-Refused: nothing, unless `policy.yaml` makes it mandatory; a pod network is asked for by `jacquard check` itself.
-Right: `add_ons: default` as it is, or a named add-on that gives the same.
+Reported: a name in `without_add_ons` of a cluster that no other add-on of the cluster replaces, with its reason and
+consequence.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; `jacquard check` itself requires a pod network.
+Correct: `add_ons: default` without exceptions, or an add-on that provides the same capability.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from policies.verdict import PASS, Finding, Rule, Severity, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell what the cluster goes without."""
-    told = fact.of_cluster(context.left_out)
-    if not told:
+    """Report the default add-ons that the cluster omits."""
+    omitted = fact.of_cluster(context.left_out)
+    if not omitted:
         return PASS
     return violation(
-        found="; ".join(told),
-        allowed="all default add-ons, or others that give the same",
-        fix="take them from without_add_ons, or tell the tenant and waive it for this cluster",
+        found="; ".join(omitted),
+        allowed="all default add-ons, or add-ons that provide the same capabilities",
+        fix="remove them from without_add_ons, or inform the tenant and add a waiver for this cluster",
     )
 
 
 RULE = Rule(
     name=RuleId.LEFT_OUT_ADD_ON,
-    description="A cluster has what all clusters have.",
-    why="jobs that run in every other cluster wait or fail in this one",
+    description="A cluster has all default add-ons.",
+    why="jobs that run in every other cluster wait or fail in this cluster",
     severity=Severity.HIGH,
     kinds=frozenset({"Cluster"}),
     find=find,

@@ -1,11 +1,13 @@
-"""overcommitted-namespaces: quotas of namespaces that come to more than the quota of their tenant.
+"""overcommitted-namespaces: namespace quotas whose sum exceeds the tenant's quota.
 
-Why: Kubernetes holds each namespace to its own quota. Who is given one believes that it can be used up, and the first
-to take theirs leave the others without, at a limit of the tenant's that no message in the cluster names.
+Why: Kubernetes enforces the quota of each namespace separately. Each team expects to be able to use its whole quota.
+The first teams to do so exhaust the tenant's quota, and no message in the cluster mentions that limit.
 
-Told: load balancers, and each storage class, of which namespaces of all clusters of a tenant may take more together.
-Refused: nothing, unless `policy.yaml` makes it mandatory; teams that never need all at once may be meant to share.
-Right: quotas of namespaces whose sum is that of the tenant at most, or a higher quota of the tenant.
+Reported: load balancers and storage classes for which the namespace quotas in all clusters of a tenant exceed its
+quota.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; teams that never need their whole quotas
+simultaneously may share intentionally.
+Correct: namespace quotas whose sum is at most the tenant's quota, or a higher quota of the tenant.
 """
 
 from __future__ import annotations
@@ -17,21 +19,21 @@ from policies.verdict import PASS, Finding, Rule, Severity, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell of what the namespaces of the cluster's tenant may take too much."""
-    told = fact.of_cluster(context.overcommitted)
-    if not told:
+    """Report the namespace quotas that together exceed the quota of the cluster's tenant."""
+    excess = fact.of_cluster(context.overcommitted)
+    if not excess:
         return PASS
     return violation(
-        found=f"namespaces may take {'; '.join(told)}",
-        allowed="quotas of namespaces that come to the quota of their tenant at most",
-        fix="lower quotas of namespaces, or raise that of the tenant, or waive it for this cluster",
+        found=f"namespaces may use {'; '.join(excess)}",
+        allowed="namespace quotas whose sum is at most the tenant's quota",
+        fix="lower the namespace quotas, raise the tenant's quota, or add a waiver for this cluster",
     )
 
 
 RULE = Rule(
     name=RuleId.OVERCOMMITTED_NAMESPACES,
-    description="Namespaces of a tenant may take no more together than its quota.",
-    why="who is given a quota believes that it can be used up",
+    description="Namespace quotas of a tenant do not exceed the tenant's quota in total.",
+    why="each team expects to be able to use its whole quota",
     severity=Severity.HIGH,
     kinds=frozenset({"Cluster"}),
     find=find,

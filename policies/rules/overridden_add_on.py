@@ -1,11 +1,11 @@
-"""overridden-add-on: a cluster whose add-on has values that no other cluster's has.
+"""overridden-add-on: a cluster with its own values for an add-on.
 
-Why: what is seen in one cluster is true of no other, and a release that did well everywhere else was never tried with
-these values.
+Why: observations in this cluster do not apply to other clusters, and a release that works everywhere else was never
+tested with these values.
 
-Told: each value in `add_on_values` of a cluster, with its reason.
-Refused: nothing, unless `policy.yaml` makes it mandatory; what a value may be is asked by `jacquard check` itself.
-Right: the value in `add_on_values` of `region.yaml`, for all clusters; a cluster's own for a trial or an exception.
+Reported: each value in `add_on_values` of a cluster, with its reason.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; `jacquard check` itself validates the values.
+Correct: the value in `add_on_values` of `region.yaml` for all clusters; per-cluster values for trials and exceptions.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from policies.verdict import PASS, Finding, Rule, Severity, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell what the cluster that the release is of has for itself."""
-    told = context.own_values.get((str(fact.at("metadata", "namespace")), str(fact.at("metadata", "name"))))
-    if not told:
+    """Report the values that only the cluster of the release has."""
+    values = context.own_values.get((str(fact.at("metadata", "namespace")), str(fact.at("metadata", "name"))))
+    if not values:
         return PASS
     return violation(
-        found=told,
-        allowed=f"what add_on_values of environments/{context.environment}/region.yaml and the library say",
-        fix="move it to add_on_values of region.yaml or remove it, or waive it for this cluster",
+        found=values,
+        allowed=f"values from add_on_values of environments/{context.environment}/region.yaml and from the library",
+        fix="move them to add_on_values of region.yaml, remove them, or add a waiver for this cluster",
     )
 
 
 RULE = Rule(
     name=RuleId.OVERRIDDEN_ADD_ON,
     description="An add-on has the same values in each cluster of a region.",
-    why="what holds in all other clusters, and was tried there, does not hold in this one",
+    why="releases tested in all other clusters were not tested with these values",
     severity=Severity.HIGH,
     kinds=frozenset({"HelmRelease"}),
     find=find,

@@ -1,10 +1,10 @@
-"""provider-without-cluster-identifier: a provider that knows its cluster by its kubeconfig only.
+"""provider-without-cluster-identifier: a provider that identifies its cluster only by kubeconfig.
 
 Why: when the kubeconfig changes, because a certificate was renewed or it is unknown in a preview, the engine plans to
-replace the provider and with it every object in the cluster. The default provider goes to whatever cluster is ambient.
+replace the provider and every object in the cluster. The default provider uses the ambient cluster.
 
-Refused: ``pulumi_kubernetes.Provider("acme", kubeconfig=path)``
-Right: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<environment>/<cluster>").kubernetes``
+Rejected: ``pulumi_kubernetes.Provider("acme", kubeconfig=path)``
+Correct: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<environment>/<cluster>").kubernetes``
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Look at the inputs of a provider of cluster objects."""
+    """Check the inputs of a provider of cluster objects."""
     del context
     identifier = fact.at("clusterIdentifier")
     if identifier is UNKNOWN:
@@ -24,14 +24,14 @@ def find(fact: Fact, context: Context) -> Finding:
         return PASS
     return violation(
         found="no clusterIdentifier",
-        allowed="a fixed name, <environment>/<cluster>, as components/resources.py gives it",
-        fix="reach the cluster through components.resources.Cluster, and never through a default provider",
+        allowed="a fixed name, <environment>/<cluster>, as components/resources.py sets it",
+        fix="access the cluster through components.resources.Cluster, never through a default provider",
     )
 
 
 RULE = Rule(
     name=RuleId.PROVIDER_WITHOUT_CLUSTER_IDENTIFIER,
-    description="A provider names its cluster by a clusterIdentifier that never changes.",
+    description="A provider identifies its cluster by a clusterIdentifier that never changes.",
     why="a renewed kubeconfig would replace every object in the cluster",
     severity=Severity.CRITICAL,
     kinds=frozenset({PROVIDER}),

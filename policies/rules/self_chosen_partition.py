@@ -1,14 +1,14 @@
-"""self-chosen-partition: an InfiniBand partition that an object of the tenant's own cluster chooses.
+"""self-chosen-partition: an InfiniBand partition that an object in the tenant's cluster selects.
 
-Why: ib-kubernetes enters a pod's port in the partition that a NetworkAttachmentDefinition names, whichever that is, and
-a tenant with all rights in a cluster writes these. It gives GUIDs of the cluster's own range alone, so a function in
-another's partition can be told by its GUID and taken out again: `jacquard show ENV network --partitions` says which
-GUIDs each partition has. Nothing prevents it, and until then the function is heard there.
+Why: ib-kubernetes adds a pod's port to any partition that a NetworkAttachmentDefinition names, and a tenant with all
+rights in a cluster can write these objects. It only assigns GUIDs from the cluster's range, so a function in another
+tenant's partition can be identified by its GUID and removed. `jacquard show ENV network --partitions` lists the GUIDs
+of each partition. Nothing prevents the change, and until it is reverted the function can communicate in that partition.
 
-Told: a NetworkAttachmentDefinition with a `pkey` that ib-kubernetes obeys.
-Refused: nothing, unless `policy.yaml` makes it mandatory; only people know who applies that list to UFM.
-Right: whole or shared ports (`rdma.ports`), which no object of the cluster puts into a partition; or somebody who takes
-out of partitions what is not on the list, and a waiver for the object that says who.
+Reported: a NetworkAttachmentDefinition with a `pkey` that ib-kubernetes obeys.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; whether the list is applied to UFM is not known.
+Correct: whole or shared ports (`rdma.ports`), which no object of the cluster can add to a partition. Otherwise,
+remove unlisted members from partitions, and add a waiver for the object that names the responsible team.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ KIND = "NetworkAttachmentDefinition"
 
 
 def find(fact: Fact, _context: Context) -> Finding:
-    """Look for a partition in what the attachment tells its plug-ins."""
+    """Check for a partition in the plug-in configuration of the attachment."""
     config = fact.at("spec", "config")
     if config is UNKNOWN:
-        return undecided("what the attachment says")
+        return undecided("the configuration of the attachment")
     network = json.loads(config) if config else {}
     if not any(plugin.get("pkey") for plugin in network.get("plugins", [network])):
         return PASS
     return violation(
-        found="a partition that whoever writes network attachments in the cluster may change",
-        allowed="whole or shared ports, or members that somebody keeps to jacquard show ENV network --partitions",
-        fix="have what is not on that list taken out of partitions at UFM, then waive it for this object",
+        found="a partition that any author of network attachments in the cluster can change",
+        allowed="whole or shared ports, or partition members kept to jacquard show ENV network --partitions",
+        fix="remove unlisted members from partitions at UFM, then add a waiver for this object",
     )
 
 
 RULE = Rule(
     name=RuleId.SELF_CHOSEN_PARTITION,
     description="A tenant cannot choose the InfiniBand partition of its ports.",
-    why="ib-kubernetes obeys the attachment, so that a tenant reaches the ports of another's partition",
+    why="ib-kubernetes obeys the attachment, so a tenant can reach ports in another tenant's partition",
     severity=Severity.HIGH,
     kinds=frozenset({KIND}),
     find=find,

@@ -1,10 +1,10 @@
-"""template-edited-in-place: a machine template whose content is not the one its name stands for.
+"""template-edited-in-place: a machine template whose content does not match its name.
 
-Why: machines keep the template they were made from. A template that changes under its name leaves old machines
-different from new ones without any rollout, and Cluster API never notices.
+Why: machines keep the template from which they were created. If a template changes under the same name, old and new
+machines differ without a rollout, and Cluster API does not notice.
 
-Refused: another image in the template ``acme-train-infer-a01-0123456789``.
-Right: a new template, whose name ends with the digest of its new content; the pool is pointed at it.
+Rejected: another image in the template ``acme-train-infer-a01-0123456789``.
+Correct: a new template, whose name ends with the digest of its new content; the pool refers to it.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ _DIGITS = 10
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Compare the digest in a template's name with that of its content."""
+    """Compare the digest in a template's name with the digest of its content."""
     del context
     name, spec = fact.at("metadata", "name"), fact.at("spec")
-    if name is UNKNOWN or _holds_unknown(spec):
+    if name is UNKNOWN or _contains_unknown(spec):
         return undecided("metadata.name" if name is UNKNOWN else "spec")
     right = digest(spec, _DIGITS)
     stem, _, written = str(name).rpartition("-")
     if written == right:
         return PASS
     return violation(
-        found=f"a spec with digest {right} under a name that ends with {written}",
+        found=f"a spec with digest {right} but a name that ends with {written}",
         allowed=f"{stem or name}-{right}: a template's name ends with the digest of its spec",
-        fix="change the pool's data and let the library render a new template; never edit one that is rendered",
+        fix="change the pool's data and let the library render a new template; never edit a rendered template",
     )
 
 
-def _holds_unknown(value: Any) -> bool:
+def _contains_unknown(value: Any) -> bool:
     if isinstance(value, Mapping):
-        return any(_holds_unknown(inner) for inner in value.values())
+        return any(_contains_unknown(inner) for inner in value.values())
     if isinstance(value, list | tuple):
-        return any(_holds_unknown(inner) for inner in value)
+        return any(_contains_unknown(inner) for inner in value)
     return value is UNKNOWN
 
 
 RULE = Rule(
     name=RuleId.TEMPLATE_EDITED_IN_PLACE,
-    description="A machine template is never edited: new content is a new template.",
-    why="machines of one pool would differ without any rollout, and nothing would notice",
+    description="A machine template is never edited; new content is a new template.",
+    why="machines of one pool would differ without a rollout, and nothing would notice",
     severity=Severity.CRITICAL,
     kinds=TEMPLATES | {"KubeadmConfigTemplate", "K0sWorkerConfigTemplate", "Metal3DataTemplate"},
     find=find,

@@ -1,11 +1,12 @@
-"""turns-on-fabric: GPUs of whole nodes on a fabric that several pods have in turns.
+"""turns-on-fabric: GPU time-slicing on whole nodes of a fabric.
 
-Why: a job over many nodes waits for its slowest part. Between pods that take turns on a GPU are no walls: one takes the
-memory that the other needs, a fault of one ends both, and each turn of another stops the whole job for as long.
+Why: a job across many nodes waits for its slowest part. Pods that time-slice a GPU are not isolated: one pod can use
+the memory that another needs, a fault of one terminates both, and each time slice of another pod stops the whole job.
 
-Told: a pool with `gpu_sharing: {time_slices: ...}`, or with nodes that have it, on InfiniBand or RoCE.
-Refused: nothing, unless `policy.yaml` makes it mandatory; notebooks and tests may well run there.
-Right: whole GPUs where jobs span nodes, `gpu_sharing: {mig: ...}` where pods are small, and another pool for turns.
+Reported: a pool on InfiniBand or RoCE with `gpu_sharing: {time_slices: ...}`, on the pool or on some of its nodes.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; notebooks and tests may be intended there.
+Correct: whole GPUs for jobs across nodes, `gpu_sharing: {mig: ...}` for small pods, and a separate pool for
+time-slicing.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from policies.verdict import PASS, Finding, Rule, Severity, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell which pools of the cluster have GPUs that pods take turns on."""
+    """Report the pools of the cluster with GPU time-slicing on a fabric."""
     pools = fact.of_cluster(context.turns)
     if not pools:
         return PASS
     return violation(
-        found=f"pods take turns on GPUs of {listed(pools)}, without walls between their memory, on a fabric",
+        found=f"pods time-slice GPUs of {listed(pools)}, without memory isolation, on a fabric",
         allowed="whole GPUs, or MIG devices, on nodes of a fabric",
-        fix="write gpu_sharing: {mig: ...}, or share GPUs of a pool off the fabric, or waive it for this cluster",
+        fix="write gpu_sharing: {mig: ...}, time-slice a pool outside the fabric, or add a waiver for this cluster",
     )
 
 
 RULE = Rule(
     name=RuleId.TURNS_ON_FABRIC,
-    description="Nodes on a fabric give a GPU to one pod at a time.",
-    why="a job over many nodes waits for the pod that has to share",
+    description="Nodes on a fabric do not time-slice GPUs.",
+    why="a job across many nodes waits for the pod that shares its GPU",
     severity=Severity.HIGH,
     kinds=frozenset({"Cluster"}),
     find=find,

@@ -1,13 +1,13 @@
 """unpinned-image: a node image that is not pinned by a digest of the catalogue.
 
-Why: Metal3 also takes a URL, md5 or nothing as checksum, and IronCore a tag. Then what is behind the image's name can
-change: two nodes of one pool boot different software. A name with another image's digest never boots at all.
+Why: Metal3 also accepts a URL, md5 or an empty checksum, and IronCore a tag. The content behind the image's name can
+then change, so that two nodes of one pool boot different software. An image with the digest of another never boots.
 
-Refused: ``checksum: https://images.cloud.example/gpu-2026.11.1.raw.sha256sum``
-Refused: ``image: images.cloud.example/gpu-2026.11.1.raw:latest``
-Right: ``checksum: <64 hex digits>`` and ``checksumType: sha256``, both of the image whose URL it is.
-Right: ``image: images.cloud.example/gpu-2026.11.1.raw@sha256:<64 hex digits>``
-Right: the URL that ``images.lock.yaml`` has for the digest, although the catalogue names another mirror by now.
+Rejected: ``checksum: https://images.cloud.example/gpu-2026.11.1.raw.sha256sum``
+Rejected: ``image: images.cloud.example/gpu-2026.11.1.raw:latest``
+Correct: ``checksum: <64 hex digits>`` and ``checksumType: sha256``, both of the image at the URL.
+Correct: ``image: images.cloud.example/gpu-2026.11.1.raw@sha256:<64 hex digits>``
+Correct: the URL of the digest in ``images.lock.yaml``, even if the catalogue now names another mirror.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ def find(fact: Fact, context: Context) -> Finding:
     if known and not image.fault:
         return PASS
     return violation(
-        found=image.fault or f"{image.url} with sha256 {image.sha256}{_whose(image, context)}",
+        found=image.fault or f"{image.url} with sha256 {image.sha256}{_version_text(image, context)}",
         allowed=_allowed(image, context),
-        fix="name a version of the catalogue as the pool's image, and let jacquard promote pin its digest",
+        fix="set a catalogue version as the pool's image, and run jacquard promote to pin its digest",
     )
 
 
-def _whose(image: NodeImage, context: Context) -> str:
+def _version_text(image: NodeImage, context: Context) -> str:
     entry = image.entry(context)
-    return f" of {entry.version}" if entry else ", which the catalogue does not have"
+    return f" of {entry.version}" if entry else ", which is not in the catalogue"
 
 
 def _allowed(image: NodeImage, context: Context) -> str:
@@ -48,8 +48,8 @@ def _allowed(image: NodeImage, context: Context) -> str:
 
 RULE = Rule(
     name=RuleId.UNPINNED_IMAGE,
-    description="A node image is pinned by the SHA-256 that the catalogue has for it.",
-    why="what is not pinned can change under us, and two nodes of one pool would boot different software",
+    description="A node image is pinned by its SHA-256 in the catalogue.",
+    why="an unpinned image can change, so that two nodes of one pool would boot different software",
     severity=Severity.CRITICAL,
     kinds=TEMPLATES,
     find=find,

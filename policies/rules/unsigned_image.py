@@ -1,12 +1,12 @@
-"""unsigned-image: a node image of production without a signature.
+"""unsigned-image: a production node image without a signature.
 
-Why: a digest says that the image is the one in the catalogue, not who built it. Whoever can write to the catalogue
-could otherwise put an image of their own on every node.
+Why: a digest proves that the image is the one in the catalogue, but not who built it. Without signatures, anyone with
+write access to the catalogue could deploy any image to every node.
 
-Refused: an image without ``signature`` in an environment of stage ``production``.
-Right: ``signature: {kind: cosign, url: "https://images.cloud.example/gpu-2026.11.1.raw.sig"}`` in the catalogue. Other
-stages are not asked, unless their ``policy.yaml`` lists the rule. That the signature is good is for the release
-of images to verify: nothing here fetches it.
+Rejected: an image without ``signature`` in an environment of stage ``production``.
+Correct: ``signature: {kind: cosign, url: "https://images.cloud.example/gpu-2026.11.1.raw.sig"}`` in the catalogue.
+Other stages are not checked, unless their ``policy.yaml`` lists the policy. The image release process must verify the
+signature; nothing here fetches it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Look for the signature of the template's image."""
+    """Check for a signature of the template's image."""
     entry = catalogued(fact, context)
     if isinstance(entry, Finding):
         return entry
@@ -27,16 +27,16 @@ def find(fact: Fact, context: Context) -> Finding:
         return PASS
     signed = [other.version for other in context.images if other.signature and context.channel in other.channel]
     return violation(
-        found=f"{entry.version}, which has no signature in {CATALOGUE}",
+        found=f"{entry.version}, without a signature in {CATALOGUE}",
         allowed=f"signed images of channel {context.channel}: {listed(signed)}",
-        fix="sign the image and add its signature to the catalogue, or pin a signed one with jacquard promote",
+        fix="sign it and add its signature to the catalogue, or pin a signed image with jacquard promote",
     )
 
 
 RULE = Rule(
     name=RuleId.UNSIGNED_IMAGE,
-    description="In production a node boots an image that is signed.",
-    why="a digest does not say who built the image",
+    description="In production a node boots a signed image.",
+    why="a digest does not prove who built the image",
     severity=Severity.HIGH,
     kinds=TEMPLATES,
     find=find,

@@ -1,10 +1,10 @@
-"""unverified-bmc: a BMC that is believed without a certificate.
+"""unverified-bmc: a BMC whose certificate is not verified.
 
-Why: whoever stands between the region and the BMC gets its login, and with it the host, its disks and what is on them.
+Why: an attacker between the region and the BMC gets its credentials, and with them the host, its disks and their data.
 
-Refused: `bmc.disableCertificateVerification` of a BareMetalHost, told with the reason that
-`bare_metal.bmc_certificates` of ``region.yaml`` gives for it.
-Right: a certificate of the platform's own on the BMC, and its authority in `bare_metal.bmc_certificates`.
+Rejected: `bmc.disableCertificateVerification` of a BareMetalHost. The report includes the reason from
+`bare_metal.bmc_certificates` of ``region.yaml``.
+Correct: a certificate of the platform on the BMC, and its certificate authority in `bare_metal.bmc_certificates`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FIELD = ("spec", "bmc", "disableCertificateVerification")
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Tell a BMC whose certificate nobody verifies."""
+    """Report a BMC whose certificate is not verified."""
     value = fact.at(*_FIELD)
     if value is UNKNOWN:
         return undecided(".".join(_FIELD))
@@ -26,17 +26,17 @@ def find(fact: Fact, context: Context) -> Finding:
         return PASS
     reason = context.unverified.get(str(fact.at("metadata", "name")))
     return violation(
-        found="the certificate of its BMC is not verified" + (f": {reason}" if reason else ", and no reason is given"),
-        allowed="BMCs with a certificate that the authority of bare_metal.bmc_certificates signed",
-        fix="put a certificate of the platform's own on the BMC, and take the host from"
+        found="the certificate of its BMC is not verified" + (f": {reason}" if reason else "; reason missing"),
+        allowed="BMCs with a certificate signed by the authority of bare_metal.bmc_certificates",
+        fix="install a certificate of the platform on the BMC, and remove the host from"
         " bare_metal.bmc_certificates.unverified in region.yaml",
     )
 
 
 RULE = Rule(
     name=RuleId.UNVERIFIED_BMC,
-    description="A BMC proves by a certificate who it is.",
-    why="whoever stands between gets the login of the BMC, and with it the host",
+    description="A BMC authenticates with a verified certificate.",
+    why="an attacker in the path gets the credentials of the BMC, and with them the host",
     severity=Severity.HIGH,
     kinds=frozenset({"BareMetalHost"}),
     find=find,

@@ -107,7 +107,7 @@ def test_a_release_that_is_offered_is_installed_nowhere(region: LocalRegion) -> 
 
 def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: LocalRegion) -> None:
     before = machines(region)
-    assert f"2 clusters moved to {NEW}, 1 to go" in promote(region, "--wave", "1")
+    assert f"2 clusters promoted to {NEW}, 1 remaining" in promote(region, "--wave", "1")
     assert "apply it first" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
     region.up()
@@ -119,8 +119,8 @@ def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: 
 
 def test_the_second_wave_follows_with_evidence_of_the_first(region: LocalRegion) -> None:
     before = machines(region)
-    assert "nothing shows that wave 1 is settled" in promote(region, "--wave", "2")
-    assert f"1 cluster moved to {NEW}" in promote(region, "--wave", "2", "--evidence", evidence(region))
+    assert "there is no evidence that wave 1 is settled" in promote(region, "--wave", "2")
+    assert f"1 cluster promoted to {NEW}" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
     region.up()
 
@@ -131,7 +131,7 @@ def test_the_second_wave_follows_with_evidence_of_the_first(region: LocalRegion)
 
 def test_the_chart_goes_back_to_what_it_was(region: LocalRegion) -> None:
     before = machines(region)
-    assert f"3 clusters moved to {OLD}" in promote(region, "--rollback")
+    assert f"3 clusters promoted to {OLD}" in promote(region, "--rollback")
 
     region.up()
 

@@ -95,7 +95,7 @@ def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: 
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--accept", str(plan.word))
+    done = applied(region, "--confirm", str(plan.word))
 
     assert [line.split()[:2] for line in plan.held] == [["delete", "DPUVPC"], ["delete", "DPUVirtualNetwork"]]
     assert plan.names["create"].keys() == {"DPUServiceConfiguration", "DPUServiceIPAM", "DPUServiceInterface"}
@@ -130,7 +130,7 @@ def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: Local
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--accept", str(plan.word))
+    done = applied(region, "--confirm", str(plan.word))
 
     assert any(line.startswith("delete NetworkPolicy default/flat: ") for line in plan.held)
     assert (plan.names["create"]["Vpc"], plan.names["create"]["Subnet"]) == ({"flat"}, {"flat-pods"})
@@ -149,7 +149,7 @@ def test_a_cluster_goes_back_to_policies_and_its_switch_goes_before_its_vpc(regi
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, "--accept", str(plan.word))
+    done = applied(region, "--confirm", str(plan.word))
 
     assert {line.split()[1] for line in plan.held} >= {"Subnet", "Vpc"}
     assert "replace" not in plan.names

@@ -138,6 +138,6 @@ def test_another_dpu_in_a_host_is_refused_in_the_preview(bench: Workbench, proje
     refused = project.preview()
 
     assert refused.code == 1
-    assert "ObjectSet inventory/rack-a01: refused, nothing was changed:" in refused.text
+    assert "ObjectSet inventory/rack-a01: rejected, nothing was changed:" in refused.text
     assert 'spec.serialNumber: Invalid value: "MT26B0101": Serial Number is immutable' in refused.text
     assert "spec.numberOfPFs: Invalid value: 1: Number of PFs is immutable" in refused.text

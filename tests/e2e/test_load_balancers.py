@@ -127,7 +127,7 @@ def test_an_add_on_that_is_given_up_names_its_users_first_and_takes_its_controll
         "Namespace metallb-system": ("its kind is guarded", []),
     }
 
-    outcome = running.jacquard("up", ENVIRONMENT, "--accept", held["accept"])
+    outcome = running.jacquard("up", ENVIRONMENT, "--confirm", held["accept"])
     assert outcome.code == 0, outcome.text
     wait_until(lambda: controllers(running) == {ACME}, timeout_seconds=60, what="the controller is gone")
     for server in (api, acme):

@@ -125,9 +125,9 @@ def test_a_gate_does_not_pass_what_never_gets_ready_or_is_not_there(server: Loca
 
     assert str(late.value) == (
         f"BareMetalHost {place}/weft: not ready after 1 s: jsonpath={{.spec.online}}=true: is false; "
-        "what comes after it was not applied"
+        "later objects were not applied"
     )
     assert str(lost.value) == (
-        f"BareMetalHost {place}/gone of cluster management is not there, although the stack has made it; "
-        "'pulumi refresh' writes that down, and the next 'up' makes it anew"
+        f"BareMetalHost {place}/gone of cluster management does not exist, although the stack created it; "
+        "run 'pulumi refresh' to update the state, then 'up' to recreate it"
     )

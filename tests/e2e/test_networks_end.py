@@ -174,7 +174,7 @@ def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    done = applied(region, *(("--accept", plan.word) if plan.word else ()))
+    done = applied(region, *(("--confirm", plan.word) if plan.word else ()))
 
     assert plan.names["delete"]["IsolationClass"] == {OVN}
     writer = [one for one in those(done, "delete", "HelmRelease") if one.name.endswith(WRITER)]

@@ -120,7 +120,8 @@ def test_a_conflict_names_the_owner_and_one_run_takes_the_field(
     server.report(namespace, "available", "u02")
     up = project.up(JACQUARD_TAKE_FIELDS_FROM="kubectl-edit")
     assert up.code == 0, up.text
-    assert f"fields taken by JACQUARD_TAKE_FIELDS_FROM: BareMetalHost {namespace}/u01 .spec.description" in up.text
+    taken = f"fields taken over with JACQUARD_TAKE_FIELDS_FROM: BareMetalHost {namespace}/u01 .spec.description"
+    assert taken in up.text
     [left] = server.hosts(namespace).values()
     assert left["spec"]["description"] == "declared"
 
@@ -222,7 +223,7 @@ def test_an_interrupted_up_leaves_a_state_that_is_true_and_the_next_one_goes_on(
     done = uids(server, namespace)
     assert process.returncode != 0
     assert 0 < len(done) < len(names)
-    assert f"{len(names) - len(done)} objects not begun because the run was cancelled" in stdout + stderr
+    assert f"{len(names) - len(done)} objects not started because the run was cancelled" in stdout + stderr
     assert recorded(project) == done
 
     resumed = project.up()
@@ -256,7 +257,7 @@ def test_firmware_objects_are_patched_once_they_are_there_and_given_back_as_they
     up = project.up()
     assert up.code == 0, up.text
     assert firmware(server, namespace) == {kind: {"u01": fields} for kind, fields in BASELINE.items()}
-    waits = "2 objects that other controllers make are not there yet; the next up patches them"
+    waits = "2 objects of other controllers do not exist yet; the next up patches them"
     assert waits in up.text
     preview = project.preview()
     assert (preview.code, waits in preview.text, "~ patches" in preview.text) == (0, True, False)

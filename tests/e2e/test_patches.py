@@ -105,7 +105,7 @@ def test_a_field_that_the_object_cannot_be_without_is_not_given_back(
         standin.delete(SERVICE, inputs, state)
 
     assert str(error.value) == (
-        f"Service {place}/shuttle: the patch alone sets spec.ports, which the object cannot be without; let somebody "
-        "else set it first, or give the resource retain_on_delete"
+        f"Service {place}/shuttle: only this patch sets spec.ports, which the object requires; set it with another "
+        "manager first, or use the resource option retain_on_delete"
     )
     assert live(server, inputs) is not None

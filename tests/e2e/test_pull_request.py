@@ -68,7 +68,7 @@ class PullRequest:
         """Return why nothing is applied."""
         outcome = self.up()
         assert outcome.code == ExitCode.REFUSED, outcome.text
-        assert f"{ENVIRONMENT}: is not what the preview in {self.out} showed, nothing was applied" in outcome.stderr
+        assert f"{ENVIRONMENT}: differs from the preview in {self.out}, nothing was applied" in outcome.stderr
         return outcome.stderr
 
 
@@ -92,15 +92,15 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     pull_request.commit()
     comment = pull_request.preview(run="1.1")
     assert told == {f"{CLUSTER}/{POOL}/a03": (4, 4)}
-    assert comment.splitlines()[2] == "### Needs approval of `acme`"
+    assert comment.splitlines()[2] == "### Approval required from `acme`"
     assert "replaced: 4 nodes (32 GPUs) of acme-train/infer, at most 2 away at once" in comment
     assert {STATEMENT, f"{STATEMENT}{SUFFIX}", "report.html"} <= {path.name for path in pull_request.out.iterdir()}
-    assert "acme has not agreed to part " in pull_request.refused()
+    assert "acme has not approved part " in pull_request.refused()
 
     # It agrees: the same comment says so.
     pull_request.done("approve", ENVIRONMENT, "acme", "--base", "main", "--by", "Ann")
     pull_request.commit()
-    assert pull_request.preview(run="2.1").splitlines()[2] == "### Safe to apply: nothing speaks against it"
+    assert pull_request.preview(run="2.1").splitlines()[2] == "### Safe to apply: all checks passed"
     assert [(one.author, one.edits) for one in pull_request.forge.comments] == [("ann", 0), (BOT, 1)]
 
     # A commit after the preview, though nothing comes of it, is not what anybody looked at.
@@ -108,7 +108,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     pull_request.commit()
     moved = pull_request.refused()
     assert f"  environments/{OTHERS_FILE}: was " in moved
-    assert "has not agreed" not in moved
+    assert "has not approved" not in moved
     assert machines(region) == before
     pull_request.git("reset", "-q", "--hard", "HEAD~1")
 
@@ -123,4 +123,4 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     assert f"  state of stack {ENVIRONMENT}: was " in pull_request.refused()
     again = pull_request.done("preview", ENVIRONMENT, "--base", "HEAD~1")
     assert f"{ENVIRONMENT}: no changes" in again
-    assert again.endswith("  unchanged: nothing is to be applied\n")
+    assert again.endswith("  unchanged: nothing to apply\n")

@@ -63,8 +63,9 @@ def test_a_wave_rolls_its_failure_domain_alone_while_another_pool_shrinks(region
 def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> None:
     wave = ("promote", ENVIRONMENT, TRAIN, "--to", NEXT_IMAGE, "--wave", "2")
     assert refused(region, *wave).partition(": ")[2] == (
-        "nothing shows that wave 1 is settled; go on with: jacquard status laptop --format json > evidence.json, then"
-        " jacquard promote laptop acme-train/train --to gpu-2026.11.1 --wave 2 --evidence evidence.json"
+        "there is no evidence that wave 1 is settled; continue with: jacquard status laptop --format json >"
+        " evidence.json, then jacquard promote laptop acme-train/train --to gpu-2026.11.1 --wave 2 --evidence"
+        " evidence.json"
     )
 
     region.edit(GLOBEX, "version: v1.35.2", f"version: {NEXT_MINOR}")
@@ -77,8 +78,8 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     region.edit("catalog/versions.yaml", "kubernetes: v1.36}", "kubernetes: v1.37}")
     region.edit(GLOBEX, f"version: {NEXT_MINOR}", "version: v1.37.0")
     assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == (
-        "v1.37.0 is 2 minor versions above v1.35.2, it goes up one at a time; write v1.36.1 first (it runs what"
-        " images.lock.yaml:5 says)"
+        "v1.37.0 is 2 minor versions above v1.35.2, and control planes are upgraded one minor version at a time; write"
+        " v1.36.1 first (running version: images.lock.yaml:5)"
     )
     region.edit(GLOBEX, "version: v1.37.0", "version: v1.35.2")
     region.edit("catalog/versions.yaml", "v1.36.1, v1.37.0]", "v1.36.1]")
@@ -129,12 +130,12 @@ def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
 ) -> None:
     before = applied(tracked)
     with vendors_on_path(tracked, tmp_path):
-        up(tracked, "--switch-to", "vendor")
+        up(tracked, "--migrate-providers", "vendor")
         assert tracked.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
 
     back = tracked.jacquard("preview", ENVIRONMENT)
     assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
     assert applied(tracked) == before
 
-    up(tracked, "--switch-to", "stand-in")  # back again, as tests of other files expect it
+    up(tracked, "--migrate-providers", "stand-in")  # back again, as tests of other files expect it
     assert applied(tracked) == before

@@ -175,7 +175,7 @@ def test_a_change_is_previewed_with_the_real_engine_and_told_apart_from_drift(
         "77",
     )
     comment = (out / "comment.md").read_text()
-    assert comment.startswith("<!-- jacquard preview -->\n### Safe: nothing that runs is disturbed\n")
+    assert comment.startswith("<!-- jacquard preview -->\n### Safe: no running workload is disrupted\n")
     assert f"update MachineDeployment same change on 2 objects: {', '.join(names)}" in comment
     assert f'+ {label}: "yes-it-is"' in comment
     assert f"- {drain}: 77" in comment

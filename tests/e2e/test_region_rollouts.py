@@ -155,7 +155,7 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
     }
     assert {one["object"] for one in found["objects"]} == inside
     assert {(one["operation"], *one["forced_by"], one["reason"]) for one in found["objects"]} == {
-        ("replace", "provider", "nobody changed what is declared of it")
+        ("replace", "provider", "its declaration did not change")
     }
     assert applied(region) == before
 
@@ -171,6 +171,6 @@ def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalReg
     there = [cluster.get(ObjectRef("v1", "Namespace", name, None)) for name in ("snapshot-controller", "vast-csi")]
     assert all(body and "deletionTimestamp" not in body["metadata"] for body in there)
 
-    up(region, "--accept", found["accept"])
+    up(region, "--confirm", found["accept"])
     left = {body["metadata"]["name"] for body in cluster.list("v1", "Namespace")}
     assert left.isdisjoint({"snapshot-controller", "vast-csi"})

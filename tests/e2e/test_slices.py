@@ -95,12 +95,12 @@ def test_a_slice_that_the_api_server_refuses_keeps_back_only_its_cluster(sliced:
     assert {stack.partition(".")[2]: one["result"] for stack, one in stacks.items()} == {
         **dict.fromkeys(SLICES, "applied"),
         "tenant-globex": "failed",
-        "cluster-globex-lab": "not begun",
+        "cluster-globex-lab": "not started",
     }
     assert stacks[f"{ENVIRONMENT}.cluster-globex-lab"]["because_of"] == [f"{ENVIRONMENT}.tenant-globex"]
     assert outcome.stderr.endswith(
-        f"error: {ENVIRONMENT}: 4 of 6 stacks applied, 1 failed, 1 not begun; "
-        f"'jacquard up {ENVIRONMENT}' goes on from there\n"
+        f"error: {ENVIRONMENT}: 4 of 6 stacks applied, 1 failed, 1 not started; "
+        f"'jacquard up {ENVIRONMENT}' continues from there\n"
     )
     assert (labels(sliced, "acme-train"), labels(sliced, "globex-lab")) == ({None, "two"}, {None})
 
@@ -119,5 +119,5 @@ def test_down_leaves_nothing(sliced: LocalRegion) -> None:
     outcome = sliced.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    assert "removed all the same" not in outcome.stderr, outcome.text
+    assert "removed anyway" not in outcome.stderr, outcome.text
     assert left_behind(sliced) == []

@@ -260,14 +260,14 @@ def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: L
     refused = ordered.jacquard("up", ENVIRONMENT)
     put_back(ordered, *edits)
 
-    assert outcome.code == ExitCode.HELD, outcome.text
+    assert outcome.code == ExitCode.CONFIRMATION_REQUIRED, outcome.text
     objects = json.loads(outcome.stdout)["stacks"][0]["held"]["objects"]
     assert {one["object"]: (one["reason"], one["users"]) for one in objects} == {
         "DataSource virtual-machines/ubuntu-24-04": ("it is in use", [f"VirtualMachine {SPACE}/desk"]),
         "DataVolume virtual-machines/ubuntu-24-04-3-20261015-500gi": ("it is in use", [f"DataSource {SPACE}/mine"]),
         "StorageClass spare-nfs": ("it is in use", [f"PersistentVolumeClaim {SPACE}/cloth"]),
     }
-    assert refused.code == ExitCode.HELD, refused.text
+    assert refused.code == ExitCode.CONFIRMATION_REQUIRED, refused.text
     assert f"it is in use by 1: VirtualMachine {SPACE}/desk" in refused.stderr
     assert of_the_platform(ordered) == before
 

@@ -164,8 +164,8 @@ def test_a_lock_file_of_an_older_library_says_what_to_run(tmp_path: Path) -> Non
 
     assert str(caught.value) == (
         "environments/laptop: 2 problems\n"
-        "  allocations.lock.yaml:2  schema_version: is 1, and this jacquard reads 2; run jacquard migrate\n"
-        "  images.lock.yaml:2       schema_version: is 1, and this jacquard reads 3; run jacquard migrate"
+        "  allocations.lock.yaml:2  schema_version: is 1, but this jacquard reads 2; run jacquard migrate\n"
+        "  images.lock.yaml:2       schema_version: is 1, but this jacquard reads 3; run jacquard migrate"
     )
 
 
@@ -180,8 +180,8 @@ def test_a_pin_of_an_image_that_is_gone_is_not_moved_on(tmp_path: Path) -> None:
     [problem] = problems
     assert (problem.file, problem.path) == ("images.lock.yaml", "groups.acme-train/system/a04")
     assert problem.text == (
-        "nothing else says what nodes of image cpu-2026.10.2 are, and ../catalog/images.yaml has it no more; add it"
-        " there again, then jacquard migrate"
+        "image cpu-2026.10.2 is no longer in ../catalog/images.yaml, which the migration of its pins requires; add it"
+        " again, then run jacquard migrate"
     )
 
 

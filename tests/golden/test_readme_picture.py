@@ -10,7 +10,7 @@ from jacquard.machine import paths
 
 README = paths.ROOT / "README.md"
 BEGIN, END = "<!-- picture: begin -->\n", "<!-- picture: end -->"
-LONGEST_README_LINES = 150
+LONGEST_README_LINES = 120
 
 
 def test_readme_shows_the_picture_drawn_from_the_data() -> None:

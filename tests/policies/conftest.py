@@ -1,4 +1,4 @@
-"""Facts for rules: the environment laptop as it is rendered, and small objects made by hand."""
+"""Facts for policy tests: the rendered environment laptop, and small handwritten objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def laptop() -> Environment:
 
 @pytest.fixture(scope="session")
 def now() -> dt.datetime:
-    """When everything here happens."""
+    """Time of all events in these tests."""
     return NOW
 
 
@@ -40,13 +40,13 @@ def context(laptop: Environment) -> Context:
 
 @pytest.fixture(scope="session")
 def rendered(laptop: Environment) -> Facts:
-    """Return a function that gives the facts about all rendered objects of one kind."""
+    """Return a function that returns the facts about all rendered objects of one kind."""
     return _facts(laptop)
 
 
 @pytest.fixture(scope="session")
 def rendered_by_ironcore() -> Facts:
-    """Return the same for a region whose hosts are IronCore's and whose control planes are k0smotron's."""
+    """Return the same for a region with IronCore hosts and k0smotron control planes."""
     return _facts(load_environment("eu-south-03a", paths.ROOT / "environments"))
 
 
@@ -61,7 +61,7 @@ def _facts(environment: Environment) -> Facts:
 
 @pytest.fixture
 def template() -> Callable[..., Fact]:
-    """Return a function that makes a machine template with an image."""
+    """Return a function that creates a machine template with an image."""
 
     def make(name: str = "acme-train-infer-a03-0123456789", **image: Any) -> Fact:
         return _template("Metal3MachineTemplate", name, image)
@@ -71,7 +71,7 @@ def template() -> Callable[..., Fact]:
 
 @pytest.fixture
 def server_template() -> Callable[[Any], Fact]:
-    """Return a function that makes a machine template of IronCore with an image."""
+    """Return a function that creates an IronCore machine template with an image."""
     return lambda image: _template("IroncoreMetalMachineTemplate", "acme-train-infer-a03-0123456789", image)
 
 
@@ -84,5 +84,5 @@ def _template(kind: str, name: str, image: Any) -> Fact:
 
 @pytest.fixture
 def text() -> Callable[[Rule, Fact, Context], str]:
-    """Return a function that gives what a rule says about a fact."""
+    """Return a function that returns the finding of a rule for a fact."""
     return lambda rule, fact, context: "\n".join(str(item) for item in Judge([rule], context).violations(fact))

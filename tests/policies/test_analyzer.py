@@ -1,4 +1,4 @@
-"""The pack as the engine talks to it."""
+"""The policy pack through the engine's protocol."""
 
 from __future__ import annotations
 
@@ -193,8 +193,8 @@ def test_levels_of_the_environment_hold(data: Path) -> None:
             "2026-11-21",
             MANDATORY,
             (
-                "void since 2026-11-21; mend what it waived and remove it from environments/laptop/waivers.yaml, or "
-                "agree on a new date with ops (OPS-7)"
+                "void since 2026-11-21; fix the violation and remove the waiver from environments/laptop/waivers.yaml, "
+                "or agree on a new date with ops (OPS-7)"
             ),
         ),
     ],
@@ -251,7 +251,7 @@ def test_settings_that_cannot_be_read_let_nothing_through(file: str, data: Path)
     response = Analyzer(NOW).Analyze(request("command:local:Command", {}), None)
 
     assert found(response) == [("change-in-freeze", MANDATORY)]
-    assert "belongs to no environment that can be read" in response.diagnostics[0].message
+    assert "belongs to no readable environment" in response.diagnostics[0].message
 
 
 def test_a_rule_that_breaks_refuses_and_is_named_with_the_object() -> None:
@@ -266,7 +266,7 @@ def test_a_rule_that_breaks_refuses_and_is_named_with_the_object() -> None:
     assert (diagnostic.policyName, diagnostic.enforcementLevel) == ("unpinned-image", MANDATORY)
     assert diagnostic.message.splitlines()[:2] == [
         "unpinned-image: Metal3MachineTemplate acme-train/pool-0123456789 in cluster management",
-        "  found:   the rule itself broke on it: KeyError: 'spec'",
+        "  found:   the rule raised an exception: KeyError: 'spec'",
     ]
 
 

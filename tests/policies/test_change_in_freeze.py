@@ -62,7 +62,7 @@ def test_a_freeze_of_everybody_also_holds_what_they_share(laptop: Environment, n
 
     assert {stack for stack, titles in found.items() if not titles} == {"laptop.bootstrap"}
     assert found["laptop"] == [
-        "what tenants share in stack laptop",
+        "resources shared by tenants in stack laptop",
         "tenant acme in stack laptop",
         "tenant globex in stack laptop",
     ]
@@ -83,10 +83,10 @@ def test_the_refusal_says_until_when_and_why(acme: Environment, now: dt.datetime
     assert text(RULE, fact, context) == (
         "change-in-freeze: tenant acme in stack laptop.tenant-acme\n"
         "  found:   freeze run-7 until 2026-12-01T00:00:00+00:00: a training run\n"
-        "  allowed: previews; jacquard up as long as nothing of the stack changes\n"
-        "  why:     a freeze is a promise to the tenant that its nodes are left alone\n"
-        "  fix:     apply after 2026-12-01T00:00:00+00:00, or change it in environments/laptop/policy.yaml\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme"
+        "  allowed: previews; jacquard up if nothing in the stack changes\n"
+        "  why:     a freeze guarantees to the tenant that its nodes do not change\n"
+        "  fix:     apply after 2026-12-01T00:00:00+00:00, or edit the freeze in environments/laptop/policy.yaml\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme"
     )
 
 
@@ -114,7 +114,7 @@ def test_freezes_that_cannot_be_read_hold_everything(context: Context) -> None:
     finding = RULE.judge(fact, unreadable)
 
     assert (finding.verdict, finding.level) == (Verdict.UNDECIDED, Enforcement.MANDATORY)
-    assert finding.found == "stack nowhere belongs to no environment that can be read, and nobody knows what is frozen"
+    assert finding.found == "stack nowhere belongs to no readable environment, so its freezes are unknown"
 
 
 def test_is_not_applicable_to_objects(rendered: Callable[[str], list[Fact]], context: Context) -> None:

@@ -27,7 +27,7 @@ def source(context: Context, digest: Any = None) -> Fact:
 
 
 def _folder(fact: Fact) -> str:
-    """Return the folder of the registry that a source is in."""
+    """Return the registry folder of a source."""
     return str(fact.at("spec", "url")).split("/")[-2]
 
 
@@ -49,9 +49,9 @@ def test_refuses_a_release_that_was_revoked(context: Context, text: Callable[...
         "  found:   cilium 1.20.0 (revoked: loses packets)\n"
         "  allowed: channel stable of environments/laptop/region.yaml offers none"
         " (environments/catalog/versions.yaml)\n"
-        "  why:     a release that has not proven itself, or has shown what it breaks, would run on tenants' nodes\n"
-        "  fix:     move clusters to one of these with jacquard promote laptop charts/cilium\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject OCIRepository"
+        "  why:     an immature or defective release would run on tenants' nodes\n"
+        "  fix:     move clusters to an offered release with jacquard promote laptop charts/cilium\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject OCIRepository"
         " acme-train/cilium"
     )
 

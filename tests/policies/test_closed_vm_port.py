@@ -24,7 +24,7 @@ CLOSED = "ingress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [443]}, {cidr: 0.0.0
 
 @pytest.fixture
 def grouped(tmp_path: Path) -> Callable[[str], Environment]:
-    """Return a function that gives the laptop with rules of a group for the VPC of its VM with a public address."""
+    """Return a function that returns laptop with security group rules for the VPC of its VM with a public address."""
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
 
     def edit(rules: str) -> Environment:
@@ -42,12 +42,12 @@ def test_tells_group_port_and_the_rule_to_add(
 
     assert text(RULE, fact, Context.of(grouped(CLOSED), now)) == (
         "closed-vm-port: Cluster acme-train/acme-train in cluster management\n"
-        "  found:   tcp/22 of VM bastion is let in by no rule of security group edge\n"
-        "  allowed: ports that the security group of the VPC lets somebody in by\n"
-        "  why:     who reads the VM alone believes that the port is reached\n"
-        "  fix:     add {cidr: 0.0.0.0/0, protocol: tcp, ports: [22]} to ingress of edge (tenants/acme.yaml); or take"
+        "  found:   tcp/22 of VM bastion is blocked by security group edge\n"
+        "  allowed: ports that an ingress rule of the VPC's security group allows\n"
+        "  why:     a reader of the VM alone would assume that the port is reachable\n"
+        "  fix:     add {cidr: 0.0.0.0/0, protocol: tcp, ports: [22]} to ingress of edge (tenants/acme.yaml); or remove"
         " the ports from the VMs\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
     )
 
 

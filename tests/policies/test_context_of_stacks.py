@@ -1,4 +1,4 @@
-"""What a stack is judged by: the data of its environment, and nothing where these cannot be had."""
+"""Context of a stack: the data of its environment, or a context that allows nothing if the data is unavailable."""
 
 from __future__ import annotations
 

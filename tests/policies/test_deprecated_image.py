@@ -45,9 +45,9 @@ def test_tells_of_an_image_that_pools_should_leave(fact: Fact, context: Context,
         "deprecated-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
         "  found:   hgx-2026.11.1, deprecated since 2027-03-03 (environments/catalog/images.yaml)\n"
         "  allowed: images of channel stable for h200-ib-8, b200-ib-8: none\n"
-        "  why:     kernel and drivers of the image get no fixes any more\n"
-        "  fix:     move the pool on with jacquard promote before 2027-05-03, when the image expires\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
+        "  why:     the image's kernel and drivers no longer get fixes\n"
+        "  fix:     move the pool to another image with jacquard promote before 2027-05-03, when the image expires\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 
@@ -62,7 +62,7 @@ def test_refuses_an_image_that_has_expired_except_in_a_rehearsal(
 
     assert (finding.verdict, finding.level) == (Verdict.VIOLATION, level)
     assert finding.found == "hgx-2026.11.1, expired since 2027-05-03 (environments/catalog/images.yaml)"
-    assert finding.fix == "move the pool on with jacquard promote"
+    assert finding.fix == "move the pool to another image with jacquard promote"
 
 
 def test_an_image_that_no_catalogue_has_is_left_to_unpinned_image(template: Template, context: Context) -> None:

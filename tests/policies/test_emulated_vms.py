@@ -26,11 +26,11 @@ def test_tells_of_vms_that_run_in_software(context: Context, text: Callable[...,
     assert RULE.level(context) is Enforcement.ADVISORY
     assert text(RULE, fact, context) == (
         "emulated-vms: KubeVirt kubevirt/kubevirt in cluster acme-train\n"
-        "  found:   VMs run in software on nodes without virtualisation (useEmulation)\n"
-        "  allowed: VMs run by the virtualisation of the hardware alone\n"
-        "  why:     software does what a CPU does many times slower, and nothing in a VM says so\n"
-        "  fix:     turn virtualisation on in the firmware of the hosts, and remove vm_emulation from region.yaml\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject KubeVirt kubevirt/kubevirt"
+        "  found:   VMs are emulated in software on nodes without virtualisation (useEmulation)\n"
+        "  allowed: VMs that use hardware virtualisation\n"
+        "  why:     software emulation is many times slower than a CPU, and is not visible inside a VM\n"
+        "  fix:     enable virtualisation in the firmware of the hosts, and remove vm_emulation from region.yaml\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject KubeVirt kubevirt/kubevirt"
     )
 
 

@@ -50,15 +50,18 @@ RIGHT = {
 WRONG = {
     "a provider from a registry": (
         thing("CoreProvider", {"fetchConfig": {"oci": "registry.cloud.example/cluster-api"}}),
-        "registry.cloud.example/cluster-api, by a tag",
+        "registry.cloud.example/cluster-api, referenced by tag",
     ),
-    "a provider from a site": (thing("IPAMProvider", {"fetchConfig": {"url": "https://x"}}), "https://x, by a tag"),
-    "a provider from upstream": (thing("CoreProvider", {"version": "v1"}), "a release of upstream's, by a tag"),
-    "a source": (thing("OCIRepository", {"ref": {"tag": "v1"}}), "its source, by a tag"),
-    "a job": (pods("CronJob", f"{IMAGE}@{DIGEST}", f"{IMAGE}:v1"), f"{IMAGE}:v1, by a tag"),
-    "what runs before": (pods("Deployment", f"{IMAGE}@{DIGEST}", before=(IMAGE,)), f"{IMAGE}, by a tag"),
-    "multus": (multus("v4.2.3"), "v4.2.3, by a tag"),
-    "a device plugin": (plugin("v3.9.0"), "v3.9.0, by a tag"),
+    "a provider from a site": (
+        thing("IPAMProvider", {"fetchConfig": {"url": "https://x"}}),
+        "https://x, referenced by tag",
+    ),
+    "a provider from upstream": (thing("CoreProvider", {"version": "v1"}), "an upstream release, referenced by tag"),
+    "a source": (thing("OCIRepository", {"ref": {"tag": "v1"}}), "its source, referenced by tag"),
+    "a job": (pods("CronJob", f"{IMAGE}@{DIGEST}", f"{IMAGE}:v1"), f"{IMAGE}:v1, referenced by tag"),
+    "what runs before": (pods("Deployment", f"{IMAGE}@{DIGEST}", before=(IMAGE,)), f"{IMAGE}, referenced by tag"),
+    "multus": (multus("v4.2.3"), "v4.2.3, referenced by tag"),
+    "a device plugin": (plugin("v3.9.0"), "v3.9.0, referenced by tag"),
 }
 UNKNOWNS = {
     "a provider": thing("CoreProvider", {"fetchConfig": UNKNOWN}),
@@ -99,13 +102,13 @@ def test_says_what_to_pin(context: Context, text: Callable[..., str]) -> None:
 
     assert text(RULE, WRONG["a provider from a registry"][0], real) == (
         "fetched-by-tag: CoreProvider operators/x in cluster management\n"
-        "  found:   registry.cloud.example/cluster-api, by a tag\n"
-        "  allowed: artefacts and images by their digest, which catalog/versions.yaml pins\n"
-        "  why:     what is behind a tag can change, in controllers and jobs that serve all tenants\n"
-        "  fix:     pin cluster-api-providers among its manifests\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject CoreProvider operators/x"
+        "  found:   registry.cloud.example/cluster-api, referenced by tag\n"
+        "  allowed: artefacts and images referenced by the digest that catalog/versions.yaml pins\n"
+        "  why:     the content of a tag can change, in controllers and jobs that serve all tenants\n"
+        "  fix:     pin cluster-api-providers in the manifests of catalog/versions.yaml\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject CoreProvider operators/x"
     )
-    assert RULE.judge(WRONG["a job"][0], real).fix == "write the digest behind it, as name@sha256:<64 hex digits>"
+    assert RULE.judge(WRONG["a job"][0], real).fix == "write the digest of the tag, as name@sha256:<64 hex digits>"
 
 
 def test_is_mandatory_where_tenants_are(context: Context) -> None:

@@ -53,11 +53,11 @@ def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, te
         "  found:   spec.image, spec.rootDeviceHints\n"
         "  allowed: spec.bmc.address, spec.bmc.credentialsName, spec.bootMACAddress, spec.online from "
         "inventory/<hall>.csv, and spec.automatedCleaningMode metadata, spec.bootMode UEFI on every host, "
-        "and spec.bmc.disableCertificateVerification, spec.rootDeviceHints as the data say of the host\n"
-        "  why:     a host that differs from its pool is found only when a job fails on it\n"
-        "  fix:     remove the field; if the machine really differs, give it an instance type of its own in "
-        "environments/catalog/instance_types.yaml and a pool of that type\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject a01-u01"
+        "and spec.bmc.disableCertificateVerification, spec.rootDeviceHints with the values from the data\n"
+        "  why:     a host that differs from its pool is only noticed when a job fails on it\n"
+        "  fix:     remove the field; if the machine really differs, add an instance type for it to "
+        "environments/catalog/instance_types.yaml and create a pool of that type\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject a01-u01"
     )
 
 

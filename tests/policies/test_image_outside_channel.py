@@ -35,9 +35,9 @@ def test_refuses_a_candidate_in_a_stable_environment(template: Template, context
         "  allowed: channel stable of environments/laptop/region.yaml offers gpu-2026.10.2, gpu-2026.11.1, "
         "cpu-2026.10.2, hgx-2026.11.1, gb-2026.10.2, gb-2026.11.1, eth-2026.11.1, cpu-2026.11.1, cpu-net-2026.11.1,"
         " gpu-2026.11.3 and 4 more (environments/catalog/images.yaml)\n"
-        "  why:     an image that has not proven itself would run on tenants' nodes\n"
-        "  fix:     pin one of these with jacquard promote, or add the channel to the image once it has proven itself\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
+        "  why:     an immature image would run on tenants' nodes\n"
+        "  fix:     pin an offered image with jacquard promote, or add the channel to the image once it is mature\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 
@@ -64,10 +64,10 @@ def test_a_stack_of_no_environment_allows_nothing(template: Template, text: Text
         "image-outside-channel: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 "
         "in cluster management\n"
         f"  found:   checksum {STABLE}\n"
-        "  allowed: none: stack scratch belongs to no environment that can be read\n"
-        "  why:     an image that has not proven itself would run on tenants' nodes\n"
-        "  fix:     call the stack <environment> or <environment>.<slice>, and put right what jacquard check finds\n"
-        "  waiver:  for a time, an entry in environments/scratch/waivers.yaml with subject acme-train/infer"
+        "  allowed: none: stack scratch belongs to no readable environment\n"
+        "  why:     an immature image would run on tenants' nodes\n"
+        "  fix:     rename the stack to <environment> or <environment>.<slice>, and fix the errors of jacquard check\n"
+        "  waiver:  add an entry to environments/scratch/waivers.yaml with subject acme-train/infer"
     )
 
 

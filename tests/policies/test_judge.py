@@ -1,4 +1,4 @@
-"""The rules without an engine."""
+"""Evaluation of the rules without an engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expir
 
 @pytest.fixture
 def outside(laptop: Environment) -> Environment:
-    """Laptop on a channel that does not have the image of most of its pools."""
+    """Laptop on a channel that lacks the image of most of its pools."""
     region = laptop.region.model_copy(update={"image_channel": Channel.CANDIDATE})
     return laptop.model_copy(update={"region": region})
 
@@ -42,7 +42,7 @@ def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
 
 
 TOLD = {"us-east-04a": {"self-chosen-partition"}}
-"""Advice that reference environments leave standing: partitions are kept apart in UFM, of which data know nothing."""
+"""Advisory findings of reference environments: the data does not show that partitions are separated in UFM."""
 
 
 @pytest.mark.parametrize("name", ["lab", "us-east-04a", "eu-south-03a"])

@@ -25,7 +25,7 @@ OWN = ("add_ons: default", "add_ons: default\n    without_add_ons: {metrics-serv
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Callable[[tuple[str, str]], Environment]:
-    """Return a function that gives the laptop with an edit of its first tenant."""
+    """Return a function that returns laptop with an edit of its first tenant."""
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
 
     def edit(change: tuple[str, str]) -> Environment:
@@ -42,13 +42,12 @@ def test_tells_what_goes_missing_and_why(
     [fact] = [object_fact(body("acme-train"), "management")]
 
     assert text(RULE, fact, Context.of(environment, now)) == (
-        "left-out-add-on: Cluster acme-train/acme-train in cluster management\n"
-        "  found:   metrics-server is left out (the tenant runs its own), so kubectl top and autoscaling by CPU have no"
-        " figures\n"
-        "  allowed: all default add-ons, or others that give the same\n"
-        "  why:     jobs that run in every other cluster wait or fail in this one\n"
-        "  fix:     take them from without_add_ons, or tell the tenant and waive it for this cluster\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
+        "left-out-add-on: Cluster acme-train/acme-train in cluster management\n  found:   metrics-server is left out"
+        " (the tenant runs its own), so kubectl top and autoscaling by CPU have no metrics\n  allowed: all default"
+        " add-ons, or add-ons that provide the same capabilities\n  why:     jobs that run in every other cluster wait"
+        " or fail in this cluster\n  fix:     remove them from without_add_ons, or inform the tenant and add a waiver"
+        " for this cluster\n  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster"
+        " acme-train/acme-train"
     )
 
 

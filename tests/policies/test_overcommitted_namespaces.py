@@ -21,7 +21,7 @@ SPACES = "      - {name: nightly, quota: {"
 
 @pytest.fixture
 def quotas(tmp_path: Path) -> Callable[..., Environment]:
-    """Return a function that gives the laptop with quotas of a tenant and of two of its namespaces."""
+    """Return a function that returns laptop with quotas of a tenant and of two of its namespaces."""
     bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
 
     def edit(tenant: str, first: str, second: str) -> Environment:
@@ -45,12 +45,12 @@ def test_tells_what_namespaces_come_to_and_where_the_quota_is(
 
     assert text(RULE, fact, Context.of(environment, now)) == (
         "overcommitted-namespaces: Cluster globex-lab/globex-lab in cluster management\n"
-        "  found:   namespaces may take of shared-vast 8Ti in globex-lab/daily, 4Ti in globex-lab/nightly, more than"
+        "  found:   namespaces may use of shared-vast 8Ti in globex-lab/daily, 4Ti in globex-lab/nightly, more than"
         " the quota of globex (10Ti, tenants/globex.yaml:9)\n"
-        "  allowed: quotas of namespaces that come to the quota of their tenant at most\n"
-        "  why:     who is given a quota believes that it can be used up\n"
-        "  fix:     lower quotas of namespaces, or raise that of the tenant, or waive it for this cluster\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster globex-lab/globex-lab"
+        "  allowed: namespace quotas whose sum is at most the tenant's quota\n"
+        "  why:     each team expects to be able to use its whole quota\n"
+        "  fix:     lower the namespace quotas, raise the tenant's quota, or add a waiver for this cluster\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster globex-lab/globex-lab"
     )
     assert [item.rule.name for item in judge(environment, now).advised] == ["overcommitted-namespaces"]
 

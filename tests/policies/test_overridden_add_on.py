@@ -32,10 +32,10 @@ def test_a_value_of_one_cluster_is_told_once_with_its_reason(
     assert text(RULE, object_fact(RELEASE, "management"), Context.of(environment, now)) == (
         "overridden-add-on: HelmRelease acme-train/metallb in cluster management\n"
         "  found:   speaker.logLevel=debug (peers flap (NET-311))\n"
-        "  allowed: what add_on_values of environments/laptop/region.yaml and the library say\n"
-        "  why:     what holds in all other clusters, and was tried there, does not hold in this one\n"
-        "  fix:     move it to add_on_values of region.yaml or remove it, or waive it for this cluster\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject HelmRelease"
+        "  allowed: values from add_on_values of environments/laptop/region.yaml and from the library\n"
+        "  why:     releases tested in all other clusters were not tested with these values\n"
+        "  fix:     move them to add_on_values of region.yaml, remove them, or add a waiver for this cluster\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject HelmRelease"
         " acme-train/metallb"
     )
 

@@ -1,4 +1,4 @@
-"""docs/reference/policies.md says of each rule why it is there, what it refuses and what is right."""
+"""docs/reference/policies.md gives the reason, a rejected example and a correct example of each rule."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def test_a_rule_has_its_reason_and_an_example_of_each_kind(rule: Rule) -> None:
     section = section.partition("\n### ")[0]
 
     assert section.startswith(f"\n{rule.description}\n\nWhy: ")
-    assert "\n- Refused: " in section
-    assert "\n- Right: " in section
+    assert "\n- Rejected: " in section
+    assert "\n- Correct: " in section

@@ -25,10 +25,10 @@ def test_refuses_a_provider_without_one(inputs: dict[str, Any], context: Context
     assert text(RULE, provider(kubeconfig="/x", **inputs), context) == (
         "provider-without-cluster-identifier: provider kubernetes management\n"
         "  found:   no clusterIdentifier\n"
-        "  allowed: a fixed name, <environment>/<cluster>, as components/resources.py gives it\n"
+        "  allowed: a fixed name, <environment>/<cluster>, as components/resources.py sets it\n"
         "  why:     a renewed kubeconfig would replace every object in the cluster\n"
-        "  fix:     reach the cluster through components.resources.Cluster, and never through a default provider\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject provider "
+        "  fix:     access the cluster through components.resources.Cluster, never through a default provider\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject provider "
         "kubernetes management"
     )
 

@@ -37,11 +37,11 @@ def test_tells_of_a_partition_that_the_tenant_may_change(
     assert RULE.level(context) is Enforcement.ADVISORY
     assert text(RULE, fact, context) == (
         "self-chosen-partition: NetworkAttachmentDefinition default/ib-east-1 in cluster acme-train\n"
-        "  found:   a partition that whoever writes network attachments in the cluster may change\n"
-        "  allowed: whole or shared ports, or members that somebody keeps to jacquard show ENV network --partitions\n"
-        "  why:     ib-kubernetes obeys the attachment, so that a tenant reaches the ports of another's partition\n"
-        "  fix:     have what is not on that list taken out of partitions at UFM, then waive it for this object\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject"
+        "  found:   a partition that any author of network attachments in the cluster can change\n"
+        "  allowed: whole or shared ports, or partition members kept to jacquard show ENV network --partitions\n"
+        "  why:     ib-kubernetes obeys the attachment, so a tenant can reach ports in another tenant's partition\n"
+        "  fix:     remove unlisted members from partitions at UFM, then add a waiver for this object\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject"
         " NetworkAttachmentDefinition default/ib-east-1"
     )
 

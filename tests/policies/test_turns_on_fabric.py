@@ -32,7 +32,7 @@ storage:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Workbench:
-    """Return the laptop's data, with its first tenant on InfiniBand."""
+    """Return the data of laptop, with its first tenant on InfiniBand."""
     made = Workbench(copy_data(tmp_path / "environments", "laptop"))
     made.edit("region.yaml", "storage:\n", FABRIC)
     made.edit("tenants/acme.yaml", "egress: public\n", "egress: public\n    fabrics: [ib]\n")
@@ -41,7 +41,7 @@ def bench(tmp_path: Path) -> Workbench:
 
 
 def sharing(bench: Workbench, way: str) -> Environment:
-    """Return the region once a pool of its first tenant says ``way``."""
+    """Return the region with ``way`` as GPU sharing of a pool of its first tenant."""
     bench.edit("tenants/acme.yaml", INFER, f"{INFER}        gpu_sharing: {way}\n")
     return bench.load()
 
@@ -55,12 +55,12 @@ def test_tells_of_what_has_no_walls(bench: Workbench, text: Callable[..., str], 
 
     assert text(RULE, object_fact(body(), "management"), Context.of(environment, now)) == (
         "turns-on-fabric: Cluster acme-train/acme-train in cluster management\n"
-        "  found:   pods take turns on GPUs of infer, without walls between their memory, on a fabric\n"
+        "  found:   pods time-slice GPUs of infer, without memory isolation, on a fabric\n"
         "  allowed: whole GPUs, or MIG devices, on nodes of a fabric\n"
-        "  why:     a job over many nodes waits for the pod that has to share\n"
-        "  fix:     write gpu_sharing: {mig: ...}, or share GPUs of a pool off the fabric, or waive it for this"
+        "  why:     a job across many nodes waits for the pod that shares its GPU\n"
+        "  fix:     write gpu_sharing: {mig: ...}, time-slice a pool outside the fabric, or add a waiver for this"
         " cluster\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
     )
 
 

@@ -60,9 +60,9 @@ def test_refuses_a_checksum_that_is_a_url(template: Template, context: Context, 
         "unpinned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
         f"  found:   checksum {URL}.sha256sum, which is not the 64 hex digits of a SHA-256\n"
         f"  allowed: sha256 {SHA256} for gpu-2026.11.1 (environments/catalog/images.yaml)\n"
-        "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
-        "  fix:     name a version of the catalogue as the pool's image, and let jacquard promote pin its digest\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
+        "  why:     an unpinned image can change, so that two nodes of one pool would boot different software\n"
+        "  fix:     set a catalogue version as the pool's image, and run jacquard promote to pin its digest\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 
@@ -79,7 +79,7 @@ def test_refuses_a_checksum_that_is_a_url(template: Template, context: Context, 
             f"checksum {SHA256.upper()}, which is not the 64 hex digits of a SHA-256",
         ),
         (RIGHT | {"checksum": OTHER_SHA256}, f"{URL} with sha256 {OTHER_SHA256} of gpu-2026.10.2"),
-        (RIGHT | {"checksum": "0" * 64}, f"{URL} with sha256 {'0' * 64}, which the catalogue does not have"),
+        (RIGHT | {"checksum": "0" * 64}, f"{URL} with sha256 {'0' * 64}, which is not in the catalogue"),
         (
             RIGHT | {"url": "https://evil.example/x.raw"},
             f"https://evil.example/x.raw with sha256 {SHA256} of gpu-2026.11.1",
@@ -111,10 +111,10 @@ def test_an_unknown_value_is_refused_as_undecided(field: str, template: Template
     assert text(RULE, fact, context) == (
         "unpinned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
         f"  found:   spec.template.spec.image.{field} is unknown until apply, so the rule cannot decide\n"
-        "  allowed: a value that stands in the data of the environment\n"
-        "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
-        "  fix:     render the value from the data instead of taking it from another resource's output\n"
-        "  waiver:  none: what cannot be judged is not let through"
+        "  allowed: a value from the data of the environment\n"
+        "  why:     an unpinned image can change, so that two nodes of one pool would boot different software\n"
+        "  fix:     render the value from the data instead of using the output of another resource\n"
+        "  waiver:  none: a finding that cannot be evaluated cannot be waived"
     )
 
 
@@ -131,7 +131,7 @@ def test_passes_a_server_image_of_the_catalogue_by_its_digest(
     ("image", "found"),
     [
         (None, "no image"),
-        ({"url": URL}, "an image that is no text"),
+        ({"url": URL}, "an image that is not a string"),
         (f"{SERVER}:latest", f"{SERVER}:latest, which does not end with @sha256: and 64 hex digits"),
         (f"{SERVER}@{SHA256}", f"{SERVER}@{SHA256}, which does not end with @sha256: and 64 hex digits"),
         (

@@ -38,11 +38,11 @@ def test_refuses_an_image_without_a_signature(
 
     assert text(RULE, template(url=URL, checksum=UNSIGNED, checksumType="sha256"), context) == (
         "unsigned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
-        "  found:   gpu-2026.10.2, which has no signature in environments/catalog/images.yaml\n"
+        "  found:   gpu-2026.10.2, without a signature in environments/catalog/images.yaml\n"
         "  allowed: signed images of channel stable: hgx-2026.11.1\n"
-        "  why:     a digest does not say who built the image\n"
-        "  fix:     sign the image and add its signature to the catalogue, or pin a signed one with jacquard promote\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
+        "  why:     a digest does not prove who built the image\n"
+        "  fix:     sign it and add its signature to the catalogue, or pin a signed image with jacquard promote\n"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 

@@ -37,15 +37,15 @@ def test_tells_an_exception_with_its_reason(context: Context, text: Callable[...
     assert text(RULE, host(disableCertificateVerification=True), known) == (
         "unverified-bmc: BareMetalHost acme-train/a01-u01 in cluster management\n"
         "  found:   the certificate of its BMC is not verified: its BMC signs for itself until firmware 7.10 is out\n"
-        "  allowed: BMCs with a certificate that the authority of bare_metal.bmc_certificates signed\n"
-        "  why:     whoever stands between gets the login of the BMC, and with it the host\n"
-        "  fix:     put a certificate of the platform's own on the BMC, and take the host from "
+        "  allowed: BMCs with a certificate signed by the authority of bare_metal.bmc_certificates\n"
+        "  why:     an attacker in the path gets the credentials of the BMC, and with them the host\n"
+        "  fix:     install a certificate of the platform on the BMC, and remove the host from "
         "bare_metal.bmc_certificates.unverified in region.yaml\n"
-        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject a01-u01"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject a01-u01"
     )
 
 
 def test_tells_one_that_the_data_do_not_give(context: Context) -> None:
     assert RULE.judge(host(disableCertificateVerification=True), context).found == (
-        "the certificate of its BMC is not verified, and no reason is given"
+        "the certificate of its BMC is not verified; reason missing"
     )

@@ -1,4 +1,4 @@
-"""What a waiver may call what offends."""
+"""Subjects that a waiver can name for a violation."""
 
 from __future__ import annotations
 

@@ -148,4 +148,4 @@ def test_a_prefix_without_a_link_left_is_told() -> None:
 
     assert [str(address) for address in given_ones.values()] == ["10.65.0.2", "10.65.0.6"]
     [first, *_] = problems
-    assert "10.65.0.0/29 has no link left for " in first.text
+    assert "10.65.0.0/29 has no free link for " in first.text

@@ -170,7 +170,7 @@ def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]]
         try:
             now = region(wishes, border, now)
         except SpecError as refused:  # a cluster that grows keeps its GUIDs, and others have what is behind them
-            if not all("the numbers behind its own are taken" in one.text for one in refused.problems):
+            if not all("the numbers after it are taken" in one.text for one in refused.problems):
                 raise
         assert now is None or shared(now) == []
 

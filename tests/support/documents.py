@@ -11,6 +11,7 @@ DOCS = paths.ROOT / "docs"
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _YAML = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ELSEWHERE = re.compile(r"[a-z]+:")
 
 
@@ -32,6 +33,11 @@ def prose(page: Path) -> str:
 def yaml_blocks(page: Path) -> list[str]:
     """Return the blocks of YAML in ``page``."""
     return _YAML.findall(text(page))
+
+
+def python_blocks(page: Path) -> list[str]:
+    """Return the blocks of Python in ``page``."""
+    return _PYTHON.findall(text(page))
 
 
 def links(written: str) -> list[str]:

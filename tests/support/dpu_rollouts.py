@@ -39,22 +39,22 @@ FREE, SMALL, LARGE = "dpus/unassigned", "dpus/globex", "dpus/acme"
 DATA = {
     "virtual_functions": (
         ("../catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32"),
-        "virtual_functions 16, the data say 32 (../catalog/instance_types.yaml:12)",
+        "virtual_functions is 16, data has 32 (../catalog/instance_types.yaml:12)",
     ),
     "url": (
         ("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb"),
         (
-            "url https://images.cloud.example/bfb-3.2.0.bfb, the data say https://images.moved.example/bfb-3.2.0.bfb"
+            "url is https://images.cloud.example/bfb-3.2.0.bfb, data has https://images.moved.example/bfb-3.2.0.bfb"
             " (../catalog/images.yaml:243)"
         ),
     ),
     "mtu_bytes": (
         ("region.yaml", "management_api: 10.0.0.10", "management_api: 10.0.0.10\n  mtu_bytes: 8000"),
-        "mtu_bytes 9000, the data say 8000 (region.yaml:48)",
+        "mtu_bytes is 9000, data has 8000 (region.yaml:48)",
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:63)"),
+        ("mirror is registry.laptop.cloud.example, data has elsewhere.laptop.cloud.example (region.yaml:63)"),
     ),
 }
 """By field of an intent: an edit of the data, and what is told of it."""

@@ -37,7 +37,7 @@ class Plan(NamedTuple):
 def previewed(local: LocalRegion) -> Plan:
     """Return what a preview says of the data since they were committed."""
     outcome = local.jacquard("preview", local.environment, "--base", "HEAD", "--format", "json")
-    assert outcome.code in {ExitCode.OK, ExitCode.HELD}, outcome.text
+    assert outcome.code in {ExitCode.OK, ExitCode.CONFIRMATION_REQUIRED}, outcome.text
     [stack] = json.loads(outcome.stdout)[0]["stacks"]
     found: dict[str, dict[str, set[str]]] = {}
     for change in stack["changes"]:

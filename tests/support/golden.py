@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from difflib import unified_diff
@@ -46,17 +44,6 @@ def document(item: Manifest) -> str:
 def documents(items: Iterable[Manifest]) -> str:
     """Return whole objects as one file."""
     return "---\n".join(document(item) for item in items)
-
-
-def line(item: Manifest) -> str:
-    """Return one object as a line: what it is, a digest of its body, and what is known about applying it."""
-    place = "/".join(filter(None, (item.namespace, item.name)))
-    return ", ".join((f"{item.cluster} {item.kind} {place} {short_digest([item])}", *_marks(item)))
-
-
-def short_digest(items: Iterable[Manifest]) -> str:
-    """Return what changes with any of ``items``, or with their order."""
-    return hashlib.sha256(json.dumps([[item.cluster, item.body] for item in items]).encode()).hexdigest()[:12]
 
 
 def _marks(item: Manifest) -> Iterator[str]:

@@ -77,7 +77,7 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     "a bomb of aliases": (
         ACME,
         BOMB,
-        "  tenants/acme.yaml:1  a0: anchors (&) and aliases (*) are not used here; write the value out",
+        "  tenants/acme.yaml:1  a0: anchors (&) and aliases (*) are not supported; write the value out",
     ),
     "too many values": (
         ACME,
@@ -87,28 +87,28 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     "a lock file of nothing but mistakes": (
         NUMBERS,
         "schema_version: 2\nhosts:\n" + "".join(f"  a{n}-u01: 1\n" for n in range(70_000)),
-        "  allocations.lock.yaml:1  has 70,000 mistakes, which no edit makes; restore the file that belongs here",
+        "  allocations.lock.yaml:1  has 70,000 mistakes and is probably a different file; restore the original file",
     ),
     "an endless quote": (ACME, 'a: "' + "x\n" * 90_000, "  tenants/acme.yaml:1  a quote is not closed; close it"),
     "a python object": (
         ACME,
         'tenant: !!python/object/apply:os.system ["true"]\n',
-        "  tenants/acme.yaml:1  tenant: tags are not used here; remove !!python/object/apply:os.system",
+        "  tenants/acme.yaml:1  tenant: tags are not supported; remove !!python/object/apply:os.system",
     ),
     "an include": (
         ACME,
         "tenant: !include ../../secrets.yaml\n",
-        "  tenants/acme.yaml:1  tenant: tags are not used here; remove !include",
+        "  tenants/acme.yaml:1  tenant: tags are not supported; remove !include",
     ),
     "a second document": (
         ACME,
         "tenant: acme\n---\ntenant: other\n",
-        "  tenants/acme.yaml:2  has a second document or a % directive; keep one plain document a file",
+        "  tenants/acme.yaml:2  has a second document or a % directive; write one plain document per file",
     ),
     "a directive": (
         ACME,
         "%TAG ! tag:evil,2026:\n---\ntenant: acme\n",
-        "  tenants/acme.yaml:1  has a second document or a % directive; keep one plain document a file",
+        "  tenants/acme.yaml:1  has a second document or a % directive; write one plain document per file",
     ),
     "NUL": (ACME, "tenant: ac\0me\n", "  tenants/acme.yaml:1  has a NUL character in column 11; remove it"),
     "NUL in a row": (HALL, f"{HEADER}\na\0\n", "  inventory/hall-a.csv:2  has a NUL character in column 2; remove it"),
@@ -155,55 +155,55 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     "a colour in an escape": (
         ACME,
         'tenant: "ac\\x1b[31mme"\n',
-        "  tenants/acme.yaml:1  tenant: holds an invisible character (got 'ac\\x1b[31mme'); remove it",
+        "  tenants/acme.yaml:1  tenant: contains an invisible character (got 'ac\\x1b[31mme'); remove it",
     ),
     "an invisible key": (
         NUMBERS,
         'schema_version: 2\nhosts:\n  "a01\\u200b": acme-train/train\n',
-        "  allocations.lock.yaml:3  hosts.a01\\u200b: holds an invisible character (got 'a01\\u200b'); remove it",
+        "  allocations.lock.yaml:3  hosts.a01\\u200b: contains an invisible character (got 'a01\\u200b'); remove it",
     ),
-    "a pipe": (ACME, _pipe, "  tenants/acme.yaml  is not a file; replace it by one"),
-    "a folder": (HALL, _folder, "  inventory/hall-a.csv  is not a file; replace it by one"),
+    "a pipe": (ACME, _pipe, "  tenants/acme.yaml  is not a file; replace it with a file"),
+    "a folder": (HALL, _folder, "  inventory/hall-a.csv  is not a file; replace it with a file"),
     "a device": (
         ACME,
         _link("/dev/zero"),
-        "  tenants/acme.yaml  leads out of environments/; replace the symbolic link by the file itself",
+        "  tenants/acme.yaml  is a symbolic link to a file outside environments/; replace it with the file",
     ),
     "a link out of the folder": (
         HALL,
         _link("/etc/passwd"),
-        "  inventory/hall-a.csv  leads out of environments/; replace the symbolic link by the file itself",
+        "  inventory/hall-a.csv  is a symbolic link to a file outside environments/; replace it with the file",
     ),
     "a link that climbs out": (
         ACME,
         _link("../../../../../../../../../../../../etc/passwd"),
-        "  tenants/acme.yaml  leads out of environments/; replace the symbolic link by the file itself",
+        "  tenants/acme.yaml  is a symbolic link to a file outside environments/; replace it with the file",
     ),
     "a link to itself": (
         ACME,
         _link("acme.yaml"),
-        "  tenants/acme.yaml  is a symbolic link that leads back to itself; replace it by the file",
+        "  tenants/acme.yaml  is a circular symbolic link; replace it with the file",
     ),
-    "a link to nothing": (ACME, _link("gone.yaml"), "  tenants/acme.yaml  is a symbolic link to nothing; remove it"),
+    "a link to nothing": (ACME, _link("gone.yaml"), "  tenants/acme.yaml  is a broken symbolic link; remove it"),
     "columns in another order": (
         HALL,
         f"slot,rack,{HEADER.split(',', 2)[2]}\n",
-        f"  inventory/hall-a.csv:1  the first line names the columns (in another order); write {HEADER}",
+        f"  inventory/hall-a.csv:1  the header is wrong (in another order); write {HEADER}",
     ),
     "a column twice": (
         HALL,
         f"{HEADER},leaf\n",
-        f"  inventory/hall-a.csv:1  the first line names the columns (twice: leaf); write {HEADER}",
+        f"  inventory/hall-a.csv:1  the header is wrong (duplicate: leaf); write {HEADER}",
     ),
     "a formula": (
         HALL,
         _rows(ROW.replace("G26A0101", "=HYPERLINK(0)"), 1),
-        "  inventory/hall-a.csv:2  serial: starts like a formula of a spreadsheet (got '=HYPERLINK(0)'); remove '='",
+        "  inventory/hall-a.csv:2  serial: starts like a spreadsheet formula (got '=HYPERLINK(0)'); remove '='",
     ),
     "a quote that ends too early": (
         HALL,
         _rows(ROW.replace("G26A0101", '"G26"A0101'), 1),
-        "  inventory/hall-a.csv:2  has a quote that ends too early; quote whole values",
+        "  inventory/hall-a.csv:2  has a quote that ends too early; put whole values in quotes",
     ),
 }
 """File, what stands in its place, and the problem."""

@@ -60,7 +60,7 @@ class Change:
     def refusal(self, *reasons: str, stale: bool = True) -> tuple[int, str]:
         """Return how an ``up`` ends that is refused for ``reasons``."""
         again = [f"preview again with: jacquard preview laptop --base {self.base[:12]} --out {self.folder}"]
-        headline = f"refused: laptop: is not what the preview in {self.folder} showed, nothing was applied"
+        headline = f"refused: laptop: differs from the preview in {self.folder}, nothing was applied"
         return 4, "".join(f"{line}\n" for line in (headline, *(f"  {one}" for one in (*reasons, *again * stale))))
 
     def refused(self) -> tuple[int, str]:

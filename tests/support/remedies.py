@@ -198,7 +198,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; (?:write|add) (\w+): ([^;,]+?)( instead)?(?:, or .*)?$", _write_key),
         (r"(?:; |, )write (?:at (?:least|most) |one of |one from )?" + _PROSE + _LITERAL + _STOP, _write_value),
         (r"; write one of ([-\w./]+)", _write_value),
-        (r"; write (\S*<tenant>\S*), or a waiver", _write_value),
+        (r"; write (\S*<tenant>\S*), or (?:add )?a waiver", _write_value),
         (r"; write a size like (\S+)$", _write_value),
         (r"; write a range without it, such as (\S+)", _write_value),
         (r"; write (\S+) or later$", _write_value),
@@ -213,8 +213,8 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; remove (?:it|one)(?:$| or |,)", _remove),
         (r"or remove it$", _remove),
         (r"remove it here", _remove),
-        (r"stands (?:twice|\d+ times), first on line \d+; keep one of (?:the two|them)$", _remove_line),
-        (r"is (?:empty|the first line again); remove the line$", _remove_line),
+        (r"is defined (?:twice|\d+ times), first on line \d+; keep one of (?:the two|them)$", _remove_line),
+        (r"(?:is empty|repeats the header); remove the line$", _remove_line),
         (r"; rename (?:it|one)$", _rename),
         (r"^must be one of ([-\w./]+)", _write_value),
         (r"^must be (?:at least|at most) (\d+)", _write_value),
@@ -227,41 +227,49 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
 _ASKS = {
     what: re.compile("|".join(told.split(" | ")))
     for what, told in {
-        "hardware": ("add (a rack|racks|a controller|one there) | raise it as far as | racks to come | another rack"),
+        "hardware": (
+            "add (a rack|racks|a controller|one there) | raise it (to the|up to|if it) | no more capacity | "
+            "another rack"
+        ),
         "a fact of a machine": (
-            "names no host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
+            "has no valid host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
             "its IPv4 | "
-            "keep it in Secret | name each port | must not be a UUID | list each member | disk to boot from | "
-            "disk that images go to | say its model | amd_iommu=on or | share one VLAN"
+            "store them in Secret | write the IPv4 | interface name | unicast address | name each port | "
+            "must not be a UUID | list each member | disk to boot from | "
+            "disk to which | write its model | amd_iommu=on or | share one VLAN"
         ),
         "a free number or network": (
             "move (one|it) | write a (network|range within|wider (range|network)) | pick (another|an address) | "
-            "a part of it | widen "
+            "a subnet of it | widen "
         ),
         "an entry of the catalogue": (
-            "add (it there|a data store|one to|an image|one of the two|the version) | take a newer release | "
+            "add (a separate|it there|it again|a data store|one to|an image|one of the two|the version) | "
+            "take a newer release | "
             "write two of one minor | restore the digest | the (digest|URL|version) of each | write a release of | "
             "update jacquard | newer release | add one of http | https URL as http"
         ),
-        "the file as it was": ("with git checkout | take either side | write it back | restore | write what is right "),
+        "the file as it was": ("with git checkout | take either side | write it back | restore | resolve it "),
         "well-formed text": (
             "close it | align the key | put the text | one plain document | save the file | a key needs | "
-            "anchors | tags | merge keys | a key must be | write its name | names the columns | one for each "
+            "anchors | tags | merge keys | a key must be | write its name | the header | one for each "
             "| whole values | plain space | a comma | in column | in quotes"
         ),
         "a value": (
+            "another data store | group of the tenant | write one from | larger one | "
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
-            "a later | shorten | a key of your own | belongs to the golden image | starts pods | "
-            "tells anybody | write <tenant>$ | as it is without"
+            "a later | shorten | a key in another domain | belongs to the golden image | starts pods | "
+            "exposes data | remove the login | write <tenant>$ | resolved path"
         ),
         "a decision": (
-            "make (a new|two|one of|the pools|its pools) | list  | raise  | lower  | one of the needs | "
-            "other hours | write one from | split | write (that|at most that|at least that|less) | promote to "
+            "make (a new|two|one of|the pools|its pools) | create | merge | use a | keep one | list  | raise  | "
+            "lower  | one of the needs | add one with | from add_ons | remove '[-a-z]+' from | "
+            "other hours | write (one|a number) from | split | write (a group|that|at most that|at least that|less) | "
+            "promote to "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
-            "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
-            "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver | "
-            "default: true on one | the default there | into (the|a) Secret | name one, or | remove its own | "
-            "add what lacks | until the pool is promoted"
+            "a cluster (for each|without) | rename | may have at most | is not a key here | start another | "
+            "next to kubelet | such as | list the gates | add the claim | reserved value | or (add )?a waiver | "
+            "default: true on one | the default there | (in(to)?|to) (the|a) Secret | one of these | remove them | "
+            "add these | until the pool is promoted"
         ),
     }.items()
 }

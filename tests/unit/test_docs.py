@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from concepts import concept_names
 from documents import DOCS, leads_somewhere, links, pages, prose, text, yaml_blocks
 
 from components.inputs.manifests import manifests
@@ -18,9 +19,6 @@ from components.rules.checks import descriptions
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 
-COMPONENTS = sorted(
-    file.name for file in (paths.ROOT / "components").glob("*.py") if "(pulumi.ComponentResource)" in text(file)
-)
 PAGES = sorted(page for page in DOCS.glob("*/*.md") if page.parent.name not in {"adr", "reference"})
 SHOWN = [
     (page.name, block)
@@ -28,7 +26,7 @@ SHOWN = [
     for block in yaml_blocks(page)
     if block.startswith(("# environments/", "# jacquard render "))
 ]
-SHARED_PAGES = {"buckets.py": "storage.md", "vm_offering.py": "virtual-machines.md"}
+SHARED_PAGES = {"buckets": "storage.md", "vm_offering": "virtual-machines.md"}
 """Pages that describe more than the component of their name, by the other component."""
 CONCEPTS = {"region.md", "storage.md", "tenant-network.md", "virtual-machines.md", "cluster-access.md"}
 _PATH = re.compile(r"`((?:[a-z_]+/)+[\w.-]+\.(?:py|ya?ml|md|csv|json))`")
@@ -64,9 +62,9 @@ def bodies(name: str, cluster: str) -> list[Any]:
     return [item.body for item in everything if item.cluster == cluster]
 
 
-@pytest.mark.parametrize("module", COMPONENTS)
-def test_each_component_has_a_page(module: str) -> None:
-    name = SHARED_PAGES.get(module, module.replace("_", "-").replace(".py", ".md"))
+@pytest.mark.parametrize("concept", concept_names())
+def test_each_component_has_a_page(concept: str) -> None:
+    name = SHARED_PAGES.get(concept, f"{concept.replace('_', '-')}.md")
 
     assert name in {page.name for page in PAGES}
 

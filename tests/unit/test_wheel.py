@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from documents import DOCS, python_blocks
 from installed import PACKAGES, beside_dependencies_of_the_clone, wheel
 
 from jacquard.machine import paths
@@ -58,7 +59,7 @@ def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built
     installed = files(regions / ".venv")
     told = run(regions, "jacquard", "check", code=2)
     assert told.startswith(
-        f"error: Pulumi.yaml: there is none with a folder environments/ in {regions} or above it; go"
+        f"error: Pulumi.yaml: not found with a folder environments/ in {regions} or above it; go"
     )
 
     run(regions, "jacquard", "new", "edge-1", "--repository", ".")
@@ -85,3 +86,11 @@ def test_the_code_that_ran_is_that_of_the_wheel(regions: Path) -> None:
     assert where.split() == [str(packages), str(regions / ".venv")]
     assert str(paths.ROOT) not in where
     assert sys.prefix != str(regions / ".venv")
+
+
+@pytest.mark.nightly
+def test_programs_of_the_guide_pass_strict_type_checks(regions: Path) -> None:
+    for number, program in enumerate(python_blocks(DOCS / "guides/use-as-a-library.md")):
+        (regions / f"program_{number}.py").write_text(program, encoding="utf-8")
+
+    run(regions, "python", "-m", "mypy", "--strict", "program_0.py", "program_1.py")

@@ -1,1 +1,1 @@
-"""What a change of rendered objects does to what runs, by a table in data that names the source of each row."""
+"""Effects of changed fields of rendered objects on running systems: a table in YAML with the source of each row."""

@@ -1,6 +1,6 @@
-"""What changes between two sets of rendered objects, and what each change does.
+"""Changes between two sets of rendered objects, with their effects.
 
-Pure, and quick where nothing changes: the 27,000 objects of a region are compared whole before any is looked into.
+Pure, and fast if nothing changes: the 27,000 objects of a region are compared as a whole before their fields.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from components.render.manifest import Manifest
 
 _Identity: TypeAlias = tuple[str, str, str | None, str]
 _ABSENT = object()
-"""What stands for the value of a field on the side that has no such field."""
+"""Placeholder for the value of a field on the side that does not have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One field of one object that becomes another, or an object that comes or goes."""
+    """A changed field of an object, or a created or deleted object."""
 
     manifest: Manifest
-    """The object as it becomes, or as it was if it goes."""
+    """The object after the change, or before it if it is deleted."""
     path: str
     """The field, or ``created``, ``deleted``, ``retained`` or ``protected`` for a whole object."""
     old: Any = None
@@ -41,24 +41,24 @@ class Change:
     new: Any = None
     effect: Effect
     row: Row | None
-    """What the table says about it, with the reason and the source; None if it says nothing."""
+    """The row of the table with reason and source; None if there is none."""
 
     @property
     def kind(self) -> str:
-        """Return the kind of the object as the table spells it."""
+        """Return the kind of the object as written in the table."""
         return kind_of(self.manifest)
 
 
 def kind_of(manifest: Manifest) -> str:
-    """Return the kind of an object as the table spells it: ``<API group>/<Kind>``."""
+    """Return the kind of an object as written in the table: ``<API group>/<Kind>``."""
     group, _, _ = manifest.api_version.rpartition("/")
     return f"{group}/{manifest.kind}" if group else manifest.kind
 
 
 def changes(before: Iterable[Manifest], after: Iterable[Manifest], table: Table | None = None) -> Iterator[Change]:
-    """Yield each change that makes ``after`` of ``before``, in the order of ``after``, and last what goes.
+    """Yield each change from ``before`` to ``after``, in the order of ``after``, deletions last.
 
-    An object keeps its identity under another version of its API; ``apiVersion`` is then a field that changes.
+    An object keeps its identity under another version of its API; ``apiVersion`` is then a changed field.
     """
     table = table or effects_table()
     old = {_identity(item): item for item in before}
@@ -73,7 +73,7 @@ def changes(before: Iterable[Manifest], after: Iterable[Manifest], table: Table 
 
 
 def worst(changes: Iterable[Change]) -> Effect:
-    """Return the worst that some changes do."""
+    """Return the worst effect of some changes."""
     return worst_of(change.effect for change in changes)
 
 
@@ -95,9 +95,9 @@ def _within(before: Manifest, after: Manifest, table: Table) -> Iterator[Change]
 
 
 def differences(old: Any, new: Any, path: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:
-    """Yield the values of two objects that differ with their paths, down to what has nothing below it on either side.
+    """Yield the different values of two objects with their paths, down to values without nested values on both sides.
 
-    Entries of a list are told apart by their names, if all have one, else by their places.
+    Entries of a list are matched by name if all have one, else by position.
     """
     if old == new:
         return
@@ -110,7 +110,7 @@ def differences(old: Any, new: Any, path: Steps = ()) -> Iterator[tuple[Steps, A
 
 
 def _below(value: Any, other: Any) -> Mapping[Any, Any] | None:
-    """Return what is inside ``value`` by key, by name or by place; None if it is one value, as a list of texts is."""
+    """Return the nested values of ``value`` by key, name or position; None for a scalar or a list of texts."""
     if value is _ABSENT:
         return {} if isinstance(other, Mapping) or _is_of_objects(other) else None
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a change does: the effect, on what it falls, and from when on."""
+"""Effect of a change: severity, subject, and time."""
 
 from __future__ import annotations
 
@@ -7,77 +7,78 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """What a change does, from the mildest to the worst."""
+    """Effect of a change, from the mildest to the worst."""
 
     NONE = "none"
-    """Nothing that runs notices it."""
+    """No running component is affected."""
     IN_PLACE = "in place"
-    """What runs goes on, and something about it changes."""
+    """Updated while running, without restart."""
     SCALES = "scales"
-    """Some more come, or surplus ones go, and all others stay."""
+    """Instances are added, or surplus ones removed; all others stay."""
     RESTARTED = "restarted"
-    """Programs are started anew, on machines that stay up."""
+    """Processes are restarted on machines that stay up."""
     REBOOTED = "rebooted"
-    """Machines are started anew, with what is on them."""
+    """Machines are rebooted, with everything on them."""
     RE_FLASHED = "re-flashed"
-    """DPUs get their software anew, and their hosts are rebooted."""
+    """DPUs are re-flashed with their software, and their hosts are rebooted."""
     REPLACED = "replaced"
-    """What runs is drained or stopped, and is made anew."""
+    """Instances are drained or stopped, and recreated."""
     DELETED = "deleted"
-    """What runs goes, and nothing comes instead."""
+    """Instances are deleted without replacement."""
     REFUSED = "refused"
-    """The API server or an admission webhook refuses the change: nothing happens to what runs, and applying fails."""
+    """The API server or an admission webhook rejects the change: running systems are unaffected, and applying fails."""
     UNKNOWN = "unknown"
-    """Nobody has decided what the change does, or that depends on what rendered objects do not show."""
+    """The effect is not in the table, or depends on state that rendered objects do not show."""
 
     @property
     def severity(self) -> int:
-        """Return the place of this effect among all, the worst one highest; what is unknown may be the worst."""
+        """Return the rank of this effect, the worst highest; an unknown effect may be the worst."""
         return tuple(Effect).index(self)
 
 
 def worst_of(effects: Iterable[Effect]) -> Effect:
-    """Return the worst of some effects; none where there is no effect."""
+    """Return the worst of some effects; ``NONE`` if there are none."""
     return max(effects, key=lambda effect: effect.severity, default=Effect.NONE)
 
 
 class Subject(StrEnum):
-    """What an effect falls on."""
+    """Subject of an effect."""
 
     NODES = "nodes"
-    """Machines of a rollout group, and the Nodes that they are."""
+    """Machines of a rollout group, and their Nodes."""
     HOSTS = "hosts"
-    """Servers, whoever uses them."""
+    """Servers, regardless of their use."""
     DPUS = "dpus"
-    """DPUs, and with them the network of the hosts that they are in."""
+    """DPUs, including the network of their hosts."""
     CONTROL_PLANES = "control planes"
-    """API servers of tenants' clusters and what stores their data."""
+    """API servers of tenants' clusters and their data stores."""
     NETWORK = "network"
-    """Who reaches whom, and at which address."""
+    """Reachability and addresses."""
     VOLUMES = "volumes"
-    """Stored data, and the ways to it."""
+    """Stored data, and access to it."""
     VMS = "virtual machines"
-    """Virtual machines, and what can be ordered of them."""
+    """Virtual machines, and their offerings."""
     PODS = "pods"
     """Pods of operators, agents and helpers."""
     PLATFORM = "platform"
-    """The platform's own controllers, and how they work."""
+    """The platform's controllers, and their behaviour."""
     READERS = "readers"
-    """People, commands and dashboards that read the object."""
+    """Users, commands and dashboards that read the object."""
 
 
 class When(StrEnum):
-    """The moment from which on a change has its effect."""
+    """Time at which a change takes effect."""
 
     AT_ONCE = "at once"
-    """When the controller sees the change, within seconds or minutes."""
+    """When the controller observes the change, within seconds or minutes."""
     NEW_ONLY = "new ones only"
-    """When something is made the next time; what is there stays as it is."""
+    """When an instance is created the next time; existing ones stay unchanged."""
     NEXT_ROLL = "next roll"
-    """When nodes come, go or are repaired the next time, for whatever reason."""
+    """When nodes are created, deleted or repaired the next time, for any reason."""
     NEXT_BOOT = "next boot"
-    """When the machine is started anew for another reason."""
+    """When the machine is rebooted the next time, for another reason."""
     BY_HAND = "by hand"
-    """When somebody outside does a further step, which the row names."""
+    """When an operator takes a further step, which the row names."""
     IN_TURN = "in turn"
-    """When the platform lets the DPU go, few hosts at a time, once its host is empty (``dpus.release``)."""
+    """When the platform releases the maintenance hold of the DPU, few hosts at a time, once its host is empty
+    (``dpus.release``)."""

@@ -1,4 +1,4 @@
-"""What a change of a pool does to its nodes, read off its objects by the table of effects."""
+"""Effect of a change of a pool on its nodes, from its objects and the table of effects."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from components.lookups.effects.table import CREATED, DELETED
 from components.render.manifest import Manifest
 
 GROUP = "cluster.x-k8s.io/MachineDeployment"
-"""The kind that a rollout group is."""
+"""Kind of a rollout group."""
 
 
 def effect(before: Iterable[Manifest], after: Iterable[Manifest]) -> Effect:
-    """Return the worst that becoming ``after`` does to the nodes of a pool whose objects are ``before``.
+    """Return the worst effect on the nodes of a pool when its objects change from ``before`` to ``after``.
 
-    Groups that come while others go have the same nodes under another name or elsewhere, which replaces them. Where
-    some groups stay, a pool is only of another size.
+    If groups are created and all others deleted, the nodes move to another name or domain, which replaces them. If some
+    groups stay, the pool only changes its size.
     """
     before, after = tuple(before), tuple(after)
     found = list(changes(before, after))

@@ -1,1 +1,1 @@
-"""What rendered objects refer to, and who makes it: the table, and the walk over objects that reads it."""
+"""References of rendered objects and the creators of their targets: the table, and the search through objects."""

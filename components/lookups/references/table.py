@@ -1,7 +1,7 @@
-"""The table of references: which fields name something else, what controllers make, and what somebody has to give.
+"""Table of references: fields that refer to something else, objects that controllers create, and prerequisites.
 
-The rows are the YAML files beside this module, their paths those of the table of effects. What a row names is an object
-of a kind, or a thing that no API server holds. That an object refers to its namespace needs no row.
+The rows are the YAML files next to this module; their paths have the format of the table of effects. A row refers to an
+object of a kind, or to a thing outside API servers. The reference of an object to its namespace needs no row.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from components.specs.reading.problems import Problem, SpecError
 FOLDER = Path(__file__).parent
 _OWN_SOURCE = "jacquard"
 BESIDE = "beside"
-"""The kind of a row whose kind and group stand beside the name, as Cluster API writes references."""
+"""Kind of a row whose kind and group are fields next to the name, as in references of Cluster API."""
 
 
 class Where(StrEnum):
-    """The cluster in which something is."""
+    """Cluster of the referenced object."""
 
     OWN = "own"
-    """That of the object itself."""
+    """The cluster of the object itself."""
     REMOTE = "remote"
-    """That which the object's kubeconfig reaches, or its own where it has none."""
+    """The cluster that the object's kubeconfig reaches, or its own if it has none."""
     NAMED = "named"
-    """That which the object's namespace is called after."""
+    """The cluster that the object's namespace is named after."""
 
 
 class Group(StrEnum):
-    """Heading under which something given is told."""
+    """Heading of a group of prerequisites in reports."""
 
     SECRETS = "secrets"
     OBJECTS = "objects"
@@ -49,44 +49,44 @@ class Group(StrEnum):
 
 
 class Entry(StrEnum):
-    """Which Secrets of a form have one entry of a store."""
+    """Secrets of a form that share an entry of a store."""
 
     REGION = "region"
-    """All of one name, in whatever namespace: the login is the same."""
+    """All with the same name, in any namespace: the login is the same."""
     NAMESPACE = "namespace"
-    """Each for itself: tenants choose names."""
+    """Each has a separate entry: tenants choose names."""
     CLUSTER = "cluster"
-    """Each for itself, in a namespace that all clusters of tenants have."""
+    """Each has a separate entry, in a namespace that all tenants' clusters have."""
 
 
 class Form(Spec):
-    """What somebody has to give, and how."""
+    """A form of prerequisites, and how to create them."""
 
     group: Group
     what: str = Field(max_length=100)
     why: str = Field(max_length=300)
     form: str = Field(max_length=300)
-    """What it must be like, such as the type of a Secret; keys stand in the rows."""
+    """Format of the prerequisite, such as the type of a Secret; the keys are in the rows."""
     make: str = Field(max_length=400)
-    """How to make it, with placeholders in upper case and never a value."""
+    """Command to create it, with placeholders in upper case and never a value."""
     entry: Entry | None = None
-    """How a store of External Secrets Operator has it; None if none delivers it."""
+    """Entry in a store of External Secrets Operator; None if no store delivers it."""
     type: str | None = None
-    """Type that the Secret must have for whoever reads it; None for any."""
+    """Type that readers require of the Secret; None for any."""
 
 
 class Row(Spec):
-    """What some fields of a kind refer to, or what a controller makes of an object of a kind."""
+    """Reference of fields of a kind, or an object that a controller creates for an object of a kind."""
 
     fields: tuple[str, ...] = Field(default=("metadata.name",), min_length=1)
     to: str
-    """Kind, as ``<API group>/<Kind>`` or the kind alone in the core group; ``beside``; or a thing, in lower case."""
+    """Kind, as ``<API group>/<Kind>`` or the kind only in the core group; ``beside``; or a thing, in lower case."""
     name: str = "{}"
-    """``{}`` is the field's value, ``{path}`` another one of the object, ``{./path}`` one from beside the field."""
+    """``{}`` is the field's value, ``{path}`` another one of the object, ``{./path}`` one next to the field."""
     namespace: str | None = None
-    """The object's own when it is left out; kinds of the whole cluster have none."""
+    """The object's own if omitted; cluster-scoped kinds have none."""
     namespace_beside: str | None = None
-    """Key beside the field that has the namespace."""
+    """Key next to the field that has the namespace."""
     where: Where = Where.OWN
     keys: tuple[str, ...] = ()
     """Keys that a Secret or ConfigMap must have."""
@@ -95,31 +95,31 @@ class Row(Spec):
     only: dict[str, str] = Field(default_factory=dict)
     """Paths of the object, and the value that each must have."""
     beside: dict[str, str] = Field(default_factory=dict)
-    """Keys beside the field, and a regular expression of the whole value that each must have."""
+    """Keys next to the field, and a regular expression of the whole value that each must have."""
     value: str = "(.*)"
-    """Regular expression of the whole value; its first group is what counts."""
+    """Regular expression of the whole value; its first group is the part that counts."""
     unless: str | None = None
-    """Path that must not be there."""
+    """Path that must be absent."""
     form: str | None = None
-    """The form of what nobody renders or makes; None where that would mean that a renderer is wrong."""
+    """Form of a prerequisite; None if a missing target is an error of a renderer."""
     source: str = Field(pattern=r"^[A-Za-z0-9]+:\S.*$", max_length=200)
-    """Where that was read, as in the table of effects."""
+    """Source, in the format of the table of effects."""
 
 
 class ReferencesFile(DataFile):
-    """A file of the table."""
+    """File of the table."""
 
     sources: dict[str, str] = Field(default_factory=dict)
-    """Sources beside those of the table of effects."""
+    """Sources in addition to those of the table of effects."""
     cluster_wide: tuple[str, ...] = ()
-    """Kinds that lie in no namespace."""
+    """Cluster-scoped kinds."""
     always: tuple[str, ...] = ()
-    """Objects that every cluster has, as kind, blank, name."""
+    """Objects that every cluster has, as kind, space, name."""
     forms: dict[str, Form] = Field(default_factory=dict)
     refers: dict[str, tuple[Row, ...]] = Field(default_factory=dict)
     """References by kind."""
     makes: dict[str, tuple[Row, ...]] = Field(default_factory=dict)
-    """What controllers make of an object, by its kind."""
+    """Objects that controllers create for an object, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ def references_table() -> Table:
 
 
 def read_table(folder: Path) -> Table:
-    """Return the table whose files lie in ``folder``.
+    """Return the table in the files of ``folder``.
 
     Raises:
         SpecError: with all problems of all its files.
@@ -164,7 +164,7 @@ def read_table(folder: Path) -> Table:
             **{short: full for one in every for short, full in one.sources.items()},
         },
     )
-    problems += [problem for file, spec in files.items() for problem in _misfits(file, spec, table)]
+    problems += [problem for file, spec in files.items() for problem in _row_problems(file, spec, table)]
     if problems:
         raise SpecError(folder.name, problems)
     return table
@@ -175,8 +175,8 @@ def _joined(parts: tuple[dict[str, tuple[Row, ...]], ...]) -> dict[str, tuple[Ro
     return {kind: tuple(row for part in parts for row in part.get(kind, ())) for kind in kinds}
 
 
-def _misfits(file: str, spec: ReferencesFile, table: Table) -> Iterator[Problem]:
-    """Yield rows whose form or source nobody lists."""
+def _row_problems(file: str, spec: ReferencesFile, table: Table) -> Iterator[Problem]:
+    """Yield problems of rows with an unlisted form or source."""
     for section, kinds in (("refers", spec.refers), ("makes", spec.makes)):
         for kind, rows in kinds.items():
             for row in rows:

@@ -1,4 +1,4 @@
-"""What objects refer to and nobody renders or makes: found by one walk over them, nothing remembered by hand."""
+"""Search for prerequisites: references of objects to targets that nothing renders or creates."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ _VALUE = "{}"
 _BESIDE = "./"
 _NOTHING = (None, "", False)
 _KUBECONFIG = "-kubeconfig"
-"""How the Secret that reaches a cluster is called behind the cluster's name."""
+"""Suffix of the name of a cluster's kubeconfig Secret, after the cluster's name."""
 _REACHED_BY = ("spec.kubeConfig.secretRef.name", "spec.provider.kubernetes.authRef.name")
-"""Paths at which kinds name that Secret."""
+"""Paths at which kinds refer to that Secret."""
 _NO_KEYS = frozenset[str]()
 _IN_NAMESPACE = Row(to="Namespace", source="K8S:concepts/overview/working-with-objects/namespaces")
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a reference means."""
+    """Target of a reference."""
 
     kind: str
-    """The kind as the table spells it; a thing that no API server holds begins with a small letter."""
+    """The kind as written in the table; a thing outside API servers begins with a lower-case letter."""
     cluster: str
     """Empty for a thing."""
     namespace: str
-    """Empty for what lies in none."""
+    """Empty for cluster-scoped kinds and things."""
     name: str
 
     @property
     def is_object(self) -> bool:
-        """Return whether an API server holds it."""
+        """Return whether the target is an object of an API server."""
         return self.kind.rpartition("/")[2][:1].isupper()
 
     def __str__(self) -> str:
@@ -48,22 +48,22 @@ class Target:
 
 @dataclass(slots=True)
 class Given:
-    """Something that is referred to, and that nobody renders or makes."""
+    """A prerequisite: referenced, but neither rendered nor created by a controller."""
 
     target: Target
     form: str | None
-    """The form that the table gives it; None where the table does not know that somebody may have to give it."""
+    """The form in the table; None if the table does not list it as a prerequisite."""
     keys: set[str] = field(default_factory=set)
     needed_by: Counter[str] = field(default_factory=Counter)
     """Number of objects that refer to it, by their kind."""
     first: str = ""
     """The first of these objects."""
     source: str = ""
-    """Source of the first row that says so."""
+    """Source of the first row with the reference."""
 
 
 def given(items: Iterable[Manifest], table: Table, others: Iterable[Manifest] = ()) -> dict[Target, Given]:
-    """Return what ``items`` refer to, and neither they nor ``others`` are, nor a controller makes of any of them."""
+    """Return targets that ``items`` refer to and that neither they, ``others`` nor controllers provide."""
     mine = tuple(items)
     named = [(item, *one) for item in mine for one in references(item, table)]
     kinds = {target.kind for _, target, _, _ in named} | table.makes.keys()
@@ -82,7 +82,7 @@ def given(items: Iterable[Manifest], table: Table, others: Iterable[Manifest] = 
 
 
 def references(item: Manifest, table: Table) -> Iterator[tuple[Target, Row, frozenset[str]]]:
-    """Yield what ``item`` refers to, with the row that says so and the keys that it must have."""
+    """Yield the targets that ``item`` refers to, with the row of the table and the required keys."""
     if item.namespace:
         yield _namespace(item.cluster, item.namespace), _IN_NAMESPACE, _NO_KEYS
     for row in table.refers.get(kind_of(item), ()):
@@ -93,7 +93,7 @@ def references(item: Manifest, table: Table) -> Iterator[tuple[Target, Row, froz
 
 
 def made(item: Manifest, table: Table) -> Iterator[Target]:
-    """Yield the object itself, and what controllers make of it."""
+    """Yield the object itself, and the objects that controllers create for it."""
     kind = kind_of(item)
     yield Target(kind, item.cluster, item.namespace or "", item.name)
     for row in table.makes.get(kind, ()):
@@ -102,7 +102,7 @@ def made(item: Manifest, table: Table) -> Iterator[Target]:
 
 
 def kind_of(item: Manifest) -> str:
-    """Return the kind of ``item`` as the table spells it."""
+    """Return the kind of ``item`` as written in the table."""
     return _kind(item.api_version, item.kind)
 
 
@@ -117,12 +117,12 @@ def _namespace(cluster: str, name: str) -> Target:
 
 
 def spelt(group: str, kind: str) -> str:
-    """Return a kind as the table spells it."""
+    """Return a kind as written in the table."""
     return f"{group}/{kind}" if group else kind
 
 
 def look_up(value: Any, path: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield what is at ``path`` of ``value``, each with the mapping that it, or the list that has it, stands in."""
+    """Yield the values at ``path`` of ``value``, each with the mapping that contains it or its list."""
     yield from _at(value, _steps(path), {})
 
 
@@ -148,7 +148,7 @@ def _at(value: Any, path: tuple[str, ...], beside: Mapping[str, Any]) -> Iterato
 
 
 def matching(item: Manifest, row: Row) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each value of ``item`` that ``row`` is about, with the mapping that it stands in."""
+    """Yield each value of ``item`` that ``row`` applies to, with the mapping that contains it."""
     if any(_first(item, path) != value for path, value in row.only.items()):
         return
     if row.unless is not None and _first(item, row.unless) is not None:
@@ -193,7 +193,7 @@ def _target(item: Manifest, row: Row, value: str, beside: Mapping[str, Any], tab
 
 
 def _at_place(place: str, item: Manifest, value: str, beside: Mapping[str, Any]) -> str:
-    """Return what stands for ``{place}`` in a name."""
+    """Return the value of ``{place}`` in a name."""
     if not place:
         return value
     found = look_up(beside, place.removeprefix(_BESIDE)) if place.startswith(_BESIDE) else look_up(item.body, place)

@@ -1,9 +1,9 @@
-"""What watches add-ons in a tenant's cluster, where an add-on of its own gives monitoring.
+"""Monitoring of add-ons in a tenant cluster, if one of its add-ons provides monitoring.
 
-It is the tenant's: Prometheus of the management cluster watches control planes and looks into no tenant's cluster.
-Monitors come with the charts, so that they fit the release, and wait for the kinds. No network has one, since nothing
-of a network may wait for a monitoring, and the chart of compute domains has none; that their agents run is seen by what
-kube-state-metrics tells of DaemonSets.
+The monitoring belongs to the tenant: Prometheus of the management cluster watches control planes only, never tenant
+clusters. Monitors are part of the charts, so that they match the release, and their installation waits for the CRDs.
+Network add-ons have no monitors, since they must not wait for the monitoring, and neither has the chart of compute
+domains. Their agents are monitored through the DaemonSet metrics of kube-state-metrics.
 """
 
 from __future__ import annotations
@@ -20,36 +20,38 @@ from components.render.storage import storage
 from components.specs.add_ons.add_ons import AddOn, Gift
 
 _NAME = "platform-add-ons"
-_SEEN = {"serviceMonitor": {"enabled": True}}
-_MEASURED = {"metrics": {"enabled": True}}
+_MONITORED = {"serviceMonitor": {"enabled": True}}
+_METRICS = {"metrics": {"enabled": True}}
 MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
-    GPU_OPERATOR: lambda _: {"dcgmExporter": _SEEN},
-    # Its PodMonitors ask a port that 0.16.1 does not have. Prometheus of the stack has a role of its own.
-    METALLB: lambda _: {"prometheus": {**_SEEN, "rbacPrometheus": False}},
-    "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_SEEN}},
-    "metrics-server": lambda _: {**_MEASURED, **_SEEN},
+    GPU_OPERATOR: lambda _: {"dcgmExporter": _MONITORED},
+    # Its PodMonitors use a port that 0.16.1 does not have. Prometheus of the stack has its own role.
+    METALLB: lambda _: {"prometheus": {**_MONITORED, "rbacPrometheus": False}},
+    "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
+    "metrics-server": lambda _: {**_METRICS, **_MONITORED},
     "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
     "kueue": lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
 }
-"""Values by chart that make it bring its monitors, from the namespace of the monitoring."""
+"""Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
-"""Namespace and DaemonSet of the agents of a network."""
+"""Namespace and DaemonSet of the agents of each network add-on."""
 _DRIVERS = f"{storage.NFS_NAMESPACE}|{storage.VAST_NAMESPACE}|{storage.TOPOLVM_NAMESPACE}"
 _FULL_PERCENT = 90
 
 
 def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
-    """Return the add-on that gives monitoring, if any of ``add_ons`` does."""
+    """Return the add-on of ``add_ons`` that provides monitoring; None if there is none."""
     return next((entry for entry in add_ons if entry.gives is Gift.MONITORING), None)
 
 
 def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:
-    """Yield what is alerted on in ``cluster``, as far as its add-ons tell it; nothing without a monitoring."""
+    """Yield the alerts of ``cluster`` that its add-ons provide metrics for; empty without a monitoring add-on."""
     monitoring = monitoring_of(add_ons)
     if monitoring is not None:
-        told = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]
-        told += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
-        yield monitors.prometheus_rule(_NAME, _NAME, told, {}, namespace=monitoring.namespace, labels={}, there=cluster)
+        rules = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]
+        rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
+        yield monitors.prometheus_rule(
+            _NAME, _NAME, rules, {}, namespace=monitoring.namespace, labels={}, there=cluster
+        )
 
 
 def _nodes(add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[dict[str, Any]]:

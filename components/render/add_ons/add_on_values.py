@@ -1,7 +1,7 @@
-"""Values of the charts that add-ons install: where their pods run, and defaults that would be wrong here.
+"""Values of add-on charts: placement of pods, and replacements for unsuitable defaults.
 
-Services and agents have Kubernetes' own priorities, so that no job of a tenant drives one out: said here where
-upstream's default is another. A chart that has no entry is installed with its own defaults.
+Services and agents have Kubernetes' built-in priorities, so that tenant jobs cannot preempt them; they are set here if
+upstream's default differs. A chart without an entry is installed with its own defaults.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from components.render.pools import compute_domains, gpu_sharing
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
 _MILLICPU, _MEBIBYTES = 100, 200
-"""Least that metrics-server asks for; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
+"""Minimum requests of metrics-server; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
 _KERNEL_MONITORS = ["/config/kernel-monitor.json", "/config/readonly-monitor.json"]
 _GPU_MONITOR = "gpu-monitor.json"
 _GPU_PROBLEMS = {
@@ -39,7 +39,7 @@ _GPU_PROBLEMS = {
         {"type": "temporary", "reason": "LinkDown", "pattern": "mlx5_core .*: Link down"},
     ],
 }
-"""What the kernel says of GPUs and network cards (NVIDIA's catalogue of Xid errors; 79 does not pass by itself)."""
+"""Kernel log patterns for GPUs and network cards (NVIDIA's catalogue of Xid errors; 79 is permanent)."""
 
 
 def _node_features(facts: ClusterFacts) -> dict[str, Any]:
@@ -53,29 +53,29 @@ def _node_features(facts: ClusterFacts) -> dict[str, Any]:
 
 def _gpus(facts: ClusterFacts) -> dict[str, Any]:
     return {
-        # The driver is the golden image's, and Node Feature Discovery an add-on of its own.
+        # The golden image contains the driver, and Node Feature Discovery is a separate add-on.
         "driver": {"enabled": False},
         "nfd": {"enabled": False},
         # Flux owns the CRDs.
         "operator": {**facts.placement, "upgradeCRD": False},
         "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
         **gpu_sharing.values(facts.gpu_sharing),
-        # Nothing serves its kind but an add-on that gives monitoring.
+        # The CRD exists only if an add-on provides monitoring.
         "dcgmExporter": {"serviceMonitor": {"enabled": False}},
     }
 
 
 def _node_problems(facts: ClusterFacts) -> dict[str, Any]:
     gpus = {"custom_monitor_definitions": {_GPU_MONITOR: json.dumps(_GPU_PROBLEMS, indent=1)}} if facts.gpus else {}
-    own = [f"/custom-config/{_GPU_MONITOR}"] if facts.gpus else []
-    return {"tolerations": EVERY_NODE, "settings": {"log_monitors": [*_KERNEL_MONITORS, *own], **gpus}}
+    custom = [f"/custom-config/{_GPU_MONITOR}"] if facts.gpus else []
+    return {"tolerations": EVERY_NODE, "settings": {"log_monitors": [*_KERNEL_MONITORS, *custom], **gpus}}
 
 
 def _metrics(facts: ClusterFacts) -> dict[str, Any]:
     more = max(0, facts.nodes - 100)
     return {
         "replicas": 2,
-        # Kubelets sign their certificates themselves.
+        # Kubelets have self-signed certificates.
         "args": ["--kubelet-insecure-tls"],
         "resources": {"requests": {"cpu": f"{_MILLICPU + more}m", "memory": f"{_MEBIBYTES + 2 * more}Mi"}},
         **facts.placement,
@@ -88,9 +88,9 @@ def _metallb(facts: ClusterFacts) -> dict[str, Any]:
     return {
         "controller": controller,
         "speaker": everywhere,
-        # Speakers leave sessions to frr-k8s, a chart inside this one.
+        # Speakers delegate BGP sessions to frr-k8s, a subchart.
         "frr-k8s": {"frrk8s": everywhere},
-        # Pools are there before the first node, and no controller yet that its webhooks could ask.
+        # Pools are created before the first node joins, when the controller's webhooks are not available yet.
         "crds": {"validationFailurePolicy": "Ignore"},
     }
 
@@ -99,7 +99,7 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
     tolerated = {"tolerations": facts.placement["tolerations"]}
     return {
         "crds": {"enabled": True},
-        # A job that fails as long as no node is ready.
+        # This job fails until a node is ready.
         "startupapicheck": {"enabled": False},
         "global": {**facts.selected, "priorityClassName": SERVICE},
         **dict.fromkeys(("webhook", "cainjector"), tolerated),
@@ -109,13 +109,13 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
 
 def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
     placed = facts.placement
-    # Monitors and rules of others are no part of this release.
-    every = {f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")}
-    # The control plane is not in the cluster, and kube-proxy listens on its node alone.
+    # Select monitors and rules of other releases as well.
+    every = {f"{kind}SelectorNilUsesHelmValues": False for kind in ("podMonitor", "serviceMonitor", "rule")}
+    # The control plane is not in the cluster, and kube-proxy listens on localhost only.
     elsewhere = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
     return {
         **{part: {"enabled": False} for part in elsewhere},
-        # Hooks, which fail as long as no node is ready; what they make the operator's own certificate comes from.
+        # These hooks fail until a node is ready; the operator's certificate depends on them.
         "prometheusOperator": {**placed, "admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
         "prometheus": {"prometheusSpec": {**placed, **every}},
         "alertmanager": {"alertmanagerSpec": placed},
@@ -147,4 +147,4 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     "kueue": _kueue,
     "slurm-operator": _slurm,
 }
-"""Values by chart."""
+"""Functions that return the values, by chart."""

@@ -1,6 +1,6 @@
-"""Add-ons of a tenant cluster: a release each, in the order of what they need.
+"""Add-ons of a tenant cluster: one release per add-on, in dependency order.
 
-Helm does not wait for their pods, so that all are installed before the first node is there; the pods come with nodes.
+Helm does not wait for their pods, so all are installed before the first node joins. Pods start once nodes are ready.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from components.render.region.operators import Operator, sources, tenant_release
 from components.specs.add_ons.add_ons import AddOn, Gift
 from components.specs.region.versions import Chart
 
-_THERE = ("kube-system",)
-"""Namespaces that each cluster has anyway."""
+_BUILT_IN = ("kube-system",)
+"""Namespaces that exist in every cluster."""
 _AWAITED = (Gift.NETWORK, Gift.MONITORING, Gift.LOAD_BALANCERS)
-"""What nothing works without, and what objects of its own kinds follow."""
+"""Capabilities whose releases are awaited: required by everything, or followed by objects of their CRDs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +34,18 @@ class AddOnsInput:
     name: str
     cluster: str
     add_ons: tuple[AddOn, ...]
-    """In the order they are installed."""
+    """Add-ons in installation order."""
     facts: ClusterFacts
     load_balancers: LoadBalancers
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
     overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
-    """Values that the data set, by add-on."""
+    """Values set by the data, by add-on."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's add-ons, in the order they are applied."""
         installed = tuple(operators(self.add_ons, self.facts, self.overrides))
-        spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _THERE)
+        spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _BUILT_IN)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
             *(
@@ -72,7 +72,7 @@ class AddOnsInput:
 def operators(
     add_ons: tuple[AddOn, ...], facts: ClusterFacts, overrides: Mapping[str, tuple[Override, ...]]
 ) -> Iterator[Operator]:
-    """Yield what each of ``add_ons`` installs; what brings monitors waits for their kinds."""
+    """Yield the operator of each of ``add_ons``; charts with monitors depend on the monitoring add-on."""
     monitoring = monitoring_of(add_ons)
     for entry in add_ons:
         values = VALUES[entry.chart](facts) if entry.chart in VALUES else {}
@@ -80,12 +80,12 @@ def operators(
         if monitoring and entry.chart in MONITORED:
             values = {**values, **MONITORED[entry.chart](monitoring.namespace)}
             needs = tuple(dict.fromkeys((*needs, monitoring.name)))
-        set_here = overrides.get(entry.name, ())
+        of_add_on = overrides.get(entry.name, ())
         yield Operator(
             chart=entry.chart,
             namespace=entry.namespace,
             name=entry.name,
-            values=overridden(values, set_here),
+            values=overridden(values, of_add_on),
             depends_on=needs,
-            annotations={keys.OVERRIDDEN: reasons(set_here)} if set_here else {},
+            annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},
         )

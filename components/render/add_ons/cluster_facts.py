@@ -1,4 +1,4 @@
-"""What the values of add-ons depend on: facts of one cluster, and where pods of the platform run in it."""
+"""Facts of one cluster that add-on values depend on, and the placement of platform pods."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
-"""Tolerations of agents that each node needs: whatever taints a tenant gives its pools."""
+"""Tolerations of agents that every node needs: all taints of a tenant's pools."""
 _CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
-"""Tolerates the one taint that CoreDNS, as kubeadm and k0s install it, tolerates too."""
+"""Toleration of the only taint that CoreDNS, as installed by kubeadm and k0s, also tolerates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """One cluster, as far as its add-ons must know it."""
+    """Properties of one cluster that its add-ons depend on."""
 
     name: str
     nodes: int
-    """Most nodes that its pools come to."""
+    """Maximum number of nodes of its pools."""
     api: Address
     """Address of its API server."""
     pods: tuple[Network, ...]
-    """Prefixes of which nodes have parts for their pods, in the order in which the cluster got them."""
+    """Pod prefixes, from which nodes get their parts, in order of allocation."""
     system_pool: bool
-    """Whether it has a pool with role system."""
+    """Whether the cluster has a pool with role system."""
     gpus: bool
     """Whether nodes have GPUs."""
     attachments: bool
-    """Whether Multus gives pods further networks, and so owns the folder of CNI configurations."""
+    """Whether Multus attaches pods to additional networks, and therefore owns the directory of CNI configurations."""
     pods_ipv6: Network6 | None = None
-    """Prefix of IPv6 of which nodes have parts for their pods, too; None where pods have IPv4 alone."""
+    """IPv6 pod prefix, from which nodes get their parts; None for IPv4-only pods."""
     nvlink: Mapping[str, int] = field(default_factory=dict)
-    """Nodes of an NVLink domain by instance type, for types of its nodes whose domains span nodes."""
+    """Number of nodes per NVLink domain, for each instance type of the cluster whose domains span nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()
-    """Ways in which pods share GPUs of its nodes, each once."""
+    """GPU sharing settings of its pools, without duplicates."""
 
     @property
     def selector(self) -> dict[str, str]:
-        """Return the node selector of services: the system pool, where there is one."""
+        """Return the node selector of services: the system pool, if there is one."""
         return {keys.NODE_ROLE: "system"} if self.system_pool else {}
 
     @property
     def placement(self) -> dict[str, Any]:
-        """Return where a service runs that can wait for a ready node."""
+        """Return the placement of services that can wait for a ready node."""
         return {**self.selected, "tolerations": [_CRITICAL]}
 
     @property
     def early_placement(self) -> dict[str, Any]:
-        """Return where a service runs without which no node gets ready."""
+        """Return the placement of services that nodes require to become ready."""
         return {**self.selected, "tolerations": EVERY_NODE}
 
     @property
     def selected(self) -> dict[str, Any]:
-        """Return the node selector of services as values of a chart have it; nothing where they run anywhere."""
+        """Return the node selector of services as chart values; empty if they may run on any node."""
         return {"nodeSelector": self.selector} if self.selector else {}

@@ -1,12 +1,12 @@
-"""Networks for the pods of clusters whose VPC brings none, by Cilium or Calico, sized by the nodes they may have.
+"""Pod networks with Cilium or Calico for clusters whose VPC provides none, sized by the maximum number of nodes.
 
-Addresses of pods mean nothing outside the cluster: no fabric learns routes to them, so packets between nodes are
-wrapped in VXLAN, which any network carries that lets hosts reach each other. Hence no node speaks BGP for pods, and
-there is no mesh and no route reflector that a cluster could outgrow. Kamaji and k0s install kube-proxy, which serves
-Services, and CoreDNS; k0s is told to bring no network (``provider: custom``).
+Pod addresses are not routed outside the cluster. Packets between nodes are encapsulated in VXLAN, which works on any
+network that connects the hosts. Nodes therefore run no BGP for pods, and there is no mesh or route reflector that
+limits the cluster size. Kamaji and k0s install kube-proxy, which implements Services, and CoreDNS; k0s is configured to
+install no network (``provider: custom``).
 
-A first node gets ready because nothing here waits for a ready one: Flux installs charts from outside the cluster,
-agents and operators run on the network of the host, tolerate every taint, and call the API server at its own address.
+The first node can become ready because no component waits for a ready node: Flux installs charts from outside the
+cluster, and agents and operators run on the host network, tolerate all taints, and use the API server's own address.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from components.render.control_planes.control_plane import API_PORT
 CILIUM = "cilium"
 CALICO = "tigera-operator"
 TAKE_MORE_PODS = (CILIUM,)
-"""Charts whose networks may have pods in more than one prefix.
+"""Charts whose networks support more than one pod prefix.
 
-Cilium's operator gives nodes their parts, of a list that may get longer
-(cilium/cilium:Documentation/network/concepts/ipam/cluster-pool.rst), and agents send what pods have for Services
-themselves. Calico leaves that to kube-proxy, which kubeadm tells one prefix of pods: it would give pods of another the
-address of their node, which no policy expects (kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
+Cilium's operator assigns node prefixes from a list that may grow
+(cilium/cilium:Documentation/network/concepts/ipam/cluster-pool.rst), and its agents forward pod traffic to Services.
+Calico relies on kube-proxy, for which kubeadm configures a single pod prefix: it would masquerade pods of other
+prefixes with their node's address, which policies do not match (kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
 """
 DUAL_STACK = (CILIUM,)
-"""Charts whose networks give pods IPv6 though hosts have none.
+"""Charts whose networks support IPv6 pods on IPv4-only hosts.
 
-Cilium wraps packets of either family in VXLAN over IPv4, and asks a node for an address of one family only
-(cilium/cilium:pkg/node/address.go, ValidatePostInit). Calico has no tunnel for IPv6 between addresses of IPv4
+Cilium encapsulates packets of both families in VXLAN over IPv4, and requires a node address of one family only
+(cilium/cilium:pkg/node/address.go, ValidatePostInit). Calico does not support tunnels for IPv6 over IPv4
 (projectcalico/calico#7422): its agents would not start.
 """
 CALICO_NAMESPACES = ("calico-apiserver", "calico-system")
-"""Namespaces that Calico's operator makes beside its own (tigera/operator:pkg/render)."""
+"""Namespaces that Calico's operator creates in addition to its own (tigera/operator:pkg/render)."""
 KEEP_POLICIES = (CILIUM, CALICO)
-"""Charts whose agents keep NetworkPolicies in both directions."""
+"""Charts whose agents enforce NetworkPolicies in both directions."""
 POD_PREFIX_PER_NODE = 24
-"""Length of the part of the pods' prefix that a node has."""
+"""Prefix length of a node's part of the pod prefix."""
 POD_PREFIX_PER_NODE_IPV6 = 64
-"""Length of the part of the prefix of IPv6 for pods that a node has, Kubernetes' own default."""
+"""Prefix length of a node's part of the IPv6 pod prefix, the default of Kubernetes."""
 _CALICO_BLOCK = 26
-"""Length of the blocks that Calico hands to nodes, as many as their pods need (its default)."""
+"""Prefix length of the blocks that Calico assigns to nodes on demand (its default)."""
 _MANY_NODES = 200
-"""Nodes above which Cilium's scalability report changes its settings."""
-_AT_ONCE = "10%"
-"""Agents that an upgrade takes away at the same time; their nodes' pods go on."""
+"""Number of nodes above which Cilium's scalability report recommends other settings."""
+_MAX_UNAVAILABLE = "10%"
+"""Share of agents that an upgrade restarts simultaneously; pods on their nodes keep running."""
 
 
 def cilium(facts: ClusterFacts) -> dict[str, Any]:
     """Return the values of Cilium.
 
-    Above 200 nodes agents neither probe each other, which grows with the square of their number, nor watch each pod
-    apart (Cilium's scalability report).
+    Above 200 nodes health probes between agents are disabled, since their number grows quadratically, and agents watch
+    endpoint slices instead of single pods (Cilium's scalability report).
     """
     many = facts.nodes > _MANY_NODES
     pool: dict[str, Any] = {
@@ -73,12 +73,12 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
         **({"ipv6": {"enabled": True}} if facts.pods_ipv6 else {}),
         "routingMode": "tunnel",
         "tunnelProtocol": "vxlan",
-        # Multus writes its configuration beside Cilium's, which would otherwise be put aside.
+        # With exclusive: true Cilium would disable the configuration that Multus writes.
         "cni": {"exclusive": not facts.attachments},
         "tolerations": EVERY_NODE,
-        "updateStrategy": {"rollingUpdate": {"maxUnavailable": _AT_ONCE}},
+        "updateStrategy": {"rollingUpdate": {"maxUnavailable": _MAX_UNAVAILABLE}},
         "operator": {"replicas": 2, **facts.early_placement},
-        # Its certificates would be made anew at each upgrade, and nothing here reads what it sees.
+        # Its certificates would be regenerated by each upgrade, and its data is not used.
         "hubble": {"enabled": False},
         "ciliumEndpointSlice": {"enabled": many},
         "healthChecking": not many,
@@ -87,7 +87,7 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def calico(facts: ClusterFacts) -> dict[str, Any]:
-    """Return the values of Calico's operator, which sizes Typha itself: one for 200 nodes, and spare ones."""
+    """Return the values of Calico's operator, which scales Typha: one replica per 200 nodes, plus spare replicas."""
     pool = {
         "cidr": str(facts.pods[0]),
         "blockSize": _CALICO_BLOCK,
@@ -108,7 +108,7 @@ def calico(facts: ClusterFacts) -> dict[str, Any]:
             "controlPlaneReplicas": 2,
             "controlPlaneTolerations": placed["tolerations"],
             **({"controlPlaneNodeSelector": facts.selector} if facts.selector else {}),
-            "nodeUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": _AT_ONCE}},
+            "nodeUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": _MAX_UNAVAILABLE}},
         },
         **placed,
         "priorityClassName": SERVICE,

@@ -1,8 +1,8 @@
-"""The hand-over of a cluster to its tenant: Flux inside the cluster, and the repository that it applies there.
+"""Flux for a tenant: Flux inside the tenant cluster, and the repository that it applies there.
 
-It is no Flux of the platform's. What fetches the repository and builds what is in it are pods of the tenant's cluster,
-in the tenant's VPC: the management cluster fetches no URL that a tenant chose and holds no login of a tenant's, and
-whatever the repository says, it says inside that cluster.
+It is separate from the platform's Flux. Pods of the tenant cluster, in the tenant's VPC, fetch and build the
+repository: the management cluster fetches no tenant URLs and has no tenant credentials, and the repository can only
+affect that cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from components.specs.add_ons.flux import FluxSpec
 from components.specs.region.versions import Chart
 
 NAMESPACE = "flux-system"
-"""Namespace that upstream's manifests are written for."""
+"""Namespace used in upstream's manifests."""
 OPERATOR = Operator(chart="flux", namespace=NAMESPACE)
 _NAME = "tenant"
 _SOURCE = "GitRepository"
@@ -28,27 +28,27 @@ _SOURCE = "GitRepository"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FluxInput:
-    """The repository that one cluster is handed over to."""
+    """The repository that Flux applies in one cluster."""
 
     name: str
     cluster: str
     spec: FluxSpec
     placement: Mapping[str, Any]
-    """Where the platform's services run in the cluster."""
+    """Placement of the platform's services in the cluster."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
-    """What comes by manifests, instead of by a chart."""
+    """Operators that are installed from manifests instead of charts."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return what installs Flux, awaited for its kinds, and the repository, for which nobody waits."""
+        """Return the installation of Flux, awaited because of its CRDs, and the repository, which is not awaited."""
         flux = replace(OPERATOR, pods={**self.placement, "priorityClassName": SERVICE})
         return (
-            # It stays with what is in it: Flux finalizes that, and is gone by then.
+            # The namespace is retained: its objects have finalizers of Flux, which is already deleted at that time.
             replace(namespace(NAMESPACE, cluster=self.cluster), retain=True),
             *installed_in((flux,), self.by_manifests, self.cluster, self.pins),
             self._repository(),
-            self._applied(),
+            self._kustomization(),
         )
 
     @property
@@ -57,7 +57,7 @@ class FluxInput:
 
     def _repository(self) -> Manifest:
         spec = self.spec
-        return self._own(
+        return self._retained(
             "source.toolkit.fluxcd.io/v1",
             _SOURCE,
             url=spec.url,
@@ -66,8 +66,8 @@ class FluxInput:
             **given(secretRef={"name": spec.secret} if spec.secret else None),
         )
 
-    def _applied(self) -> Manifest:
-        return self._own(
+    def _kustomization(self) -> Manifest:
+        return self._retained(
             "kustomize.toolkit.fluxcd.io/v1",
             "Kustomization",
             sourceRef={"kind": _SOURCE, "name": _NAME},
@@ -76,11 +76,11 @@ class FluxInput:
             retryInterval="2m",
             timeout="5m",
             prune=True,
-            # Whoever deletes it does not mean what it has applied.
+            # Deleting the Kustomization must not delete the objects that it has applied.
             deletionPolicy="Orphan",
         )
 
-    def _own(self, api_version: str, kind: str, **spec: Any) -> Manifest:
-        """Return an object that stays when the hand-over ends: Flux has finalizers on it, and its nodes may be gone."""
+    def _retained(self, api_version: str, kind: str, **spec: Any) -> Manifest:
+        """Return an object that is retained on removal: it has finalizers of Flux, whose nodes may be deleted."""
         place: dict[str, Any] = {"namespace": NAMESPACE, "cluster": self.cluster}
         return manifest(api_version, kind, _NAME, **place, retain=True, spec=spec)

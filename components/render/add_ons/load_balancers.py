@@ -1,7 +1,7 @@
-"""Addresses of a cluster's Services of type LoadBalancer: pools of MetalLB, and how nodes announce them.
+"""Addresses of a cluster's Services of type LoadBalancer: MetalLB pools, and their announcement by nodes.
 
-One owner for all addresses that a cluster announces: a second session of a node with the same neighbour would collide.
-The pool of the VPC serves any Service; public addresses are those of the platform's VMs, for their namespace alone.
+MetalLB announces all addresses of a cluster: a second BGP session of a node with the same neighbour would collide. The
+VPC pool serves any Service. Public addresses belong to the platform's VMs and are restricted to their namespace.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _PEER = "neighbour"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadBalancers:
-    """Addresses of one cluster, and how its nodes announce them."""
+    """Addresses of one cluster, and the settings of their announcement."""
 
     vpc: tuple[Network, ...]
-    """Prefixes of the VPC for load balancers; a new one comes last, so that addresses that are free go first."""
+    """Load balancer prefixes of the VPC; new prefixes are last, so that existing ones are used up first."""
     public: tuple[Address, ...]
     """Public addresses of the platform's VMs."""
     asn: int
     interface: str
-    """Name of the host's port on its DPU or, where no DPU isolates the VPC, on its switch."""
+    """Name of the host's interface to its DPU or, if no DPU isolates the VPC, to its switch."""
 
 
 def pools(cluster: str, namespace: str, given: LoadBalancers) -> tuple[Manifest, ...]:
-    """Return the pools of ``cluster``, whose MetalLB is in ``namespace``, and the session that announces them."""
+    """Return the address pools of ``cluster``, whose MetalLB is in ``namespace``, and the BGP session."""
     place: dict[str, Any] = {"namespace": namespace, "cluster": cluster}
     only_vms: dict[str, Any] = {"autoAssign": False, "serviceAllocation": {"priority": 1, "namespaces": [NAMESPACE]}}
     peer = {"myASN": given.asn, "dynamicASN": "external", "interface": given.interface}

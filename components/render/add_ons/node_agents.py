@@ -1,8 +1,8 @@
-"""What a chart runs on nodes, as people know it: pods that an upgrade restarts there, while the nodes stay.
+"""Agents that charts run on nodes: an upgrade restarts their pods, and does not replace nodes.
 
-Each of these charts has a DaemonSet, or its operator makes one. Of ``metallb``, ``node-feature-discovery`` and
-``topolvm`` a test asks the real charts (``tests/e2e/test_charts.py``). The others are not here: what stands of them is
-what the projects are known for, and was not read in their charts.
+Each of these charts has a DaemonSet, or its operator creates one. For ``metallb``, ``node-feature-discovery`` and
+``topolvm`` a test checks the real charts (``tests/e2e/test_charts.py``). The other entries are general knowledge about
+the projects and were not verified in their charts.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 NODE_AGENTS: Mapping[str, str] = {
-    "cilium": "agents of the network",
-    "tigera-operator": "agents of the network",
-    "kube-ovn": "agents of the network",
-    "metallb": "speakers, which announce addresses",
-    "gpu-operator": "device plugins of GPUs",
-    "network-operator": "device plugins of network adapters",
-    "node-feature-discovery": "agents that label nodes",
-    "node-problem-detector": "agents that watch for problems",
-    "kube-prometheus-stack": "exporters of metrics",
-    "csi-driver-nfs": "agents that mount volumes",
-    "vast-csi": "agents that mount volumes",
-    "topolvm": "agents that mount volumes",
-    "kubevirt-operator": "agents that run VMs",
+    "cilium": "CNI agents",
+    "tigera-operator": "CNI agents",
+    "kube-ovn": "CNI agents",
+    "metallb": "BGP speakers",
+    "gpu-operator": "GPU device plugins",
+    "network-operator": "network adapter device plugins",
+    "node-feature-discovery": "node labelling agents",
+    "node-problem-detector": "problem detection agents",
+    "kube-prometheus-stack": "metrics exporters",
+    "csi-driver-nfs": "CSI node agents",
+    "vast-csi": "CSI node agents",
+    "topolvm": "CSI node agents",
+    "kubevirt-operator": "VM agents",
 }
-"""What each chart runs on nodes, by chart."""
+"""Agents on nodes, by chart."""
 
 
 def restarts(chart: str) -> str:
-    """Return what an upgrade of ``chart`` restarts, in words; what it does to nodes is nothing in any case."""
+    """Return the restarts caused by an upgrade of ``chart``, as message text; nodes are never replaced."""
     agents = NODE_AGENTS.get(chart)
     pods = f"its {agents} restart on the nodes" if agents else "its pods restart"
-    return f"{pods}, and no node is made anew"
+    return f"{pods}, and nodes are not replaced"

@@ -1,7 +1,8 @@
-"""Whose pods go first in a tenant cluster that has no room for all: the PriorityClasses that its jobs may name.
+"""PriorityClasses for jobs of a tenant cluster, which decide scheduling order and preemption.
 
-Value and preemption of a PriorityClass never change, and pods name it: so its name has no version, and an edit of
-either is refused by the API server. The platform's own pods have Kubernetes' priorities, above all of these.
+Value and preemption policy of a PriorityClass are immutable, and pods refer to it by name. The name therefore contains
+no version, and the API server rejects an edit of either field. Platform pods use the built-in priorities of Kubernetes,
+which are higher.
 """
 
 from __future__ import annotations
@@ -13,31 +14,31 @@ from components.render.objects import manifest
 from components.specs.add_ons.pod_priorities import PodPriority
 
 SERVICE, AGENT = "system-cluster-critical", "system-node-critical"
-"""Priorities of the platform's services and of its agents on each node, which each cluster has by itself."""
+"""Built-in priorities of Kubernetes for the platform's services and for its agents on each node."""
 _GROUP = "scheduling.k8s.io/v1"
 _PREEMPTION = {True: "PreemptLowerPriority", False: "Never"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodPrioritiesInput:
-    """The priorities that pods of one cluster may name."""
+    """Priorities available to pods of one cluster."""
 
     name: str
     cluster: str
     priorities: tuple[PodPriority, ...]
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return a PriorityClass for each."""
+        """Return a PriorityClass for each priority."""
         return tuple(
             manifest(
                 _GROUP,
                 "PriorityClass",
-                one.name,
+                priority.name,
                 cluster=self.cluster,
-                value=one.value,
-                preemptionPolicy=_PREEMPTION[one.preempts],
-                globalDefault=one.default,
-                description=one.description,
+                value=priority.value,
+                preemptionPolicy=_PREEMPTION[priority.preempts],
+                globalDefault=priority.default,
+                description=priority.description,
             )
-            for one in self.priorities
+            for priority in self.priorities
         )

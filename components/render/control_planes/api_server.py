@@ -1,4 +1,4 @@
-"""Options of an API server as its flags, and the files that flags name; each backend writes both in its own form."""
+"""Flags of an API server and the files that they name, independent of the backend that renders them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from components.specs.control_planes.api_server import DEFAULT_NODE_PORTS, ApiSe
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 
 _FOLDER = "/etc/jacquard"
-_MOVED_ON = "0.001"
-"""Share of requests after which a client is sent to another connection (upstream's advice, for several servers)."""
+_RECONNECT_CHANCE = "0.001"
+"""Probability that a request makes the client reconnect (upstream's recommendation for multiple servers)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Files:
 
     @property
     def folder(self) -> str:
-        """Return where its keys are files."""
+        """Return the folder in which its keys are mounted as files."""
         return f"{_FOLDER}/{self.volume}"
 
     @property
@@ -38,21 +38,21 @@ class Files:
 
 
 def files(cluster: ClusterSpec) -> tuple[Files, ...]:
-    """Return the files that `flags` names, in order."""
+    """Return the files named by `flags`, in order."""
     return tuple(_files(cluster.oidc, cluster.api_server))
 
 
 def flags(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
-    """Return the flags of the API server without dashes, each once: the tenant's options, and what ``nodes`` ask."""
+    """Return the flags of the API server, without dashes: the tenant's options and limits for ``nodes`` nodes."""
     options = cluster.api_server
-    found = {**_login(cluster.oidc), **_webhooks(options), **_audit(options), **_herd(cluster, nodes)}
+    arguments = {**_oidc(cluster.oidc), **_webhooks(options), **_audit(options), **_load_limits(cluster, nodes)}
     if options.node_ports != DEFAULT_NODE_PORTS:
-        found["service-node-port-range"] = str(options.node_ports)
-    return found | feature_gates(cluster)
+        arguments["service-node-port-range"] = str(options.node_ports)
+    return arguments | feature_gates(cluster)
 
 
 def feature_gates(cluster: ClusterSpec) -> dict[str, str]:
-    """Return the flag for API server, controller manager and scheduler; none when no gate is set."""
+    """Return the flag for API server, controller manager and scheduler; empty if no gate is set."""
     gates = sorted(cluster.api_server.feature_gates.items())
     return given(**{"feature-gates": ",".join(f"{name}={str(on).lower()}" for name, on in gates) or None})
 
@@ -70,7 +70,7 @@ def _files(oidc: OidcSpec | None, options: ApiServerSpec) -> Iterator[Files]:
             yield Files(volume="audit-webhook", secret=options.audit.webhook_secret)
 
 
-def _login(oidc: OidcSpec | None) -> dict[str, str]:
+def _oidc(oidc: OidcSpec | None) -> dict[str, str]:
     if oidc is None:
         return {}
     claims = [f"{claim}={value}" for claim, value in oidc.required_claims.items()]
@@ -90,34 +90,34 @@ def _login(oidc: OidcSpec | None) -> dict[str, str]:
 
 
 def _webhooks(options: ApiServerSpec) -> dict[str, str]:
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     if options.authentication_webhook:
-        found |= {
+        arguments |= {
             "authentication-token-webhook-config-file": f"{_FOLDER}/authentication-webhook/kubeconfig",
             "authentication-token-webhook-version": "v1",
             "authentication-token-webhook-cache-ttl": f"{options.authentication_webhook.cache_seconds}s",
         }
     if hook := options.authorization_webhook:
-        found |= {
+        arguments |= {
             "authorization-mode": "Node,RBAC,Webhook",
             "authorization-webhook-config-file": f"{_FOLDER}/authorization-webhook/kubeconfig",
             "authorization-webhook-version": "v1",
             "authorization-webhook-cache-authorized-ttl": f"{hook.cache_authorized_seconds}s",
             "authorization-webhook-cache-unauthorized-ttl": f"{hook.cache_unauthorized_seconds}s",
         }
-    return found
+    return arguments
 
 
-def _herd(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
-    """Return what helps servers through all nodes coming back at once, be it because servers went."""
+def _load_limits(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
+    """Return the flags that protect servers when all nodes reconnect simultaneously, such as after a server failure."""
     limit = in_flight(nodes)
     several = cluster.control_plane.replicas > 1
     return given(
         **{
             "max-requests-inflight": str(limit.reads) if limit else None,
             "max-mutating-requests-inflight": str(limit.writes) if limit else None,
-            # Connections are kept: nodes would all stay at the replica that was first to come back.
-            "goaway-chance": _MOVED_ON if several else None,
+            # Connections are persistent: all nodes would stay connected to the replica that recovered first.
+            "goaway-chance": _RECONNECT_CHANCE if several else None,
         }
     )
 

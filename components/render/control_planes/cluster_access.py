@@ -1,4 +1,4 @@
-"""Who may do what inside a tenant cluster from its first day: the group that its tenant calls administrators."""
+"""Initial access to a tenant cluster: the group of the tenant's administrators."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from components.render.workloads import RBAC, cluster_binding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterAccessInput:
-    """The access to one cluster that its tenant's data gives."""
+    """Access to one cluster, from the data of its tenant."""
 
     name: str
     cluster: str
     admins: str
-    """Group whose members may do everything, by the name that Kubernetes sees."""
+    """Group of cluster administrators, by its name in Kubernetes."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the binding of the administrators; a binding's role is immutable, its subjects are not."""
+        """Return the ClusterRoleBinding of the administrators. Its role is immutable, its subjects are mutable."""
         admins = {"apiGroup": RBAC, "kind": "Group", "name": self.admins}
         return (cluster_binding("tenant-admins", role="cluster-admin", subject=admins, cluster=self.cluster),)

@@ -1,14 +1,14 @@
-"""Namespaces of a tenant's teams inside its cluster, kept apart by what each cluster has: no kind of a CNI's own.
+"""Namespaces of a tenant's teams inside its cluster, isolated by standard kinds only, independent of the CNI.
 
-A NetworkPolicy says nothing of nodes: Kubernetes leaves open whether pods reach the one that they run on.
+Nodes are outside the scope of NetworkPolicy: Kubernetes does not specify whether pods can reach their own node.
 
-- Cilium never takes a node for an address, so that what no rule names by an entity is denied
+- Cilium never matches nodes by address, so traffic to nodes is denied unless a rule names an entity
   (cilium/cilium:Documentation/security/policy/layer3.rst).
-- Calico asks the policies of a pod before its packets reach the node itself, whose address is left out of what they
-  let through (projectcalico/calico:felix/rules/static.go, cali-wl-to-host).
-- Kube-OVN has the policy on the port of the pod, whatever its packets are for (KOVN:pkg/controller/network_policy.go).
+- Calico applies the policies of a pod to its packets to the node, and the rendered policies do not allow the node's
+  address (projectcalico/calico:felix/rules/static.go, cali-wl-to-host).
+- Kube-OVN applies the policy at the port of the pod, for any destination (KOVN:pkg/controller/network_policy.go).
 
-All let a node reach the pods that run on it, or no probe of a kubelet would pass.
+All of them allow traffic from a node to its pods, since the probes of the kubelet require it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from components.specs.control_planes.cluster_namespaces import (
 
 DNS_NAMESPACE = "kube-system"
 GUARD = "namespace-isolation"
-"""Name of the policy that keeps policies of namespaces."""
+"""Name of the admission policy that protects the NetworkPolicies of namespaces."""
 _ADMISSION = "admissionregistration.k8s.io/v1"
 _POLICIES = "networking.k8s.io"
 _WRITES = ("CREATE", "UPDATE", "DELETE")
@@ -56,18 +56,18 @@ _GPU = "nvidia.com/gpu"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamNamespace:
-    """A namespace with the names by which Kubernetes sees its groups."""
+    """A namespace with its groups by their names in Kubernetes."""
 
     spec: NamespaceSpec
     groups: Mapping[str, str] = field(default_factory=dict)
-    """Group that has each role of Kubernetes' own, by the role."""
+    """Group for each built-in role of Kubernetes, by role."""
     stores: tuple[Network, ...] = ()
-    """Networks of the object stores that its pods have keys for."""
+    """Networks of the object stores for which its pods have access keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterNamespacesInput:
-    """The namespaces of one cluster that its tenant's data list."""
+    """Namespaces of one cluster, from the data of its tenant."""
 
     name: str
     cluster: str
@@ -75,28 +75,28 @@ class ClusterNamespacesInput:
     api: Address
     """Address of the cluster's control plane."""
     service: Address
-    """Address by which pods call it, that of Service ``kubernetes``."""
+    """Address of Service ``kubernetes``, by which pods call the control plane."""
     inside: tuple[Network, ...]
     """Prefixes of the cluster's nodes, pods and Services."""
     hidden: tuple[Network, ...]
-    """Networks of the region that no tenant may see."""
+    """Networks of the region that tenants must not reach."""
     watchers: tuple[str, ...] = ()
-    """Namespaces whose pods read figures of all others."""
+    """Namespaces whose pods scrape metrics from all other namespaces."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return each namespace, and then what holds in it."""
-        closed = any(one.spec.isolation is NamespaceIsolation.DEFAULT_DENY for one in self.namespaces)
+        """Return all namespaces, then their policies, quotas, limits and role bindings."""
+        isolated = any(team.spec.isolation is NamespaceIsolation.DEFAULT_DENY for team in self.namespaces)
         return (
-            *(self._namespace(one.spec) for one in self.namespaces),
-            *(item for one in self.namespaces for item in self._within(one)),
-            *(self._guard() if closed else ()),
+            *(self._namespace(team.spec) for team in self.namespaces),
+            *(item for team in self.namespaces for item in self._within(team)),
+            *(self._guard() if isolated else ()),
         )
 
     def _guard(self) -> tuple[Manifest, ...]:
-        """Return what keeps members of teams from writing policies, of which each one would let more through.
+        """Return the admission policy that keeps team members from writing NetworkPolicies, which only add access.
 
-        Kubernetes' role ``edit`` lets them. Whoever may delete the namespace may write its policies: administrators,
-        the platform, and the controller that empties a namespace that goes.
+        Kubernetes' role ``edit`` would permit it. Accounts that may delete the namespace may write its policies:
+        administrators, the platform, and the controller that empties a deleted namespace.
         """
         where = {"namespaceSelector": {"matchLabels": {keys.ISOLATION: NamespaceIsolation.DEFAULT_DENY.value}}}
         rule = {
@@ -106,16 +106,16 @@ class ClusterNamespacesInput:
             "resources": ["networkpolicies"],
         }
         allowed = "authorizer.group('').resource('namespaces').name(request.namespace).check('delete').allowed()"
-        told = "policies of this namespace are made from the data of the tenant; name there whom it admits"
+        message = "policies of this namespace are made from the data of the tenant; name there whom it admits"
         spec = {
             "failurePolicy": "Fail",
             "matchConstraints": {"resourceRules": [rule]},
-            "validations": [{"expression": allowed, "message": told, "reason": "Forbidden"}],
+            "validations": [{"expression": allowed, "message": message, "reason": "Forbidden"}],
         }
-        bound = {"policyName": GUARD, "validationActions": ["Deny"], "matchResources": where}
+        binding = {"policyName": GUARD, "validationActions": ["Deny"], "matchResources": where}
         return (
             manifest(_ADMISSION, "ValidatingAdmissionPolicy", GUARD, cluster=self.cluster, spec=spec),
-            manifest(_ADMISSION, "ValidatingAdmissionPolicyBinding", GUARD, cluster=self.cluster, spec=bound),
+            manifest(_ADMISSION, "ValidatingAdmissionPolicyBinding", GUARD, cluster=self.cluster, spec=binding),
         )
 
     def _namespace(self, spec: NamespaceSpec) -> Manifest:
@@ -125,18 +125,18 @@ class ClusterNamespacesInput:
         }
         return namespace(spec.name, labels=labels, cluster=self.cluster)
 
-    def _within(self, one: TeamNamespace) -> Iterator[Manifest]:
-        spec = one.spec
+    def _within(self, team: TeamNamespace) -> Iterator[Manifest]:
+        spec = team.spec
         place: dict[str, Any] = {"namespace": spec.name, "cluster": self.cluster}
         if spec.isolation is NamespaceIsolation.DEFAULT_DENY:
-            yield manifest(f"{_POLICIES}/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(one))
+            yield manifest(f"{_POLICIES}/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(team))
         if spec.quota is not None:
             yield manifest("v1", "ResourceQuota", "namespace", **place, spec={"hard": _hard(spec.quota)})
         if requests := spec.container_requests:
-            asked = {"cpu": f"{requests.millicpus}m", "memory": requests.memory}
-            limits = [{"type": "Container", "defaultRequest": asked}]
+            defaults = {"cpu": f"{requests.millicpus}m", "memory": requests.memory}
+            limits = [{"type": "Container", "defaultRequest": defaults}]
             yield manifest("v1", "LimitRange", "namespace", **place, spec={"limits": limits})
-        for role, group in one.groups.items():
+        for role, group in team.groups.items():
             yield manifest(
                 f"{RBAC}/v1",
                 "RoleBinding",
@@ -146,9 +146,9 @@ class ClusterNamespacesInput:
                 subjects=[{"apiGroup": RBAC, "kind": "Group", "name": group}],
             )
 
-    def _policy(self, one: TeamNamespace) -> dict[str, Any]:
-        """Return all that pods of a namespace may do; answers pass with their connection."""
-        spec = one.spec
+    def _policy(self, team: TeamNamespace) -> dict[str, Any]:
+        """Return the allowed connections of a namespace's pods; replies on allowed connections pass."""
+        spec = team.spec
         outside = anywhere(*self.hidden, *self.inside)
         admitted = dict.fromkeys((*spec.admits, *self.watchers))
         peers: list[Peer] = [SAME_NAMESPACE, *map(in_namespace, admitted)]
@@ -164,9 +164,9 @@ class ClusterNamespacesInput:
                 outgoing(SAME_NAMESPACE, *map(in_namespace, hosts)),
                 outgoing({**in_namespace(DNS_NAMESPACE), **_DNS_PODS}, ports=(_DNS,), protocols=("UDP", "TCP")),
                 outgoing(within(self.api), ports=(API_PORT,)),
-                # Some networks judge packets before they know which pod a Service leads to.
+                # Some CNIs apply policies before they resolve a Service to a pod.
                 outgoing(within(self.service), ports=(_HTTPS,)),
-                *([outgoing(*map(within, one.stores))] if one.stores else []),
+                *([outgoing(*map(within, team.stores))] if team.stores else []),
                 *([outgoing(outside)] if spec.egress is NamespaceEgress.PUBLIC else []),
             ],
         }

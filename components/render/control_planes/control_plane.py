@@ -1,4 +1,4 @@
-"""A tenant's control plane as its backends see it: the wish, the address and the data store it was given."""
+"""A tenant's control plane as input of its backends: the spec, and the allocated address and data store."""
 
 from __future__ import annotations
 
@@ -19,105 +19,107 @@ from components.specs.pools.intents import NodeIntent
 
 API_PORT = 6443
 ADDRESS_POOL = "control-plane-vips"
-"""Pool of MetalLB that each control plane asks for its own address by name."""
+"""MetalLB address pool from which each control plane requests a specific address."""
 READY = Readiness(
     conditions=("jsonpath={.status.initialization.controlPlaneInitialized}=true", "condition=Available"),
     timeout_seconds=1200,
 )
-"""Conditions under which a control plane serves, in the words of Cluster API that all backends write; nodes are not
-waited for."""
+"""Conditions of a serving control plane, from the contract of Cluster API that all backends implement. They do not
+depend on nodes."""
 HOST_NAME = "external-dns.alpha.kubernetes.io/hostname"
-"""Annotation of a Service by which it asks ExternalDNS for a name."""
+"""Annotation of a Service by which it requests a DNS name from ExternalDNS."""
 _NAMES_BY = "external-dns.alpha.kubernetes.io/controller"
-"""Annotation that says who writes the name; ExternalDNS calls itself ``dns-controller``."""
+"""Annotation with the controller that writes the name; the value of ExternalDNS is ``dns-controller``."""
 MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | MadeEtcd
-"""What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
+"""Data store of a cluster: the entry of a shared one, or the definition of a dedicated etcd."""
 ZONE = "topology.kubernetes.io/zone"
-"""Label of the management cluster's hosts by what fails together."""
+"""Label of the management cluster's hosts with their failure domain."""
 _HOST = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
-    """One control plane, in the terms that no backend owns."""
+    """A control plane, independent of its backend."""
 
     spec: ClusterSpec
     tenant: str
     version: KubernetesVersion
-    """Kubernetes version that it runs, whatever the cluster wishes for next."""
+    """Kubernetes version that it runs, even if the cluster's spec requests another."""
     network: VpcAllocation
-    """Numbers of the cluster's VPC."""
+    """Allocated prefixes and numbers of the cluster's VPC."""
     vip: Address
     data_store: DataStore
-    """Data store that has its state, whatever the cluster wishes for next."""
+    """Data store that contains its state, even if the cluster's spec requests another."""
     nodes: int
-    """Most nodes that the cluster may come to run."""
+    """Maximum number of nodes of the cluster."""
     hosts: int | None
-    """Hosts of the management cluster for control planes; None where nobody says how many there are."""
+    """Number of management cluster hosts for control planes; None if unknown."""
     domain: Domain | None
-    """Domain in which control planes have names; None where they have none."""
+    """DNS domain of control planes; None if they have no names."""
     writes_names: bool = False
-    """Whether the region writes these names itself, and leaves it to nobody else."""
+    """Whether the region's own ExternalDNS writes these names, exclusively."""
     failure_domains: tuple[str, ...]
     """Failure domains in which the cluster has rollout groups, in order."""
     intents: tuple[NodeIntent, ...]
-    """Intents of the cluster's nodes, each once."""
+    """Distinct intents of the cluster's nodes."""
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the labels of each of its objects."""
+        """Return the labels of all its objects."""
         return {keys.TENANT: self.tenant, keys.CLUSTER: self.spec.name}
 
     @property
     def address_request(self) -> dict[str, str]:
-        """Return the annotations by which a Service asks for the control plane's address."""
-        asked = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
-        keeper = {_NAMES_BY: "dns-controller"} if self.writes_names else {}
-        return asked | keeper | given(**{HOST_NAME: self.host_name})
+        """Return the annotations by which a Service requests the control plane's address and DNS name."""
+        request = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
+        writer = {_NAMES_BY: "dns-controller"} if self.writes_names else {}
+        return request | writer | given(**{HOST_NAME: self.host_name})
 
     @property
     def host_name(self) -> str | None:
-        """Return the name of its address."""
+        """Return the DNS name of its address; None without a domain."""
         return f"{self.spec.name}.{self.domain}" if self.domain else None
 
     @property
     def names(self) -> list[str]:
-        """Return all names and addresses that its certificate is good for."""
+        """Return all names and addresses of its certificate (SANs)."""
         names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.spec.api_server.additional_sans]
         return list(dict.fromkeys(names))
 
     @property
     def protected(self) -> bool:
-        """Tell whether nothing that holds the tenant's state may be deleted."""
+        """Return whether objects with the tenant's state are protected from deletion."""
         return not self.spec.retire
 
     @property
     def events_apart(self) -> bool:
-        """Tell whether events have an etcd of their own."""
-        own = isinstance(self.data_store, MadeEtcd)
-        return own and self.spec.control_plane.events is Events.APART
+        """Return whether events are stored in a separate etcd."""
+        dedicated = isinstance(self.data_store, MadeEtcd)
+        return dedicated and self.spec.control_plane.events is Events.APART
 
     @property
     def kubelet(self) -> Mapping[str, Any]:
-        """Return what nodes that join find of ``KubeletConfiguration``, if their templates are too old to say it."""
-        return next((one.kubelet_configuration for one in self.intents if one.revision in CLUSTER_WIDE), {})
+        """Return the cluster-wide ``KubeletConfiguration`` for nodes with templates too old to contain it."""
+        cluster_wide = (intent for intent in self.intents if intent.revision in CLUSTER_WIDE)
+        return next((intent.kubelet_configuration for intent in cluster_wide), {})
 
 
 def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | None = None) -> list[dict[str, Any]]:
-    """Return the constraints that keep the ``count`` pods with these labels apart, as far as there is room.
+    """Return the topology spread constraints of the ``count`` pods with these labels, over zones and hosts.
 
-    Where the management cluster has a host for each of them, no two share one: a pod waits rather. Zones and hosts are
-    the management cluster's; where racks fail together, its nodes have the rack as their zone. With ``alike``, a label,
-    pods of each of its values are spread by themselves: old ones and new ones, or those of each component.
+    If the management cluster has at least ``count`` hosts, pods never share a host: a pod stays pending instead. Zones
+    and hosts are those of the management cluster; if racks are its failure domains, the zone of its nodes is the rack.
+    With ``alike``, a label key, pods are spread separately for each value: old and new pods, or those of each
+    component.
     """
-    apart = hosts is not None and hosts >= count
+    enough_hosts = hosts is not None and hosts >= count
     return [
         {
             "maxSkew": 1,
             "topologyKey": key,
-            "whenUnsatisfiable": "DoNotSchedule" if apart and key == _HOST else "ScheduleAnyway",
+            "whenUnsatisfiable": "DoNotSchedule" if enough_hosts and key == _HOST else "ScheduleAnyway",
             "labelSelector": {"matchLabels": pods},
             **given(matchLabelKeys=[alike] if alike else None),
         }

@@ -1,4 +1,4 @@
-"""Snapshots of an etcd: a CronJob that saves one and copies it to a bucket, without a shell in either image."""
+"""Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. Its images need no shell."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SNAPSHOT_TOOL = "etcd"
 UPLOAD_TOOL = "rclone"
 _SNAPSHOTS = "/snapshots"
 _SECONDS = 3600
-"""How many seconds a snapshot may take before it is given up, so that the next one can begin."""
+"""Deadline of a backup in seconds, after which it is aborted so that the next run can start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """When snapshots are taken and where they go, and the images that do it."""
+    """Schedule and destination of snapshots, and the images of the job."""
 
     spec: BackupSpec
     snapshot_image: str
@@ -45,7 +45,7 @@ def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
         "name": "snapshot",
         "image": backup.snapshot_image,
         "command": ["etcdctl"],
-        # The name of the pod holds the time for which it was scheduled.
+        # The name of the pod contains its scheduled time.
         "args": ["snapshot", "save", f"{_SNAPSHOTS}/$(POD).db"],
         "env": [
             {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},

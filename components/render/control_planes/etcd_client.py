@@ -1,4 +1,4 @@
-"""Jobs that speak to an etcd: by which address, with which certificates, and in what kind of pod."""
+"""Jobs that access an etcd: its address, client certificates and the spec of the pod."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _USER = 65532
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Etcd:
-    """An etcd, and the Secrets by which it is reached."""
+    """Endpoint of an etcd, and the Secrets with the certificates for access."""
 
     endpoint: str
     authority: tuple[str, str]
-    """Secret and key of the certificate that vouches for the etcd."""
+    """Secret and key of the CA certificate of the etcd."""
     client: str
-    """Secret with the client's certificate, under ``tls.crt`` and ``tls.key``."""
+    """Secret with the client certificate, under ``tls.crt`` and ``tls.key``."""
 
 
 def job(etcd: Etcd, seconds: int, volumes: list[dict[str, Any]], **containers: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the spec of a Job of ``containers`` that may read the certificates of ``etcd``, ``seconds`` at most."""
+    """Return the spec of a Job that runs ``containers`` with the certificates of ``etcd``, for at most ``seconds``."""
     pod = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,

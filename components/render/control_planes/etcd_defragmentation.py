@@ -1,7 +1,8 @@
-"""Defragmentation of an etcd: free space goes back to the disk before the quota counts it as used.
+"""Defragmentation of an etcd, which releases free space to the disk before it exhausts the quota.
 
-A member answers nobody meanwhile, so that they take turns, the leader last, and only those that have much to give back
-(github.com/ahrtr/etcd-defrag, which Kubernetes' own documentation recommends).
+A member does not serve requests during its defragmentation. So members are defragmented one after another, the leader
+last, and only if they have enough free space to release (github.com/ahrtr/etcd-defrag, recommended by the Kubernetes
+documentation).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from components.specs.base import CronSchedule
 
 DEFRAGMENTATION_TOOL = "etcd-defrag"
 RULE = "dbQuotaUsage > 0.8 || dbSize - dbSizeInUse > 200*1024*1024"
-"""When a member is worth it: near its quota, or 200 MiB to give back (the default of k0smotron and kamaji-etcd)."""
+"""Condition for a member: near its quota, or 200 MiB of free space (the default of k0smotron and kamaji-etcd)."""
 _SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defragmentation:
-    """When an etcd is defragmented, and the image that does it."""
+    """Schedule and image of the defragmentation of an etcd."""
 
     schedule: CronSchedule
     image: str

@@ -1,4 +1,4 @@
-"""How an etcd is made, in terms that no backend owns, and what keeps it small and saved."""
+"""Definition of an etcd, independent of the backend, with its defragmentation and backup."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from components.specs.control_planes.data_stores import DedicatedDataStoreSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
-    """When an etcd is defragmented, and when and where it is saved."""
+    """Defragmentation and backup of an etcd."""
 
     defragmentation: Defragmentation
     backup: Backup | None
-    """How snapshots are saved; None where they are not."""
+    """Backup of snapshots; None for no backup."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeEtcd:
-    """An etcd that the library makes."""
+    """An etcd that the library creates."""
 
     spec: DedicatedDataStoreSpec
     upkeep: Upkeep
     hosts: int | None
-    """Hosts of the management cluster for its members; None where nobody says how many there are."""
+    """Number of management cluster hosts for its members; None if unknown."""
 
 
 def render_upkeep(
     name: str, namespace: str, labels: dict[str, str], etcd: Etcd, upkeep: Upkeep, *, folder: str
 ) -> Iterator[Manifest]:
-    """Yield the CronJobs of the etcd ``name``; snapshots go to ``folder`` of the bucket."""
+    """Yield the CronJobs of the etcd ``name``; snapshots are saved in ``folder`` of the bucket."""
     yield render_defragmentation(f"{name}-defrag", namespace, labels, etcd, upkeep.defragmentation)
     if upkeep.backup is not None:
         yield render_backup(f"{name}-backup", namespace, labels, etcd, upkeep.backup, folder=folder)

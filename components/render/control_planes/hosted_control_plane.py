@@ -1,7 +1,7 @@
-"""A tenant's Kubernetes API as pods of the management cluster, under Cluster API; one module a backend.
+"""A tenant's control plane as pods of the management cluster, managed by Cluster API; each backend has its own module.
 
-One address (VIP) is known before anything is made: the infrastructure cluster, the control plane and its Service all
-get it from the same place.
+The address (VIP) is allocated before any object is created. The infrastructure cluster, the control plane and its
+Service all get it from the same allocation.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from components.specs.region.region import ControlPlaneBackend
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedControlPlaneInput(ControlPlane):
-    """The control plane of one cluster, and who provides it and the nodes."""
+    """Control plane of one cluster, with the backends for the control plane and for the nodes."""
 
     name: str
     backend: ControlPlaneBackend
     bare_metal: BareMetalBackend
     lets_dpus_go: bool = False
-    """Whether the platform lets the DPUs of its hosts go, so that it may empty hosts."""
+    """Whether the platform releases the maintenance hold of the hosts' DPUs, and so may drain hosts."""
     windows: PoolWindows | None = None
-    """Window that holds the rolls of the cluster's pools; None when nothing holds them."""
+    """Maintenance window for rollouts of the cluster's pools; None if rollouts are not restricted."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the objects of one control plane, in the order they are applied.
+        """Return the objects of one control plane, in the order in which they are applied.
 
-        The control plane comes last: it is awaited, and its provider does nothing before the Cluster owns it.
+        The control plane is last: it is awaited, and its provider does nothing before the Cluster owns it.
         """
         infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
-        *needs, plane = CONTROL_PLANES[self.backend].render(self)
+        *prerequisites, plane = CONTROL_PLANES[self.backend].render(self)
         seed, windows = self.spec.cni_seed, self.windows
         return (
-            *needs,
+            *prerequisites,
             *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
             *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),
             infrastructure,
@@ -52,7 +52,7 @@ class HostedControlPlaneInput(ControlPlane):
 
 
 def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:
-    """Return what applies the manifests of the first nodes' network, once: afterwards the cluster keeps them."""
+    """Return the ClusterResourceSet that applies the manifests of the CNI once; later the cluster maintains them."""
     name = control_plane.spec.name
     return manifest(
         "addons.cluster.x-k8s.io/v1beta2",
@@ -91,5 +91,5 @@ def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manif
 
 
 def _blocks(network: VpcAllocation, kind: str) -> list[str]:
-    """Return the prefix for ``kind`` of each family that the cluster has, that of its node addresses first."""
+    """Return the prefix for ``kind`` of each IP family of the cluster, starting with the family of node addresses."""
     return [str(prefix) for prefix in (getattr(network, kind), network.ipv6.get(kind)) if prefix is not None]

@@ -1,14 +1,15 @@
-"""Control planes by k0smotron: k0s in pods of the management cluster, an etcd for each cluster unless it names a store.
+"""Control planes by k0smotron: k0s in pods of the management cluster, with an etcd per cluster or a named data store.
 
-Nodes of such a cluster are k0s nodes: their bootstrap template is another kind, and the image must bring k0s.
+Nodes of such a cluster are k0s nodes: their bootstrap template has a different kind, and the image must contain k0s.
 
-- A dedicated data store is k0smotron's own etcd. It has as many members as its replicas need, whatever ``members``
-  says.
-- A store of ``region.yaml`` is somebody else's, reached by kine: its Secret, in the cluster's namespace, holds the data
-  source's URL and its endpoints are not used. Upstream measured write errors of 9-45 % on SQL behind kine, so this is
-  for labs.
-- Its controllers are providers of Cluster API and nothing else (``cluster_api``).
-- It has no place for events of their own, and its konnectivity agents run on every node; ``check`` refuses both.
+- A dedicated data store is k0smotron's own etcd. The number of its members follows from the replicas, independent of
+  ``members``.
+- A data store of ``region.yaml`` is external and accessed through kine. Its Secret, in the cluster's namespace,
+  contains the URL of the data source; its endpoints are not used. Upstream measured write errors of 9-45 % on SQL
+  behind kine, so this is for labs.
+- Its controllers are installed only as providers of Cluster API (``cluster_api``).
+- It supports neither a separate store for events nor a number of konnectivity agents, since an agent runs on every
+  node; ``check`` rejects both settings.
 """
 
 from __future__ import annotations
@@ -41,25 +42,25 @@ _KONNECTIVITY_PORT = 8132
 _COMPONENT = "app.kubernetes.io/component"
 _SERVERS = "cluster.x-k8s.io/control-plane"
 _K0S_RELEASE = "k0s.0"
-"""Build of k0s for a Kubernetes version; an image tag has no plus sign, so that it follows a hyphen."""
+"""Build of k0s for a Kubernetes version. It follows a hyphen, since image tags cannot contain a plus sign."""
 _METRICS_PORT = 8090
-"""Port at which the sidecar hands out what it scraped from API server, controller manager, scheduler and etcd."""
+"""Port of the sidecar that exposes the metrics of API server, controller manager, scheduler and etcd."""
 _PROFILE = "default"
-"""The worker profile that nodes take which name none; values given to it are put over k0s' own."""
+"""Worker profile of nodes that select none; its values override k0s' own."""
 
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
-    """Return the control plane, after what watches and saves it."""
+    """Return the monitoring, disruption budgets and backup of the control plane, then the control plane itself."""
     name, labels = control_plane.spec.name, control_plane.labels
     store = control_plane.data_store
-    own, backup = (False, None) if isinstance(store, DataStoreSpec) else (True, store.upkeep.backup)
+    dedicated, backup = (False, None) if isinstance(store, DataStoreSpec) else (True, store.upkeep.backup)
     servers, replicas = {**_pods(name), _SERVERS: "true"}, control_plane.spec.control_plane.replicas
     return (
         metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name)]),
-        rules(name, labels, etcd=own),
+        rules(name, labels, etcd=dedicated),
         *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
-        *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if own else ()),
+        *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if dedicated else ()),
         *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),
         _control_plane(control_plane),
     )
@@ -68,7 +69,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 def _control_plane(control_plane: ControlPlane) -> Manifest:
     cluster, vip = control_plane.spec, str(control_plane.vip)
     name, replicas = cluster.name, cluster.control_plane.replicas
-    # Its konnectivity server is a child of k0s, in what is left of the machine.
+    # Its konnectivity server is a child process of k0s and uses the remainder of the machine.
     components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
     return manifest(
         "controlplane.cluster.x-k8s.io/v1beta2",
@@ -83,14 +84,14 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             "replicas": replicas,
             "externalAddress": vip,
             "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},
-            # The Service has no field for its address or annotations; a patch of what is generated is the only way.
+            # No field sets the address or annotations of the Service; a patch of the generated object is the only way.
             "patches": [_annotated("Service", control_plane.address_request)],
             "storage": _storage(control_plane),
             "k0sConfig": _k0s(control_plane),
             **given(mounts=[_mount(item) for item in files(cluster)]),
             "resources": resources(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
-            # They are those of its etcd too, which each component's label keeps apart.
+            # The constraints also apply to its etcd; the component label separates the two sets of pods.
             "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _COMPONENT),
         },
     )
@@ -131,17 +132,17 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
     cluster, network = control_plane.spec, control_plane.network
     gates = feature_gates(cluster)
-    # k0s' own length, /117, fits into no prefix for pods that Cilium divides alike.
-    parts = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
+    # No pod prefix supports both k0s' default length of node prefixes, /117, and Cilium's.
+    node_prefix = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
     return {
         "apiVersion": "k0s.k0sproject.io/v1beta1",
         "kind": "ClusterConfig",
         "metadata": {"name": "k0s"},
         "spec": {
             "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster, control_plane.nodes))},
-            **given(controllerManager=given(extraArgs=gates | parts), scheduler=given(extraArgs=gates)),
+            **given(controllerManager=given(extraArgs=gates | node_prefix), scheduler=given(extraArgs=gates)),
             "network": {
-                # k0s would bring a CNI of its own choice; ours comes as an add-on or with the VPC.
+                # Disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
                 "provider": "custom",
                 "podCIDR": str(network.pods),
                 "serviceCIDR": str(network.services),
@@ -155,7 +156,7 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _dual_stack(network: VpcAllocation) -> dict[str, Any]:
-    """Return the ranges of IPv6; k0smotron takes both families from the Cluster where nothing is said here."""
+    """Return the IPv6 ranges. Without this section, k0smotron uses both families of the Cluster."""
     if not network.ipv6:
         return {}
     return {
@@ -166,13 +167,13 @@ def _dual_stack(network: VpcAllocation) -> dict[str, Any]:
 
 
 def _profiles(control_plane: ControlPlane) -> list[dict[str, Any]]:
-    """Return the settings of kubelets: those of nodes that name no profile, then one for each kind of node."""
-    found = {_PROFILE: dict(control_plane.kubelet)} if control_plane.kubelet else {}
+    """Return the worker profiles: the default for nodes that select none, then one for each kind of node."""
+    profiles = {_PROFILE: dict(control_plane.kubelet)} if control_plane.kubelet else {}
     for intent in control_plane.intents:
         if intent.revision not in CLUSTER_WIDE:
             values = settings(intent.kubelet_configuration, intent.max_pods)
-            found[profile(values)] = values
-    return [{"name": name, "values": values} for name, values in found.items()]
+            profiles[profile(values)] = values
+    return [{"name": name, "values": values} for name, values in profiles.items()]
 
 
 def _mount(item: Files) -> dict[str, Any]:
@@ -180,8 +181,8 @@ def _mount(item: Files) -> dict[str, Any]:
 
 
 def _endpoint(cluster: str) -> dict[str, Any]:
-    # The sidecar calls its jobs otherwise, and its label "component" by the names of the programs.
-    renamed = [
+    # The sidecar sets other job names; its label "component" is the name of the program.
+    job_names = [
         ("kube-apiserver", "apiserver"),
         *((name, name) for name in ("kube-controller-manager", "kube-scheduler", "etcd")),
     ]
@@ -193,14 +194,14 @@ def _endpoint(cluster: str) -> dict[str, Any]:
             "targetLabel": "job",
             "replacement": job,
         }
-        for component, job in renamed
+        for component, job in job_names
     ]
-    named = {"action": "replace", "targetLabel": "cluster", "replacement": cluster}
+    cluster_label = {"action": "replace", "targetLabel": "cluster", "replacement": cluster}
     return {
         "port": "metrics",
         "interval": INTERVAL,
         "honorLabels": True,
-        "metricRelabelings": [*jobs, named],
+        "metricRelabelings": [*jobs, cluster_label],
     }
 
 

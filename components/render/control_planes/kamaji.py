@@ -1,7 +1,7 @@
-"""Control planes by Kamaji: pods of the management cluster, their objects in an etcd that clusters share or own.
+"""Control planes by Kamaji: pods of the management cluster, with a shared or dedicated etcd.
 
-Kamaji only checks the infrastructure cluster's endpoint, it never patches one: the address is known before anything is
-made, and stands in every place that needs it.
+Kamaji only checks the endpoint of the infrastructure cluster and never patches it. The address is allocated before any
+object is created, and is rendered into every object that needs it.
 """
 
 from __future__ import annotations
@@ -26,34 +26,35 @@ from components.specs.region.region import ControlPlanesSpec
 CHART = "kamaji"
 NAMESPACE = "kamaji-system"
 ONE_FAMILY_UNTIL = "v0.20.0"
-"""Last release of its provider that takes the first range for pods and Services of a Cluster, and no further one
+"""Last release of its provider that uses only the first range for pods and Services of a Cluster
 (clastix/cluster-api-control-plane-provider-kamaji:controllers/kamajicontrolplane_controller_tcp.go, #381)."""
 CLUSTERS_PER_WORKER = 10
-"""Control planes that share a worker when all change at once, as in an upgrade of Kamaji; upstream has one for all."""
-_MEMORY_LEAST, _MEMORY_EACH = 100, 6
-"""MiB that its chart allows, for few control planes, and that upstream measured for each."""
-_CPU_LEAST, _CPU_EACH = 200, 12
-"""The same of thousandths of a CPU."""
+"""Control planes per worker, for simultaneous changes of all such as an upgrade of Kamaji; upstream's default is one
+worker in total."""
+_BASE_MEMORY, _MEMORY_PER_CLUSTER = 100, 6
+"""Memory in MiB: the chart's default for few control planes, and upstream's measurement per control plane."""
+_BASE_CPU, _CPU_PER_CLUSTER = 200, 12
+"""CPU in millicores: the chart's default for few control planes, and upstream's measurement per control plane."""
 _DNS_INDEX = 10
-"""Place of the cluster's DNS address among the services, by kubeadm's convention."""
+"""Index of the cluster's DNS address in the Service range, by kubeadm's convention."""
 _STORE_SECONDS = 600
 _KONNECTIVITY_PORT = 8132
-"""Upstream's own, which it asks for wherever anything is said of the server."""
+"""Upstream's default port of the konnectivity server, required as soon as any field of the server is set."""
 _REVISION = "pod-template-hash"
 _METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
 _EVENTS = "/events"
 _ACCOUNT = "control-plane"
-"""ServiceAccount of API servers' pods, which need no token: each has a kubeconfig of the tenant's API (Kamaji's own
-default is the account ``default``, whose token is in every pod)."""
+"""ServiceAccount of API server pods. They need no token, since each has a kubeconfig for the tenant's API. Kamaji's
+default is the account ``default``, whose token is mounted in every pod."""
 
 
 def operator(control_planes: ControlPlanesSpec) -> Operator:
-    """Return Kamaji, whose default data store is the one of DPUs if there is one, else the first shared one."""
+    """Return Kamaji. Its default data store is the store for DPUs if it exists, otherwise the first shared one."""
     stores = [store.name for store in control_planes.data_stores]
     default = DPU_STORE if DPU_STORE in stores else next(iter(stores), None)
     size = {
-        "cpu": f"{_CPU_LEAST + _CPU_EACH * control_planes.max_clusters}m",
-        "memory": f"{_MEMORY_LEAST + _MEMORY_EACH * control_planes.max_clusters}Mi",
+        "cpu": f"{_BASE_CPU + _CPU_PER_CLUSTER * control_planes.max_clusters}m",
+        "memory": f"{_BASE_MEMORY + _MEMORY_PER_CLUSTER * control_planes.max_clusters}Mi",
     }
     return Operator(
         chart=CHART,
@@ -69,7 +70,7 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
 
 
 def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
-    """Return Cluster API's providers of control planes by Kamaji, whose nodes join by kubeadm."""
+    """Return the Cluster API providers for control planes by Kamaji, whose nodes join by kubeadm."""
     return (
         Provider(role="bootstrap", name="kubeadm", namespace="capi-kubeadm-bootstrap-system", release="core"),
         Provider(
@@ -79,12 +80,12 @@ def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
 
 
 def workers(control_planes: ControlPlanesSpec) -> int:
-    """Return how many control planes Kamaji, and its provider of Cluster API, look at side by side."""
+    """Return the number of control planes that Kamaji and its Cluster API provider each reconcile in parallel."""
     return math.ceil(control_planes.max_clusters / CLUSTERS_PER_WORKER)
 
 
 def data_store(store: DataStoreSpec) -> Manifest:
-    """Return a data store whose etcd somebody else made."""
+    """Return a data store with an external etcd."""
 
     def secret(key: str) -> dict[str, object]:
         return {"secretReference": {"name": store.secret, "namespace": NAMESPACE, "keyPath": key}}
@@ -107,7 +108,7 @@ def data_store(store: DataStoreSpec) -> Manifest:
 
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
-    """Return the control plane, after the etcd of its own if it has one and what watches it."""
+    """Return the dedicated etcd if any, the monitoring, and last the control plane."""
     store, account = control_plane.data_store, _account(control_plane)
     if isinstance(store, DataStoreSpec):
         return (*_monitors(control_plane, etcd=False), account, _control_plane(control_plane, store.name))
@@ -135,7 +136,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
         namespace=name,
         labels=control_plane.labels,
         protect=control_plane.protected,
-        # It stays available while it is upgraded: only the version tells that the new one serves.
+        # It stays available during an upgrade: only the version shows that the new one serves.
         readiness=Readiness(
             conditions=(*READY.conditions, f"jsonpath={{.status.version}}={version}"),
             timeout_seconds=READY.timeout_seconds,
@@ -182,7 +183,7 @@ def _network(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
-    """Return the server, and agents on the host's network and every kind of node: they start before the network."""
+    """Return server and agents. Agents use the host network and tolerate all taints: they start before the CNI."""
     count = control_plane.spec.control_plane.konnectivity_agents
     number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
     return {
@@ -192,7 +193,7 @@ def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _kubelet(control_plane: ControlPlane) -> dict[str, Any]:
-    # Adding a key that is there replaces it (RFC 6902).
+    # Adding an existing key replaces its value (RFC 6902).
     return given(
         configurationJSONPatches=[
             {"op": "add", "path": f"/{key}", "value": value} for key, value in control_plane.kubelet.items()
@@ -205,8 +206,8 @@ def _overrides(control_plane: ControlPlane) -> Iterator[dict[str, str]]:
         yield {"resource": _EVENTS, "dataStore": kamaji_etcd.events_store(control_plane)}
 
 
-def _arguments(given_flags: dict[str, str]) -> list[str]:
-    return [f"--{name}={value}" for name, value in given_flags.items()]
+def _arguments(options: dict[str, str]) -> list[str]:
+    return [f"--{name}={value}" for name, value in options.items()]
 
 
 def _mount(item: Files) -> dict[str, Any]:
@@ -218,7 +219,7 @@ def _pods(name: str) -> dict[str, str]:
 
 
 def budget(name: str, replicas: int, *, namespace: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return what keeps API servers of the control plane ``name`` through drains of the management cluster."""
+    """Return the budget of API servers of control plane ``name`` for drains of the management cluster."""
     return serving_budget(f"{name}-control-plane", _pods(name), replicas, namespace=namespace, labels=labels)
 
 
@@ -241,7 +242,7 @@ def _endpoint(cluster: str, job: str) -> dict[str, Any]:
         "interval": INTERVAL,
         "relabelings": relabelled(cluster, job),
         "tlsConfig": {
-            # Only the API server has a certificate of the cluster's authority, the others sign their own.
+            # Only the API server has a certificate of the cluster's CA; the others have self-signed certificates.
             **(authority if job == "apiserver" else {"insecureSkipVerify": True}),
             "cert": {"secret": {"name": client, "key": "apiserver-kubelet-client.crt"}},
             "keySecret": {"name": client, "key": "apiserver-kubelet-client.key"},

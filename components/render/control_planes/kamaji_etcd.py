@@ -1,7 +1,7 @@
-"""Etcds that Kamaji keeps control planes in, made by their chart: one that clusters share, or one cluster's own.
+"""Etcds for control planes by Kamaji, installed by their chart: shared by clusters, or dedicated to one cluster.
 
-A cluster with events apart has two, which trust one authority, since an API server has one client certificate for all
-its etcds.
+A cluster with a separate store for events has two etcds. Both trust the same CA, since an API server has a single
+client certificate for all its etcds.
 """
 
 from __future__ import annotations
@@ -21,61 +21,61 @@ from components.render.region.monitors import etcd_rules, pod_monitor
 from components.render.region.operators import Operator, cluster_release
 
 CHART = "kamaji-etcd"
-"""Chart that is needed where a data store is made."""
+"""Chart that installs the etcd of a data store."""
 NAMESPACE = "data-stores"
-"""Namespace of the etcds that clusters share; those of one cluster are in its own."""
+"""Namespace of shared etcds; dedicated etcds are in the namespace of their cluster."""
 MAIN_STORE, EVENTS_STORE = "etcd", "events"
-"""What is put behind a cluster's name to call its own data stores."""
+"""Suffixes of the names of a cluster's dedicated data stores."""
 _CLIENT_PORT = 2379
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedDataStore:
-    """A data store that several clusters share."""
+    """A data store that is shared by several clusters."""
 
     name: str
     etcd: MadeEtcd
     nodes: int
-    """Most nodes of its clusters."""
+    """Maximum number of nodes of its clusters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Made:
-    """An etcd that the chart makes."""
+class _EtcdRelease:
+    """An etcd that the chart installs."""
 
     name: str
-    """Name of the release, and of all that the chart makes."""
+    """Name of the release and of all objects of the chart."""
     data_store: str
-    """Name by which Kamaji knows it."""
+    """Name of its DataStore in Kamaji."""
     namespace: str
     labels: dict[str, str]
     authority: str
-    """Name of the etcd whose certificate authority it trusts: its own, or the one beside it."""
+    """Name of the etcd whose certificate authority it trusts: itself, or the main etcd of the same cluster."""
     etcd: MadeEtcd
     nodes: int
-    """Most nodes of its clusters."""
+    """Maximum number of nodes of its clusters."""
     folder: str
-    """Folder of the bucket that its snapshots are copied to."""
+    """Folder of its snapshots in the bucket."""
     protect: bool
 
 
 def main_store(control_plane: ControlPlane) -> str:
-    """Return the data store of everything, or of everything but events."""
+    """Return the name of the data store for all objects, except events if these are separate."""
     return f"{control_plane.spec.name}-{MAIN_STORE}"
 
 
 def events_store(control_plane: ControlPlane) -> str:
-    """Return the data store of events, where they are apart."""
+    """Return the name of the data store for events, if these are separate."""
     return f"{control_plane.spec.name}-{EVENTS_STORE}"
 
 
 def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
-    """Yield the etcds of a cluster, with what watches and saves them.
+    """Yield the dedicated etcds of a cluster with their monitoring and backup.
 
-    Events are not saved: nobody would want them back.
+    The etcd of events has no backup, since restoring events is of no use.
     """
     cluster, name = control_plane.spec.name, main_store(control_plane)
-    main = _Made(
+    main = _EtcdRelease(
         name=name,
         data_store=name,
         namespace=cluster,
@@ -93,19 +93,19 @@ def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
 
 
 def endpoints(name: str, members: int) -> tuple[str, ...]:
-    """Return where the members of the shared data store ``name`` answer, as its DataStore says."""
+    """Return the endpoints of the members of shared data store ``name``, as in its DataStore."""
     etcd = f"{name}-{MAIN_STORE}"
-    return tuple(f"{etcd}-{one}.{etcd}.{NAMESPACE}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}" for one in range(members))
+    return tuple(f"{etcd}-{index}.{etcd}.{NAMESPACE}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}" for index in range(members))
 
 
 def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
-    """Yield the etcd of a data store that clusters share, with what watches and saves it.
+    """Yield the etcd of a shared data store with its monitoring and backup.
 
-    Its objects are called otherwise than the data store: a chart that is called ``default`` would take the namespace's
-    own service account.
+    Its objects have a suffix, so their names differ from the data store's: a release named ``default`` would take over
+    the ServiceAccount ``default`` of the namespace.
     """
     name = f"{store.name}-{MAIN_STORE}"
-    made = _Made(
+    release = _EtcdRelease(
         name=name,
         data_store=store.name,
         namespace=NAMESPACE,
@@ -116,50 +116,50 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
         folder=f"{NAMESPACE}/{store.name}",
         protect=True,
     )
-    yield from _etcd(made, store.name)
+    yield from _etcd(release, store.name)
     yield etcd_rules(name, NAMESPACE, store.name)
 
 
-def _etcd(made: _Made, watched_as: str) -> Iterator[Manifest]:
-    """Yield one etcd, whose series say that they are of the cluster ``watched_as``."""
-    name = made.name
-    place: dict[str, Any] = {"namespace": made.namespace, "labels": made.labels}
-    if made.authority == name:
+def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:
+    """Yield one etcd; its metrics have ``cluster_label`` as value of their label ``cluster``."""
+    name = release.name
+    place: dict[str, Any] = {"namespace": release.namespace, "labels": release.labels}
+    if release.authority == name:
         yield manifest("cert-manager.io/v1", "Issuer", name, **place, spec={"selfSigned": {}})
-    yield cluster_release(_operator(made), made.namespace, protect=made.protect)
-    yield pod_monitor(name, watched_as, _pods(name), **place)
-    yield from quorum_budget(name, _pods(name), made.etcd.spec.members, **place)
-    etcd = _reached(name, made.namespace)
-    yield from render_upkeep(name, made.namespace, made.labels, etcd, made.etcd.upkeep, folder=made.folder)
+    yield cluster_release(_operator(release), release.namespace, protect=release.protect)
+    yield pod_monitor(name, cluster_label, _pods(name), **place)
+    yield from quorum_budget(name, _pods(name), release.etcd.spec.members, **place)
+    etcd = _client(name, release.namespace)
+    yield from render_upkeep(name, release.namespace, release.labels, etcd, release.etcd.upkeep, folder=release.folder)
 
 
-def _operator(made: _Made) -> Operator:
-    name, spec = made.name, made.etcd.spec
+def _operator(release: _EtcdRelease) -> Operator:
+    name, spec = release.name, release.etcd.spec
     return Operator(
         chart=CHART,
         name=name,
-        namespace=made.namespace,
+        namespace=release.namespace,
         values={
             "fullnameOverride": name,
             "replicas": spec.members,
             "persistentVolumeClaim": {"size": spec.size, "storageClassName": spec.storage_class},
-            "datastore": {"enabled": True, "name": made.data_store},
+            "datastore": {"enabled": True, "name": release.data_store},
             "selfSignedCertificates": {"enabled": False},
             "certManager": {
                 "enabled": True,
-                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": made.authority},
-                "ca": {"create": name == made.authority, "nameOverride": f"{made.authority}-ca"},
+                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": release.authority},
+                "ca": {"create": name == release.authority, "nameOverride": f"{release.authority}-ca"},
                 "clientCert": {"nameOverride": f"{name}-client"},
             },
-            "resources": resources(made.nodes, Component.ETCD),
-            "topologySpreadConstraints": spread(_pods(name), spec.members, made.etcd.hosts),
+            "resources": resources(release.nodes, Component.ETCD),
+            "topologySpreadConstraints": spread(_pods(name), spec.members, release.etcd.hosts),
         },
-        # Its jobs ask the API as an account of the chart's own; members would have the token of ``default``.
+        # The chart's jobs use a separate ServiceAccount; members would mount the token of ``default``.
         tokenless=("StatefulSet",),
     )
 
 
-def _reached(name: str, namespace: str) -> Etcd:
+def _client(name: str, namespace: str) -> Etcd:
     return Etcd(
         endpoint=f"https://{name}-client.{namespace}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}",
         authority=(f"{name}-client", "ca.crt"),

@@ -1,9 +1,10 @@
-"""Which requests to a tenant cluster's API are answered first when all nodes come back at once.
+"""API priority and fairness in a tenant cluster for the case that all nodes reconnect simultaneously.
 
-Kubernetes keeps leases and status of nodes apart by itself, then what else kubelets ask, then leader elections. Agents
-that run on every node are not: each asks for all it watches when its node comes back. Those in ``kube-system`` share a
-level, and within it a queue, with the controllers that put nodes and pods right; those elsewhere share one with
-whatever the tenant runs. So they get a level of their own, in which each agent has queues of its own.
+Kubernetes itself has separate priority levels for leases and status of nodes, other requests of kubelets, and leader
+election. It has none for agents that run on every node, which list all watched objects when their node reconnects.
+Agents in ``kube-system`` share a level, and within it a queue, with the controllers that repair nodes and pods. Agents
+in other namespaces share a level with the tenant's workloads. So the platform's agents get a dedicated priority level,
+in which each agent has separate queues.
 """
 
 from __future__ import annotations
@@ -19,41 +20,41 @@ from components.render.network import kube_ovn
 from components.render.objects import manifest
 
 LEVEL = "platform-agents"
-"""Name of the level and of what leads to it; Kubernetes takes away only objects that it has annotated itself."""
+"""Name of the priority level and of its FlowSchema; Kubernetes deletes only objects with its own annotation."""
 _GROUP = "flowcontrol.apiserver.k8s.io/v1"
 _PRECEDENCE = 850
-"""Behind all that Kubernetes puts first (up to 800), before its rules for accounts of kube-system (900) and all others
-(9000)."""
+"""Precedence after the important built-in FlowSchemas (up to 800), and before those for accounts of kube-system (900)
+and for all other accounts (9000)."""
 _SHARES = 40
-"""Part of what a server answers at once, of 285 in all; as many as ``node-high`` and ``workload-high`` have."""
+"""Shares of a server's concurrency limit, of 285 in total; the same as ``node-high`` and ``workload-high``."""
 _LENT_PERCENT = 50
 _QUEUES, _QUEUES_OF_ONE, _LEAST_WAITING = 128, 6, 50
-"""Upstream's numbers: queues of a level, queues that the requests of one account are spread over, requests in each."""
+"""Upstream's defaults: queues per level, queues over which requests of an account are spread, requests per queue."""
 _SYSTEM = "kube-system"
 _EVERY = "*"
 _KUBE_PROXY = (_SYSTEM, "kube-proxy")
 """Installed by Kamaji and k0s."""
-_OTHERS: Mapping[str, tuple[tuple[str, str], ...]] = {
+_AGENTS_ELSEWHERE: Mapping[str, tuple[tuple[str, str], ...]] = {
     CILIUM: ((_SYSTEM, "cilium"),),
     CALICO: (("calico-system", _EVERY),),
     kube_ovn.CHART: tuple((_SYSTEM, name) for name in ("kube-ovn-cni", "ovn-ovs", "kube-ovn-app")),
 }
-"""Namespace and account of agents that a chart runs in a namespace that is not its own."""
+"""Namespace and account of agents that a chart runs in another namespace than that of its release."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPriorityInput:
-    """What the platform installs in one cluster, and how many nodes its agents come back with."""
+    """Charts that the platform installs in one cluster, and the size of the cluster."""
 
     name: str
     cluster: str
     nodes: int
-    """Most nodes of the cluster."""
+    """Maximum number of nodes of the cluster."""
     installed: tuple[tuple[str, str], ...]
-    """Chart and namespace of whatever the platform installs there."""
+    """Chart and namespace of everything that the platform installs in the cluster."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the level, and what leads requests of the platform's agents to it."""
+        """Return the priority level and the FlowSchema for requests of the platform's agents."""
         rules = {
             "subjects": [_subject(*account) for account in self._accounts()],
             "resourceRules": [
@@ -67,7 +68,7 @@ class RequestPriorityInput:
             ],
             "nonResourceRules": [{"verbs": [_EVERY], "nonResourceURLs": [_EVERY]}],
         }
-        leads = {
+        schema = {
             "priorityLevelConfiguration": {"name": LEVEL},
             "matchingPrecedence": _PRECEDENCE,
             "distinguisherMethod": {"type": "ByUser"},
@@ -75,14 +76,14 @@ class RequestPriorityInput:
         }
         return (
             manifest(_GROUP, "PriorityLevelConfiguration", LEVEL, cluster=self.cluster, spec=self._level()),
-            manifest(_GROUP, "FlowSchema", LEVEL, cluster=self.cluster, spec=leads),
+            manifest(_GROUP, "FlowSchema", LEVEL, cluster=self.cluster, spec=schema),
         )
 
     def _level(self) -> dict[str, Any]:
         queuing = {
             "queues": _QUEUES,
             "handSize": _QUEUES_OF_ONE,
-            # One request of an agent of each node has room; more than that is refused, and asked again a second later.
+            # Holds one request of an agent on each node; further requests are rejected and retried a second later.
             "queueLengthLimit": max(_LEAST_WAITING, math.ceil(self.nodes / _QUEUES_OF_ONE)),
         }
         limited = {
@@ -93,14 +94,14 @@ class RequestPriorityInput:
         return {"type": "Limited", "limited": limited}
 
     def _accounts(self) -> dict[tuple[str, str], None]:
-        """Return the accounts of agents, each once: all of a namespace of the platform's own, some of kube-system."""
-        others = (account for chart, _ in self.installed for account in _OTHERS.get(chart, ()))
-        own = ((place, _EVERY) for _, place in self.installed if place != _SYSTEM)
-        return dict.fromkeys((_KUBE_PROXY, *others, *own))
+        """Return the distinct accounts of agents: all of the platform's namespaces, and some of kube-system."""
+        others = (account for chart, _ in self.installed for account in _AGENTS_ELSEWHERE.get(chart, ()))
+        platform = ((place, _EVERY) for _, place in self.installed if place != _SYSTEM)
+        return dict.fromkeys((_KUBE_PROXY, *others, *platform))
 
 
 def _subject(namespace: str, name: str) -> dict[str, Any]:
-    """Return an account, or all of a namespace, by what an API server calls them; none of them need be there yet."""
+    """Return an account, or all accounts of a namespace, as subject of a FlowSchema; they need not exist yet."""
     if name == _EVERY:
         return {"kind": "Group", "group": {"name": f"system:serviceaccounts:{namespace}"}}
     return {"kind": "User", "user": {"name": f"system:serviceaccount:{namespace}:{name}"}}

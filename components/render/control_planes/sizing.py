@@ -1,13 +1,14 @@
-"""How much a control plane reserves, its limits, and how many requests it answers at once, by nodes of its cluster.
+"""Resource requests, limits and concurrent requests of a control plane, by the number of nodes of its cluster.
 
-The table is upstream's: the machines that Kubernetes' own ``kube-up`` took on GCE for a control plane with its etcd
+The table is from upstream: the machines that Kubernetes' own ``kube-up`` used on GCE for a control plane with its etcd
 (kubernetes.io, "Building large clusters", "Size of master and master components": n1-standard-1 to n1-standard-32,
-3.75 GiB a CPU). It was made for 5,000 nodes at most and not measured here; what was measured elsewhere fits: API
-servers of 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares are ours.
+3.75 GiB per CPU). It was designed for at most 5,000 nodes and was not measured for Jacquard. It is consistent with
+measurements elsewhere: API servers for 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares per component
+are Jacquard's own.
 
-Memory has a limit, twice what is reserved: without one, a process grows until the kernel of its host ends something of
-any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit: a slow server misses its probes, and a slow
-etcd its heartbeats.
+The memory limit is twice the request. Without a limit, a process can grow until the kernel of its host kills a process
+of any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit: a throttled server misses its probes, and a
+throttled etcd its heartbeats.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ MEBIBYTES_PER_CPU = 3840
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The machine for one replica of a control plane and one member of its etcd."""
+    """Machine for one replica of a control plane and one member of its etcd."""
 
     nodes: int | None
-    """Most nodes of a cluster that the machine is large enough for; None for any number."""
+    """Maximum number of nodes that the machine supports; None for no maximum."""
     cpus: int
 
     @property
     def memory_mebibytes(self) -> int:
-        """Return the memory of the machine."""
+        """Return the memory of the machine, in MiB."""
         return self.cpus * MEBIBYTES_PER_CPU
 
 
@@ -37,7 +38,7 @@ SIZES = (Size(5, 1), Size(10, 2), Size(100, 4), Size(250, 8), Size(500, 16), Siz
 
 
 class Component(Enum):
-    """A program that shares the machine with others; a little is left for what runs beside."""
+    """A program and its share of the machine; the shares leave a reserve for other processes."""
 
     API_SERVER = Fraction(1, 2)
     ETCD = Fraction(1, 4)
@@ -48,22 +49,22 @@ class Component(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """Requests that one API server answers at once; more of them wait, and then are refused."""
+    """Concurrent requests of one API server; further requests are queued, and then rejected."""
 
     above_nodes: int
-    """Nodes of a cluster that must be exceeded."""
+    """Number of nodes above which the row applies."""
     reads: int
     writes: int
 
 
 IN_FLIGHT = (InFlight(3000, 3000, 1000), InFlight(500, 1500, 500))
-"""What kube-up wrote for large clusters (kubernetes:cluster/gce/gci/configure-kubeapiserver.sh), the largest first."""
+"""Settings of kube-up for large clusters (kubernetes:cluster/gce/gci/configure-kubeapiserver.sh), largest first."""
 _MEMORY_BURST = 2
-"""How many times the memory that is reserved a component may take."""
+"""Ratio of the memory limit of a component to its request."""
 
 
 def size_for(nodes: int) -> Size:
-    """Return the row of the table for a cluster of ``nodes``."""
+    """Return the row of `SIZES` for a cluster of ``nodes``."""
     return next(size for size in SIZES if size.nodes is None or nodes <= size.nodes)
 
 
@@ -78,8 +79,8 @@ def resources(nodes: int, *components: Component) -> dict[str, dict[str, str]]:
 
 
 def in_flight(nodes: int) -> InFlight | None:
-    """Return how many requests a server of a cluster of ``nodes`` answers at once; None for upstream's own numbers.
+    """Return the concurrent requests of an API server for a cluster of ``nodes``; None for upstream's defaults.
 
-    Replicas do not share the number: each is on a machine of its own, and has to do while others are away.
+    The number is not divided by the replicas: each has its own machine, and must suffice while others are down.
     """
     return next((row for row in IN_FLIGHT if nodes > row.above_nodes), None)

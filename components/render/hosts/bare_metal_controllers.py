@@ -1,19 +1,19 @@
-"""The bare-metal operators of a region: one with its own Ironic for all hosts, or one each for some namespaces.
+"""Bare-metal operators of a region, each with an Ironic: a single one for all hosts, or shards by host namespaces.
 
-A region without shards has one release, which watches all namespaces. With shards that release stays, for what is there
-once in a cluster: the kinds and their admission. It then watches no hosts. Each shard is another release of the same
-chart in a namespace of its own, where its Ironic is.
+A region without shards has a single release, which watches all namespaces. With shards that release remains, because it
+contains the objects that a cluster can have only once: the CRDs and their admission webhooks. It then watches no hosts.
+Each shard is a further release of the same chart in a separate namespace, together with its Ironic.
 
-Ironic is reached by TLS only, with a certificate that cert-manager makes and the operator trusts. The ramdisk on a host
-encrypts what it says too, but verifies nobody (``ipa-insecure``, ironic-image), so the network in which hosts boot is
-closed to all others.
+Ironic serves TLS only, with a certificate that cert-manager issues and the operator trusts. The ramdisk on a host also
+encrypts its traffic, but verifies no certificate (``ipa-insecure``, ironic-image). Therefore the boot network of hosts
+must not be reachable from other networks.
 
-Values are those of the chart in the bare-metal operator's repository (``crd.enabled``, ``webhook.enabled``, ``envs``),
-which has been released under no version yet: they are not verified against the chart that a version vector pins, and
-neither is that its Deployment lists arguments, to which flags without a value of the chart are added. Environment and
-flags are the operator's own (0.13.2), Ironic's fields those of its published schema (ironic-standalone-operator 0.11).
-Ironic is not highly available: that needs MariaDB beside it and rules DHCP out. What it forgets the operator tells it
-again.
+The values are those of the chart in the bare-metal operator's repository (``crd.enabled``, ``webhook.enabled``,
+``envs``), which has no released version yet. They are not verified against the chart that a version vector pins.
+Also unverified: that the chart's Deployment has a list of arguments, to which flags without a chart value are appended.
+Environment and flags are those of the operator (0.13.2); Ironic's fields are those of its published schema
+(ironic-standalone-operator 0.11). Ironic is not highly available: this would require MariaDB and exclude DHCP. If
+Ironic loses its state, the operator registers all hosts again.
 """
 
 from __future__ import annotations
@@ -34,66 +34,67 @@ IRONIC_CHART = "ironic-standalone-operator"
 NAMESPACE = f"{CHART}-system"
 IRONIC = "ironic"
 PACE: Mapping[str, str] = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
-"""Queries a second of Metal3's controllers, as Cluster API's own; upstream's 20 and 30 throttle a large pool for
-minutes."""
+"""API request rate and burst of Metal3's controllers, the same as for Cluster API. Upstream's defaults, 20 and 30,
+throttle a large pool for minutes."""
 PROVISIONED_AT_ONCE = 20
-"""Hosts that boot from the network which an operator inspects, provisions or wipes at the same time
-(``PROVISIONING_LIMIT``); others wait for their turn. Those with virtual media wait for nobody, nor for them."""
+"""Maximum number of network-booted hosts that an operator inspects, provisions or wipes in parallel
+(``PROVISIONING_LIMIT``); further hosts are queued. Hosts with virtual media are neither limited nor counted."""
 WORKERS = 16
-"""Hosts that an operator looks at side by side: fewer than it provisions at once, as upstream advises."""
+"""Hosts that an operator reconciles in parallel: fewer than `PROVISIONED_AT_ONCE`, as upstream recommends."""
 _ERASE = {"group": "deploy", "name": "erase_devices_priority", "value": "5"}
-"""Ironic's configuration by which disks erase themselves, after their metadata (10), since higher goes first. Its image
-says 0 (metal3-io/ironic-image:ironic-config/ironic.conf.j2), which the environment overrides."""
+"""Ironic configuration that enables self-erasure of disks, after erasure of their metadata (10): higher priorities run
+first. The default of the image is 0 (metal3-io/ironic-image:ironic-config/ironic.conf.j2); the environment overrides
+it."""
 _PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())
 _CERTIFICATE = f"{IRONIC}-tls"
-"""Secret of Ironic's certificate and its key, which cert-manager makes."""
+"""Secret with Ironic's certificate and key, created by cert-manager."""
 
 Watched = Mapping[str, tuple[str, ...]]
-"""Namespaces of the hosts that each controller has, by controller."""
+"""Namespaces of the hosts of each controller, by controller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Controller:
-    """A bare-metal operator and its Ironic, with what is its own."""
+    """A bare-metal operator and its Ironic, with their individual settings."""
 
     name: str
     namespace: str
     boot: BootMethod
     dhcp: DhcpSpec | None = None
     nodes: dict[str, str] = field(default_factory=dict)
-    """Labels of the hosts of the management cluster that its Ironic runs on; any will do when there are none."""
+    """Labels of the management cluster's hosts on which its Ironic can run; empty for any host."""
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return what the operator is told beside whose hosts it has."""
+        """Return the environment of the operator, other than its namespaces."""
         pace = {"BMO_CONCURRENCY": str(WORKERS), "PROVISIONING_LIMIT": str(PROVISIONED_AT_ONCE)}
         return pace if self.boot is BootMethod.NETWORK_BOOT else {**pace, "PROVISIONING_NETWORK_DISABLED": "true"}
 
 
 def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
-    """Yield the release for all, then one a shard."""
-    alone = not metal.controllers
+    """Yield the common release, then one release per shard."""
+    unsharded = not metal.controllers
     yield Operator(
         chart=CHART,
         namespace=NAMESPACE,
         depends_on=(CERT_MANAGER, IRONIC_CHART),
-        # Without the name of an Ironic it asks for the address of one, and ends where there is none.
+        # Without the name of an Ironic the operator requires the address of one, and exits if it has none.
         values={
-            "envs": _environment((), _controllers(metal)[0].settings) if alone else _environment((NAMESPACE,), {}),
+            "envs": _environment((), _controllers(metal)[0].settings) if unsharded else _environment((NAMESPACE,), {}),
         },
-        flags=_PACE if alone else (),
+        flags=_PACE if unsharded else (),
     )
-    for one in () if alone else _controllers(metal):
+    for controller in () if unsharded else _controllers(metal):
         yield Operator(
             chart=CHART,
-            name=one.namespace,
-            namespace=one.namespace,
+            name=controller.namespace,
+            namespace=controller.namespace,
             depends_on=(CHART,),
             values={
                 "crd": {"enabled": False},
                 "webhook": {"enabled": False},
-                # Its own namespace first: a controller that is given no namespace watches all.
-                "envs": _environment((one.namespace, *watched.get(one.name, ())), one.settings),
+                # Its own namespace is always included: a controller without namespaces watches all.
+                "envs": _environment((controller.namespace, *watched.get(controller.name, ())), controller.settings),
             },
             flags=("--webhook-port=0", *_PACE),
         )
@@ -102,30 +103,31 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
 def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
     """Yield the Ironic of each controller, after its certificate.
 
-    ``interface`` is what one listens on that leases no addresses, on the hosts of the management cluster that it may
-    run on.
+    An Ironic without DHCP listens on ``interface``, a network interface of the management cluster's hosts.
     """
     authority = metal.bmc_certificates.authority
-    for one in _controllers(metal):
-        yield from _certificate(one.namespace)
+    for controller in _controllers(metal):
+        yield from _certificate(controller.namespace)
         yield manifest(
             "ironic.metal3.io/v1alpha1",
             "Ironic",
             IRONIC,
-            namespace=one.namespace,
+            namespace=controller.namespace,
             spec={
-                "networking": _networking(one.dhcp, metal.boot_interface, interface),
+                "networking": _networking(controller.dhcp, metal.boot_interface, interface),
                 "tls": {
                     "certificateName": _CERTIFICATE,
                     **given(bmcCA=authority and {"kind": "Secret", "name": authority}),
                 },
-                **given(nodeSelector=one.nodes, extraConfig=[_ERASE] if metal.cleaning is Cleaning.ERASE else []),
+                **given(
+                    nodeSelector=controller.nodes, extraConfig=[_ERASE] if metal.cleaning is Cleaning.ERASE else []
+                ),
             },
         )
 
 
 def _certificate(namespace: str) -> Iterator[Manifest]:
-    """Yield what makes Ironic's certificate; the operator trusts what is in its Secret, so it signs itself."""
+    """Yield the issuer and certificate of Ironic, self-signed: the operator trusts the certificate in its Secret."""
     yield manifest("cert-manager.io/v1", "Issuer", IRONIC, namespace=namespace, spec={"selfSigned": {}})
     names = [f"{IRONIC}.{namespace}.svc", f"{IRONIC}.{namespace}.{MANAGEMENT_DOMAIN}"]
     yield manifest(
@@ -143,32 +145,32 @@ def _certificate(namespace: str) -> Iterator[Manifest]:
 
 
 def _controllers(metal: BareMetalSpec) -> tuple[_Controller, ...]:
-    """Return the shards; without any, the one controller of all hosts, which attaches media."""
+    """Return the shards; without shards, the single controller of all hosts, which uses virtual media."""
     return tuple(
         _Controller(
-            name=one.name,
-            namespace=shard_namespace(one.name),
-            boot=one.boot,
-            dhcp=one.dhcp,
-            nodes={keys.BARE_METAL_CONTROLLER: one.name},
+            name=shard.name,
+            namespace=shard_namespace(shard.name),
+            boot=shard.boot,
+            dhcp=shard.dhcp,
+            nodes={keys.BARE_METAL_CONTROLLER: shard.name},
         )
-        for one in metal.controllers
+        for shard in metal.controllers
     ) or (_Controller(name="", namespace=NAMESPACE, boot=BootMethod.VIRTUAL_MEDIA),)
 
 
 def shard_namespace(controller: str) -> str:
-    """Return the namespace of ``controller``, which its release is called after."""
+    """Return the namespace of ``controller``, which is also the name of its release."""
     return f"{CHART}-{controller}"
 
 
 def _environment(watched: tuple[str, ...], settings: Mapping[str, str]) -> list[dict[str, Any]]:
-    own = {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
+    namespace = {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
     texts = {"WATCH_NAMESPACE": ",".join(watched), "IRONIC_NAME": IRONIC, **settings}
-    return [{"name": "POD_NAMESPACE", **own}, *({"name": name, "value": text} for name, text in texts.items())]
+    return [{"name": "POD_NAMESPACE", **namespace}, *({"name": name, "value": text} for name, text in texts.items())]
 
 
 def _networking(dhcp: DhcpSpec | None, boot: str, media: str) -> dict[str, Any]:
-    """Return where Ironic listens: dnsmasq serves the network of its own interface first."""
+    """Return the interface on which Ironic listens, with DHCP if configured; dnsmasq serves the network of it."""
     return {"interface": media} if dhcp is None else {"interface": boot, "dhcp": _dhcp(dhcp)}
 
 

@@ -1,4 +1,4 @@
-"""Hosts for Metal3. An assigned host lives in its cluster's namespace, since Metal3 looks for hosts there only."""
+"""Hosts for Metal3. An assigned host is in its cluster's namespace, the only one that Metal3 searches for hosts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from components.specs.pools.nodes import FirmwareUpdate
 API = "metal3.io/v1alpha1"
 GIBIBYTE = 1 << 30
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
-"""Annotation that keeps Metal3 from claiming a host; a machine that runs there goes on."""
-_WHEN = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
+"""Annotation that keeps Metal3 from claiming a host; a machine that already runs there is not affected."""
+_UPDATE_TIMES = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
 
 
 def render(placed: PlacedHost, updates: FirmwareUpdate) -> Iterator[Manifest]:
-    """Yield the host that Metal3 provisions, and when it takes its firmware unless that is before its next image."""
+    """Yield the host, and its firmware update policy unless updates happen before its next image."""
     yield _host(placed)
     if placed.firmware is not None and updates is not FirmwareUpdate.ON_PREPARING:
         yield _update_policy(placed, updates)
@@ -59,7 +59,7 @@ def _host(placed: PlacedHost) -> Manifest:
 
 
 def root_device_hints(disk: RootDeviceSpec) -> dict[str, Any]:
-    """Return the hints in Metal3's words; Ironic counts a disk in GiB, whatever the key is called."""
+    """Return the root device hints of Metal3. Despite the name of the key, Ironic expects the size in GiB."""
     return given(
         deviceName=disk.device_name,
         hctl=disk.hctl,
@@ -71,24 +71,24 @@ def root_device_hints(disk: RootDeviceSpec) -> dict[str, Any]:
 
 
 def _update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
-    """Return when the host takes new firmware, of which Metal3 itself makes the objects that say what."""
-    spec: dict[str, Any] = dict.fromkeys(("firmwareSettings", "firmwareUpdates"), _WHEN[when])
+    """Return the policy for the time of firmware updates; Metal3 itself creates the objects with their content."""
+    spec: dict[str, Any] = dict.fromkeys(("firmwareSettings", "firmwareUpdates"), _UPDATE_TIMES[when])
     return manifest(
         API, "HostUpdatePolicy", placed.host.host, namespace=_namespace(placed), labels=placed.labels, spec=spec
     )
 
 
 def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
-    """Yield, by a stable key, the settings and versions that hosts of one namespace and one baseline have in common.
+    """Yield patches with firmware settings and versions, by a stable key: one per kind, namespace and baseline.
 
-    Metal3 makes the objects that hold them, one of each kind a host, as soon as it knows the host's hardware.
+    Metal3 creates the patched objects, one of each kind per host, after it inspected the host's hardware.
     """
-    alike: dict[tuple[str, str], tuple[Firmware, list[str]]] = {}
+    groups: dict[tuple[str, str], tuple[Firmware, list[str]]] = {}
     for placed in hosts:
         if placed.firmware is not None:
             key = (_namespace(placed), placed.firmware.name)
-            alike.setdefault(key, (placed.firmware, []))[1].append(placed.host.host)
-    for (namespace, name), (baseline, names) in alike.items():
+            groups.setdefault(key, (placed.firmware, []))[1].append(placed.host.host)
+    for (namespace, name), (baseline, names) in groups.items():
         for kind, spec in _firmware(baseline):
             patch = Patch(api_version=API, kind=kind, namespace=namespace, names=tuple(names), fields={"spec": spec})
             yield f"{namespace}/{name}/{kind}", patch

@@ -1,4 +1,4 @@
-"""A host as its backends see it: identity, place, and whose it is."""
+"""A host as input of its backends: identity, place and owner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.hosts.root_device import RootDeviceSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOwner:
-    """Whose a host is."""
+    """Owner of a host."""
 
     cluster: str
     pool: str
@@ -22,44 +22,44 @@ class HostOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedHost:
-    """A host with what its instance type and the lock file say about it."""
+    """A host with the properties from its instance type and its assignment from the lock file."""
 
     host: HostSpec
     failure_domain: str
     dpu_functions: int
-    """Number of physical functions of its DPU that the host sees."""
+    """Number of physical functions of its DPU that are visible to the host."""
     root_device: RootDeviceSpec | None
-    """Disk that images are written to, as its instance type says; None where it says nothing."""
+    """Disk for images, from the instance type; None if the instance type has no hints."""
     unverified: bool = False
-    """Whether its BMC is believed without a certificate."""
+    """Whether the certificate of its BMC is not verified."""
     owner: HostOwner | None
     dpu_cluster: str | None
-    """DPU cluster that runs the host's DPU; None where the region lists none."""
+    """DPU cluster of the host's DPU; None if the region lists no DPU clusters."""
     state: str = PRODUCTION
-    """How far the host is in its life, ``production`` or a reason to be out of service."""
+    """Lifecycle state of the host: ``production``, or the reason why it is out of service."""
     why: str | None = None
-    """Why the host takes no work, for people; None when it does."""
+    """Explanation for readers why the host is out of service; None if it is in service."""
     firmware: Firmware | None = None
-    """Firmware that the intent of the host's nodes asks for; None when it asks for none."""
+    """Firmware baseline from the intent of the host's nodes; None if the intent has none."""
 
     @property
     def condition(self) -> dict[str, str]:
-        """Return what the host's own object says about its life, beside its place."""
+        """Return the labels of the host object with its lifecycle state and firmware baseline."""
         return {keys.STATE: self.state, **({} if self.firmware is None else {keys.FIRMWARE: self.firmware.name})}
 
     @property
     def notes(self) -> dict[str, str]:
-        """Return what the host's own object tells people."""
+        """Return the annotations of the host object, for readers."""
         return {} if self.why is None else {keys.OUT_OF_SERVICE: self.why}
 
     @property
     def in_service(self) -> bool:
-        """Tell whether the host may take work."""
+        """Return whether the host is in service."""
         return self.state == PRODUCTION
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return what every object of the host says about its place."""
+        """Return the labels of every object of the host with its instance type and place."""
         host = self.host
         return {
             keys.INSTANCE_TYPE: host.instance_type,

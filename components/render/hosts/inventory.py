@@ -1,4 +1,4 @@
-"""Hosts of a hall: identity only, one set of objects a rack; one module a backend, the DPUs are DPF's in all."""
+"""Hosts of a hall, one set of objects per rack. Each backend has its own host objects; all share DPF's DPU objects."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _DPU_NODE_LIMIT = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InventoryInput:
-    """The hosts of one hall."""
+    """Hosts of one hall."""
 
     name: str
     backend: BareMetalBackend
     dpf: bool
-    """Whether DPF runs the hosts' DPUs."""
+    """Whether DPF manages the hosts' DPUs."""
     firmware_updates: FirmwareUpdate
-    """When hosts take new firmware."""
+    """When hosts install new firmware."""
     hosts: tuple[PlacedHost, ...]
-    """Hosts of the hall, those of a rack together."""
+    """Hosts of the hall, grouped by rack."""
 
     def render(self) -> tuple[ManifestSet, ...]:
-        """Return one set of objects a rack, in the order of the racks."""
+        """Return one set of objects per rack, in the order of the racks."""
         racks = groupby(self.hosts, lambda placed: placed.host.rack)
         return tuple(_rack(self, rack, tuple(hosts)) for rack, hosts in racks)
 
@@ -82,18 +82,18 @@ def _dpu_node(placed: PlacedHost) -> Manifest:
             **({} if placed.dpu_cluster is None else {keys.DPU_CLUSTER: placed.dpu_cluster}),
             **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc}),
         },
-        # Nobody reboots a host for its DPU's sake but the platform, when the host is empty.
+        # Only the platform reboots a host on behalf of its DPU, after the host is drained.
         spec={"dpus": [{"name": _device_name(placed.host)}], "nodeRebootMethod": {"external": {}}},
     )
 
 
 def names_of(host: HostSpec) -> tuple[str, str, str]:
-    """Return what objects of ``host`` are called: its own, those of its DPU, and those of the DPU's place in it."""
+    """Return the names of the objects of ``host``: the host, its DPUDevice and its DPUNode."""
     return host.host, _device_name(host), _dpu_node_name(host)
 
 
 def dpu_name(host: HostSpec) -> str:
-    """Return what DPF calls the DPU of ``host``, and the DPU's node in its DPU cluster."""
+    """Return DPF's name of the DPU of ``host``, which is also the name of the DPU's node in its DPU cluster."""
     return f"{_dpu_node_name(host)}-{_device_name(host)}"
 
 

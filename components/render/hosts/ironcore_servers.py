@@ -1,11 +1,11 @@
-"""Hosts for IronCore metal: the BMC of each, from which metal-operator makes the Server ``<host>-system-0``.
+"""Hosts for IronCore metal: a BMC object per host, from which metal-operator creates the Server ``<host>-system-0``.
 
-A Server carries the UUID of its system, which nobody knows before the BMC was asked: it is not ours to write. It takes
-over the labels of its BMC, whenever they change, and never gives one up. So a free host says of cluster and pool that
-they are none, instead of saying nothing; so does a host that is out of service, and no pool claims it.
+A Server contains the UUID of its system, which is unknown until the BMC is queried, so Jacquard renders no Servers. A
+Server copies the labels of its BMC on every change, but never removes a label. So a free host has empty labels for
+cluster and pool instead of none. The same applies to a host out of service, which no pool then claims.
 
-BMC and Server are cluster-scoped: a host that changes its owner changes labels and stays where it is. Its credentials
-are a BMCSecret of the name in the inventory, put there by whoever holds them.
+BMC and Server are cluster-scoped: a host whose owner changes keeps its objects and only changes labels. Its credentials
+are a BMCSecret with the name from the inventory, which the operator of the region provides.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.pools.nodes import FirmwareUpdate
 
 _NONE = ""
-"""Value of an owner's label on a host that nobody owns; no cluster and no pool can be called so."""
+"""Value of the owner labels of a host without an owner; it is not a valid name of a cluster or pool."""
 
 
 def render(placed: PlacedHost, _updates: FirmwareUpdate) -> Iterator[Manifest]:
-    """Yield the BMC through which the host is found and started."""
+    """Yield the BMC by which the host is discovered and powered on."""
     host, owner = placed.host, placed.owner if placed.in_service else None
     bmc = parse_bmc(host.bmc)
     yield manifest(

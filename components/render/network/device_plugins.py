@@ -1,11 +1,11 @@
-"""What hands out ports of a node without virtual functions: each to one pod, or all of them to many.
+"""Device plugins for node ports without virtual functions: each port for one pod, or all ports shared by many pods.
 
-A pod gets device files of RDMA devices and no network attachment. InfiniBand needs no more, and RoCE that the pod is on
-the network of the node, where the addresses of its ports are. On InfiniBand verbs address a port by
-the LID and GID that the fabric gave it. The port's IPoIB interface stays with the node, since it is made anew there
-whenever its RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
+A pod gets device files of RDMA devices and no network attachment. This is sufficient for InfiniBand; for RoCE the pod
+must be on the host network, which has the addresses of the ports. On InfiniBand, verbs address a port by the LID and
+GID assigned by the fabric. The port's IPoIB interface stays with the node, since it is recreated there whenever its
+RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
 
-Which partition the port is in says UFM, by the GUID of the port: nothing in the cluster chooses it.
+UFM assigns the partition by the GUID of the port; nothing in the cluster can choose it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ IMAGES: Mapping[PortUse, str] = {
     PortUse.WHOLE: "sriov-network-device-plugin",
     PortUse.SHARED: "k8s-rdma-shared-dev-plugin",
 }
-"""Image of the device plugin among the tools of the version vector, by what pods get of ports."""
+"""Image of the device plugin among the tools of the version vector, by port use."""
 ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "connectx-8": "1023"}
-"""PCI device by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
+"""PCI device ID by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
 VENDOR = "15b3"
 PREFIX = "nvidia.com"
 RESOURCES: Mapping[PortUse, str] = {
@@ -35,14 +35,14 @@ RESOURCES: Mapping[PortUse, str] = {
     PortUse.WHOLE: "infiniband_port",
     PortUse.SHARED: "infiniband_shared",
 }
-"""Resource by which a pod asks for what it gets of ports; plugins take no dash in it."""
+"""Resource name that pods request, by port use; plugins allow no dash in it."""
 ROCE = "roce_shared"
-"""Resource by which a pod on the network of its node asks for the RDMA devices of all ports on RoCE."""
+"""Resource name that a pod on the host network requests for the RDMA devices of all RoCE ports."""
 _INFINIBAND, _ETHERNET = "infiniband", "ether"
 
 
 class WholeSelectors(TypedDict):
-    """Which ports are handed out whole: those that fit all of it."""
+    """Selector of ports assigned whole; a port must match all fields."""
 
     vendors: list[str]
     devices: list[str]
@@ -51,7 +51,7 @@ class WholeSelectors(TypedDict):
 
 
 class WholeResource(TypedDict):
-    """A resource of the device plugin that hands out ports whole."""
+    """A resource of the device plugin that assigns whole ports."""
 
     resourceName: str
     resourcePrefix: str
@@ -59,7 +59,7 @@ class WholeResource(TypedDict):
 
 
 class SharedSelectors(TypedDict):
-    """Which ports are shared: those that fit all of it (SHAREDDP:pkg/types/types.go)."""
+    """Selector of shared ports; a port must match all fields (SHAREDDP:pkg/types/types.go)."""
 
     vendors: list[str]
     deviceIDs: list[str]
@@ -67,7 +67,7 @@ class SharedSelectors(TypedDict):
 
 
 class SharedResource(TypedDict):
-    """A resource of the device plugin that hands out all ports to many pods (SHAREDDP:pkg/types/types.go)."""
+    """A resource of the device plugin that shares all ports between many pods (SHAREDDP:pkg/types/types.go)."""
 
     resourceName: str
     resourcePrefix: str
@@ -76,12 +76,12 @@ class SharedResource(TypedDict):
 
 
 def resource_of(use: PortUse) -> str:
-    """Return the resource by which a pod asks for what ``use`` says of ports on InfiniBand."""
+    """Return the resource that a pod requests for InfiniBand ports with ``use``."""
     return f"{PREFIX}/{RESOURCES[use]}"
 
 
 def node_policy(kind: InstanceType, plugin: Tool, cluster: str, vrfs_on: Iterable[str] = ()) -> Manifest:
-    """Return what hands out the ports of nodes of ``kind``; the operator takes one policy for a node."""
+    """Return the NicNodePolicy for the ports of nodes of ``kind``; the operator accepts one policy per node."""
     fabrics = ".".join(vrfs_on)
     section, config = _PLUGINS[kind.port_use]
     return manifest(
@@ -108,7 +108,7 @@ def _whole(kind: InstanceType) -> dict[str, Any]:
 
 
 def _shared(kind: InstanceType) -> dict[str, Any]:
-    """Return what offers all ports as often as there are pods; virtual functions are other PCI devices."""
+    """Return the configuration that offers all ports once per pod; virtual functions are other PCI devices."""
     resource: SharedResource = {
         "resourceName": ROCE if kind.roce_ports else RESOURCES[PortUse.SHARED],
         "resourcePrefix": PREFIX,
@@ -126,7 +126,7 @@ _PLUGINS: Mapping[PortUse, tuple[str, Callable[[InstanceType], dict[str, Any]]]]
     PortUse.WHOLE: ("sriovDevicePlugin", _whole),
     PortUse.SHARED: ("rdmaSharedDevicePlugin", _shared),
 }
-"""Section of a NicNodePolicy, and its configuration, by what pods get of ports."""
+"""Section of a NicNodePolicy and its configuration function, by port use."""
 
 
 def _device(kind: InstanceType) -> str:
@@ -134,6 +134,6 @@ def _device(kind: InstanceType) -> str:
 
 
 def fetched(tool: Tool) -> dict[str, str]:
-    """Return an image as the operator takes it; a version that begins with sha256: is a digest to it."""
+    """Return an image in the operator's format; it treats a version that starts with sha256: as a digest."""
     repository, _, image = tool.image.rpartition("/")
     return {"image": image, "repository": repository, "version": tool.digest}

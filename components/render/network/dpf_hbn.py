@@ -1,10 +1,10 @@
-"""A VPC by EVPN on each host's DPU: one VRF, one VNI and one route target, in host-based networking (HBN).
+"""VPC backend with EVPN on each host's DPU: one VRF, one VNI and one route target, in host-based networking (HBN).
 
-Each VPC has a DPUDeployment of its own, so that a change of one VPC is no change of another, and a host that moves to
+Each VPC has its own DPUDeployment. A change of one VPC therefore does not affect another, and a host that moves to
 another VPC gets a freshly flashed DPU.
 
-Who is reached is enforced here: an address is reached by the route that a host announces to its DPU, and the DPU takes
-no routes but those to the VPC's own addresses, its public ones only with ``ingress: public``.
+Reachability is enforced here: an address is reachable by the route that a host announces to its DPU, and the DPU
+accepts only routes to the VPC's own addresses, including its public addresses only with ``ingress: public``.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from components.specs.network.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.network.vpc_allocation import VpcAllocation
 
 POINT_TO_POINT = 30
-"""Prefix length of the link between DPU and host: the DPU's address, the host's, and the two ends."""
+"""Prefix length of the link between DPU and host: the addresses of DPU and host, network and broadcast address."""
 GATEWAY_INDEX, HOST_INDEX = 1, 2
-"""Place of the DPU's address in the link, which is its host's gateway, and of the host's own."""
+"""Index in the link of the DPU's address, which is the host's gateway, and of the host's address."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return the objects of ``vpc``, in the order they are applied: the same in each DPU cluster with hosts of it."""
-    here = clusters_with(vpc.numbers, platform.control, platform.clusters)
-    return tuple(item for at in here for item in _in_cluster(vpc, platform, at))
+    """Return the objects of ``vpc``, in the order they are applied: the same in each DPU cluster with its hosts."""
+    clusters = clusters_with(vpc.numbers, platform.control, platform.clusters)
+    return tuple(item for at in clusters for item in _in_cluster(vpc, platform, at))
 
 
 def clusters_with(
     numbers: VpcAllocation, control: DpuControlSpec, clusters: tuple[DpuClusterSpec, ...]
 ) -> tuple[DpuClusterSpec, ...]:
-    """Return those of ``clusters`` that have hosts of the VPC with ``numbers``: all of a region that lists none."""
+    """Return the DPU clusters with hosts of the VPC of ``numbers``: all ``clusters`` if the region lists none."""
     return tuple(at for at in clusters if not control.clusters or at.name in numbers.linked)
 
 
@@ -49,7 +49,7 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             platform,
             at,
             _host_pool(name),
-            _around(vpc.numbers.of_kind("hosts")),
+            _enclosing(vpc.numbers.of_kind("hosts")),
             sorted(_links(vpc.numbers, at)),
             _pool(vpc, at),
             dpu_services.deployment_nodes(name),
@@ -75,26 +75,27 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
 
 
 def _pool(vpc: Vpc, at: DpuClusterSpec) -> Json:
-    """Return how DPUs take links, in the words of DPF: of those that the lock file gives each takes its own."""
+    """Return DPF's settings for the allocation of links to DPUs, including static allocations of the lock file."""
     given_links = {dpu: str(link) for dpu, link in vpc.host_links.get(at.name, {}).items()}
     return {"prefixSize": POINT_TO_POINT, "gatewayIndex": GATEWAY_INDEX, **given(allocations=given_links)}
 
 
-def _around(prefixes: Sequence[Network]) -> Network:
-    """Return the smallest network that has ``prefixes`` in it.
+def _enclosing(prefixes: Sequence[Network]) -> Network:
+    """Return the smallest network that contains ``prefixes``.
 
-    HBN asks for one pool by name, and DPF lets its network become wider, never smaller
-    (DPF:internal/dpuservicechain/webhooks/dpuserviceipam_webhook.go). What is not the VPC's in it is excluded: no DPU
-    gets a link that lies wholly there, and the others keep theirs (NVIPAM:pkg/ipam-controller/controllers/cidrpool).
+    HBN requests one pool by name, and DPF allows its network to grow, never to shrink
+    (DPF:internal/dpuservicechain/webhooks/dpuserviceipam_webhook.go). Addresses outside the VPC are excluded: no DPU
+    gets a link entirely inside an excluded range, and the others keep their links
+    (NVIPAM:pkg/ipam-controller/controllers/cidrpool).
     """
-    found = prefixes[0]
-    while not all(prefix.subnet_of(found) for prefix in prefixes):
-        found = found.supernet()
-    return found
+    network = prefixes[0]
+    while not all(prefix.subnet_of(network) for prefix in prefixes):
+        network = network.supernet()
+    return network
 
 
 def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> Iterator[Range]:
-    """Yield the addresses of links that DPUs of ``at`` have to hosts: all where the region lists no DPU clusters."""
+    """Yield the address ranges of the host links of ``at``: all links if the region lists no DPU clusters."""
     for prefix, links in numbers.host_links.items():
         first, each = prefix.network_address, 1 << (prefix.max_prefixlen - POINT_TO_POINT)
         if not numbers.linked:

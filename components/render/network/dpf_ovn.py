@@ -1,12 +1,12 @@
-"""A VPC by OVN on each host's DPU: one logical router, one bridged network (tech preview upstream).
+"""VPC backend with OVN on each host's DPU: one logical router, one bridged network (tech preview upstream).
 
-DPF holds a virtual network immutable, and the network of an interface too: both carry the content in their names.
+In DPF a virtual network and the network of an interface are immutable, so the names of both contain a content hash.
 
-It is for regions with one DPU cluster. OVN tells VPCs apart by itself, in no EVPN: VNI, ASN and route target of a VPC
-have no place. Hosts announce no routes here, so nobody outside reaches the VPC and ``ingress`` has nothing to decide.
+The backend requires a single DPU cluster. OVN isolates VPCs itself, without EVPN: VNI, ASN and route target of a VPC
+are not used. Hosts announce no routes, so the VPC is not reachable from outside and ``ingress`` has no effect.
 
-Two services run on its DPUs, and two in the management cluster: ``ovn_services``. As upstream has it, one port of the
-DPU is connected, and packets of all VPCs are in one broadcast domain of the fabric, in OVN's own tunnels.
+Two services run on the DPUs, and two in the management cluster: ``ovn_services``. As in upstream's guide, one port of
+the DPU is connected, and packets of all VPCs share one broadcast domain of the fabric, in OVN's tunnels.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a DPU is before any service runs on it: firmware, kernel, files and switch, as DPF's DPUFlavor has them.
+"""Base configuration of a DPU as a DPUFlavor of DPF: firmware, kernel, files and switch.
 
-A service chain ends in scalable functions (SFs), which the firmware must offer, and in ports of the switch, which works
-in huge pages: a DPU without either gets flashed and runs no service. The settings are those with which upstream runs
-HBN in zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn, its flavor).
+A service chain ends in scalable functions (SFs), which the firmware must provide, and in ports of the switch, which
+requires huge pages. A DPU without either is flashed but cannot run services. The settings are those of upstream's HBN
+guide for zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn, its flavor).
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from components.render.manifest import Json
 from components.render.objects import given
 
 HUGE_PAGES, HUGE_PAGE_KIB = 3072, 2048
-"""Huge pages for the switch, 6 GiB. More than a DPU has memory makes it boot no more (doca-platform issue 17)."""
+"""Huge pages for the switch, 6 GiB. A DPU does not boot if they exceed its memory (doca-platform issue 17)."""
 SCALABLE_FUNCTIONS = 20
-"""SFs of each physical function; HBN takes one for each of its ports."""
+"""Number of SFs per physical function; HBN uses one for each of its ports."""
 CHAIN_BRIDGE, HBN_BRIDGE = "br-sfc", "br-hbn"
-"""Bridges that DPF's service chains and HBN look for by these names."""
+"""Bridge names required by DPF's service chains and by HBN."""
 UPLINKS = ("p0", "p1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """A physical port in the switch."""
+    """A physical port of the switch."""
 
     name: str
     mtu_bytes: int | None
-    """Largest packet; None for the switch's own choice."""
+    """MTU in bytes; None for the switch's default."""
 
     def commands(self, bridge: str) -> Iterator[str]:
-        """Yield what puts the port into ``bridge``."""
+        """Yield the ovs-vsctl commands that add the port to ``bridge``."""
         yield f"--may-exist add-port {bridge} {self.name}"
         yield f"set Interface {self.name} type=dpdk"
         if self.mtu_bytes is not None:
@@ -41,13 +41,13 @@ class Port:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """A bridge that drops what nobody told it to forward."""
+    """A bridge that drops packets without a matching flow (``fail_mode=secure``)."""
 
     name: str
     ports: tuple[Port, ...] = ()
 
     def commands(self) -> Iterator[str]:
-        """Yield what makes the bridge."""
+        """Yield the ovs-vsctl commands that create the bridge."""
         yield f"--may-exist add-br {self.name}"
         yield f"set Bridge {self.name} datapath_type=netdev"
         yield f"set Bridge {self.name} fail_mode=secure"
@@ -60,13 +60,13 @@ class Switch:
     """Open vSwitch of a DPU."""
 
     settings: Mapping[str, str]
-    """``other_config`` of the switch, which it reads when it starts."""
+    """``other_config`` of the switch, read at startup."""
     replaced: tuple[str, ...]
-    """Bridges that the image brings and nobody wants."""
+    """Default bridges of the image, which are deleted."""
     bridges: tuple[Bridge, ...]
 
     def script(self) -> str:
-        """Return the shell script that DPF runs on the DPU: settings, a start with them, then bridges."""
+        """Return the shell script that DPF runs on the DPU: settings, restart, then bridges."""
         before = [f"--if-exists del-br {name}" for name in self.replaced]
         before += [f"set Open_vSwitch . other_config:{key}={value}" for key, value in self.settings.items()]
         after = [command for bridge in self.bridges for command in bridge.commands()]
@@ -83,10 +83,10 @@ def flavor(*, virtual_functions: int, mtu_bytes: int, uplink_mtu_bytes: int | No
     """Return ``DPUFlavor.spec``.
 
     Args:
-        virtual_functions: of each physical function, for the host.
-        mtu_bytes: largest packet of the host's ports.
-        uplink_mtu_bytes: largest packet of the ports to leaf switches; None for the switch's own choice.
-        mirror: registry that containers are pulled through; None for none.
+        virtual_functions: number of virtual functions per physical function, for the host.
+        mtu_bytes: MTU of the host's ports.
+        uplink_mtu_bytes: MTU of the ports to leaf switches; None for the switch's default.
+        mirror: registry mirror for container images; None for none.
     """
     ports = tuple(Port(name=name, mtu_bytes=uplink_mtu_bytes) for name in UPLINKS)
     switch = Switch(
@@ -115,7 +115,7 @@ def _file(path: str, settings: Mapping[str, str]) -> Json:
 
 
 _FIRMWARE: Mapping[str, str] = {
-    # SFs come from each function's own share of the device's memory (BAR 0), 2^10 KiB each, and not from a second one.
+    # SFs use each function's own share of the device memory (BAR 0), 2^10 KiB each, instead of a second BAR.
     "PF_BAR2_ENABLE": "0",
     "PER_PF_NUM_SF": "1",
     "PF_TOTAL_SF": str(SCALABLE_FUNCTIONS),
@@ -144,14 +144,14 @@ _KERNEL = (
     f"hugepages={HUGE_PAGES}",
 )
 _FILES: Mapping[str, Mapping[str, str]] = {
-    # One switch for both ports, over which HBN balances.
+    # One switch for both ports, between which HBN balances traffic.
     "/etc/mellanox/mlnx-bf.conf": {
         "ALLOW_SHARED_RQ": "no",
         "IPSEC_FULL_OFFLOAD": "no",
         "ENABLE_ESWITCH_MULTIPORT": "yes",
     },
     "/etc/mellanox/mlnx-ovs.conf": {"CREATE_OVS_BRIDGES": "no", "OVS_DOCA": "yes"},
-    "/etc/mellanox/mlnx-sf.conf": {},  # the image's own SFs would be in the way of those of services
+    "/etc/mellanox/mlnx-sf.conf": {},  # The image's default SFs would conflict with the SFs of services.
 }
 _SWITCH: Mapping[str, str] = {
     "doca-init": "true",

@@ -1,8 +1,8 @@
-"""What lets DPUs go: a CronJob with one small program, its few rights, and a gate before hosts are claimed.
+"""Release of DPU maintenance holds: a CronJob with a small program, its RBAC, and an admission policy for host claims.
 
-The program (`dpu_actor`, which asks `dpu_decision`) is rendered as it is reviewed: both modules are in a ConfigMap, and
-the image is a plain Python. It marks hosts whose DPU is ready in their VPC. An admission policy lets Cluster API claim
-no other host, and the program write nothing of a host but annotations.
+The program (`dpu_actor`, which uses `dpu_decision`) is rendered from its source: both modules are in a ConfigMap, and
+the image is plain Python. It annotates hosts whose DPU is ready in their VPC. An admission policy allows Cluster API to
+claim only these hosts, and allows the program to change only annotations of hosts.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from components.render.workloads import cron_job, pod, role
 from components.specs.network.dpus import DpuReleaseSpec
 
 TOOL = "python"
-"""Name of the image among the tools of the version vector: Python 3.11 or newer, nothing else is asked of it."""
+"""Name of the image among the tools of the version vector: Python 3.11 or newer, without further requirements."""
 NAME = "dpu-release"
 GATE = "dpu-ready-hosts"
 PROGRAM = ("dpu_actor.py", "dpu_decision.py")
-"""Modules of `_PACKAGE` that run in the pod, under their own names."""
+"""Modules of `_PACKAGE` that run in the pod, under the same names."""
 FOLDER, SETTINGS = "/program", "settings.json"
 _PACKAGE = "components/programs"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -40,18 +40,18 @@ _ADMISSION = "admissionregistration.k8s.io/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuRelease:
-    """How the DPUs of one region are let go."""
+    """Release of the DPU maintenance holds of one region."""
 
     spec: DpuReleaseSpec
     image: str
     """Container image of Python, by digest."""
     clusters: tuple[str, ...]
-    """Clusters whose hosts are isolated by their DPUs."""
+    """Clusters whose hosts are isolated by DPUs."""
     deployments: Mapping[str, str | None]
-    """VPC of the hosts of each DPUDeployment; None for hosts that are free."""
+    """VPC of the hosts of each DPUDeployment; None for free hosts."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the objects of the management cluster that belong to no cluster of a tenant."""
+        """Return the region-wide objects of the management cluster."""
         place: dict[str, Any] = {"namespace": NAMESPACE, "labels": {}}
         return (
             manifest("v1", "ServiceAccount", NAME, **place),
@@ -85,7 +85,7 @@ class DpuRelease:
         return {**program, SETTINGS: json.dumps(settings, indent=1) + "\n"}
 
     def _gate(self) -> Iterable[Manifest]:
-        """Return the policy that holds claims back, and its binding to the namespaces of clusters."""
+        """Return the admission policy that blocks claims, and its binding to the namespaces of clusters."""
         marked = f"has(object.metadata.annotations) && {json.dumps(READY)} in object.metadata.annotations"
         me = json.dumps(f"system:serviceaccount:{NAMESPACE}:{NAME}")
         rule = {"apiGroups": [_METAL3], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["baremetalhosts"]}
@@ -120,7 +120,7 @@ class DpuRelease:
 
 
 def in_cluster(cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return what lets the program mark the hosts of ``cluster``, see who is on them, and let their machines go."""
+    """Return the RBAC to annotate the hosts of ``cluster``, list its machines, and delete them."""
     rules = [
         _hosts(),
         {"apiGroups": [_CAPI], "resources": ["machinedeployments"], "verbs": ["list"]},

@@ -1,8 +1,8 @@
-"""Services on DPUs: what all share, and the parts that VPCs are made of.
+"""Services on DPUs: shared objects, and building blocks of VPCs.
 
-A DPUDeployment is the services on the DPUs of one VPC; DPUs of free hosts have one that connects the host to nothing.
-Where a region lists DPU clusters, each has deployments and address pools of its own: every cluster gives out addresses
-without asking the others, and HBN asks for a pool by name.
+A DPUDeployment defines the services on the DPUs of one VPC; DPUs of free hosts have a deployment without a connection
+to the host. If a region lists DPU clusters, each has its own deployments and address pools: every cluster allocates
+addresses independently, and HBN requests a pool by name.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from components.specs.region.versions import Chart
 
 HBN = "hbn"
 OVN = "ovn"
-"""Class of isolation by OVN."""
+"""Name of the IsolationClass of OVN."""
 OVN_UPLINK = "ovn-uplink"
 UNASSIGNED = "unassigned"
-"""DPUDeployment of the DPUs whose hosts no VPC owns."""
+"""DPUDeployment of the DPUs of hosts without a VPC."""
 SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _PORTS = ("p0", "p1")
 _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 _HBN_MEMORY = "6Gi"
-"""Memory that upstream gives HBN (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
+"""Memory request of HBN upstream (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
 _HBN_BRIDGE = "mybrhbn"
-"""Network of DPF that connects a service with the chain's bridge."""
+"""Network of DPF that connects a service to the bridge of the service chain."""
 Range = tuple[Address, Address]
 """First and last address of a range, both included."""
 
 
 def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]:
-    """Return what DPUs of all VPCs share, and what runs on those of none; ``ovn`` when a VPC is isolated by OVN."""
+    """Return the objects shared by all VPCs, and those of DPUs without a VPC; ``ovn``: a VPC is isolated by OVN."""
     return (
         *(uplink(port, {"interfaceType": "physical", "physical": {"interfaceName": port}}) for port in _PORTS),
         *(_loopbacks(platform, at) for at in platform.clusters),
@@ -67,12 +67,12 @@ def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Ma
 
 
 def deployment_selector(deployment: str) -> Json:
-    """Return what selects the nodes of the DPU cluster that belong to ``deployment``; DPF sets the label itself."""
+    """Return the label selector of the DPU cluster's nodes of ``deployment``; DPF sets the label."""
     return {"matchLabels": {_DEPLOYMENT_LABEL: f"{NAMESPACE}_{deployment}"}}
 
 
 def deployment_nodes(deployment: str) -> Json:
-    """Return the same as ``deployment_selector`` in the other form of DPF's API, a node selector of terms."""
+    """Return `deployment_selector` as a node selector with terms, the other form in DPF's API."""
     [(key, value)] = deployment_selector(deployment)["matchLabels"].items()
     return {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}
 
@@ -86,9 +86,9 @@ def deployment(
     hosts: Json,
     switches: Sequence[Json],
 ) -> Manifest:
-    """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` behind ``hosts``.
+    """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` in ``hosts``.
 
-    A DPU is flashed only when somebody outside removes the hold: never while its host may have work.
+    A DPU is flashed only after its maintenance hold is released from outside, never while its host may run workload.
     """
     cluster, flashed = platform.selector(at), templates(platform.intents[name])
     nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
@@ -121,7 +121,7 @@ def deployment(
 
 
 def hbn_uplinks(platform: DpuPlatform) -> tuple[Json, ...]:
-    """Return the switches that connect both ports of the DPU with HBN."""
+    """Return the switches that connect both ports of the DPU to HBN."""
     return tuple(
         switch(platform.control.uplink_mtu_bytes, interface_port(port), service_port(HBN, name))
         for port, name in zip(_PORTS, nvue.UPLINKS, strict=True)
@@ -129,17 +129,17 @@ def hbn_uplinks(platform: DpuPlatform) -> tuple[Json, ...]:
 
 
 def switch(mtu_bytes: int, *ports: Json) -> Json:
-    """Return the switch of a service chain between ``ports``, for packets of at most ``mtu_bytes``."""
+    """Return the switch of a service chain between ``ports``, with an MTU of ``mtu_bytes``."""
     return {"serviceMTU": mtu_bytes, "ports": list(ports)}
 
 
 def interface_port(name: str) -> Json:
-    """Return the port of a service chain that is the interface ``name``."""
+    """Return the service chain port of the interface ``name``."""
     return {"serviceInterface": {"matchLabels": {keys.INTERFACE: name}}}
 
 
 def service_port(service: str, interface: str) -> Json:
-    """Return the port of a service chain that is ``interface`` of ``service``."""
+    """Return the service chain port of ``interface`` of ``service``."""
     return {"service": {"name": service, "interface": interface}}
 
 
@@ -147,7 +147,7 @@ def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf:
     """Return the configuration of HBN for the DPUDeployment ``name`` in ``at``."""
     requests = [_address_request("ip_lo", named(nvue.LOOPBACK_POOL, at))]
     if vrf is not None:
-        # The DPU is the host's gateway, so it takes the gateway's address of its own prefix.
+        # The DPU is the host's gateway, so it uses the gateway address of its prefix.
         requests.append(_address_request("ip_host", vrf.host_pool, allocateDefaultGateway=True))
     interfaces = (*nvue.UPLINKS, *(() if vrf is None else (nvue.HOST_INTERFACE,)))
     values = {
@@ -181,7 +181,7 @@ def _address_request(interface: str, pool: str, **arguments: bool) -> dict[str, 
 
 
 def uplink(name: str, spec: Mapping[str, Any]) -> Manifest:
-    """Return the interface ``name`` that every DPU has."""
+    """Return the DPUServiceInterface ``name`` for all DPUs."""
     return manifest(
         SERVICES,
         "DPUServiceInterface",
@@ -200,16 +200,16 @@ def addresses(
     pool: Json,
     nodes: Json | None = None,
 ) -> Manifest:
-    """Return the pool ``name`` from which DPUs of ``at`` take prefixes of ``network``: those in ``own``, no others.
+    """Return the pool ``name`` from which DPUs of ``at`` get prefixes of ``network``, only inside ``own``.
 
     Args:
-        platform: of the region.
-        at: the DPU cluster that gives them out.
-        name: of the pool.
-        network: as long as the pool lives; DPF refuses to make it smaller.
-        own: ranges of ``network`` that are for ``at``, upwards.
-        pool: how DPUs take prefixes, in the words of DPF.
-        nodes: which DPUs take one; None: all of the cluster.
+        platform: DPU platform of the region.
+        at: DPU cluster that allocates the prefixes.
+        name: name of the pool.
+        network: network of the pool; DPF does not allow it to shrink later.
+        own: ranges of ``network`` for ``at``, in ascending order.
+        pool: DPF's settings for the allocation of prefixes.
+        nodes: node selector of the DPUs; None for all DPUs of the cluster.
     """
     others = [{"startIP": str(first), "endIP": str(last)} for first, last in _gaps(network, own)]
     spec = {
@@ -220,13 +220,13 @@ def addresses(
 
 
 def clusters_of(platform: DpuPlatform, at: DpuClusterSpec) -> Json | None:
-    """Return what selects ``at`` for objects that DPF copies to DPU clusters; None: they go to the only one."""
+    """Return the selector of ``at`` for objects that DPF copies to DPU clusters; None if there is only one."""
     selector = platform.selector(at)
     return {"matchLabels": selector} if selector else None
 
 
 def whole(network: Network) -> Range:
-    """Return all addresses of ``network``."""
+    """Return the range of all addresses of ``network``."""
     return network.network_address, network.broadcast_address
 
 
@@ -242,7 +242,7 @@ def _gaps(network: Network, own: Sequence[Range]) -> Iterator[Range]:
 
 
 def _hbn_values(platform: DpuPlatform) -> Json:
-    """Return what HBN is given wherever it runs; what differs by DPUDeployment is in its configuration."""
+    """Return the HBN values common to all DPUDeployments; the others are in the service configuration."""
     image = platform.hbn_image
     return given(
         image=given(repository=image and image.image, tag=image and image.tag),
@@ -282,7 +282,7 @@ def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
 
 
 def _ovn_addresses(network: Network) -> Manifest:
-    """Return the pool of which each DPU takes a block: for the end of its tunnels, and for its gateway to outside."""
+    """Return the pool from which each DPU gets a block, for its tunnel endpoint and its external gateway."""
     subnet = {
         "subnet": str(network),
         "gateway": str(ovn_services.router(network)),

@@ -1,7 +1,7 @@
-"""What DPUs are flashed from, by revision: image (BFB), flavor and secure boot. Revisions are frozen, byte by byte.
+"""Templates from which DPUs are flashed, by revision: image (BFB), flavor and secure boot. Revisions are frozen.
 
-A change of one flashes the DPU anew and reboots its host, so that a library that learns to write better ones gets a
-new revision beside these, which DPUs take when they are promoted anyway.
+A change of a template flashes the DPU again and reboots its host. Improvements therefore get a new revision, and
+existing revisions stay byte-identical. DPUs get the new revision with their next promotion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOST_PORTS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuTemplates:
-    """What a DPUDeployment refers to by name; DPF holds both immutable."""
+    """BFB and DPUFlavor to which a DPUDeployment refers by name; both are immutable in DPF."""
 
     bfb_name: str
     bfb: Json
@@ -28,11 +28,11 @@ class DpuTemplates:
     flavor: Json
     """``DPUFlavor.spec``."""
     secure_boot: bool
-    """``DPUDeployment.spec.dpus.secureBoot``, which DPF cannot change on a DPU either."""
+    """``DPUDeployment.spec.dpus.secureBoot``, which is immutable on a DPU as well."""
 
 
 def templates(intent: DpuIntent) -> DpuTemplates:
-    """Return what DPUs with ``intent`` are flashed from."""
+    """Return the templates of DPUs with ``intent``."""
     return REVISIONS[intent.revision](intent)
 
 
@@ -41,12 +41,12 @@ def _revision_1(intent: DpuIntent) -> DpuTemplates:
 
 
 def _revision_2(intent: DpuIntent) -> DpuTemplates:
-    # An image that moved to another mirror is another object, beside the one that DPUs were flashed from.
+    # An image that moved to another mirror is a new object; the object that DPUs were flashed from is kept.
     return _named(intent, f"{intent.image}-{digest(_bfb(intent, intent.image), 10)}", _flavor(intent))
 
 
 def _revision_3(intent: DpuIntent) -> DpuTemplates:
-    # The flavors before had no SFs, no huge pages and no switch, so that no service could run.
+    # Flavors of earlier revisions had no SFs, no huge pages and no switch, so no service could run.
     complete = flavor(
         virtual_functions=intent.virtual_functions,
         mtu_bytes=intent.mtu_bytes,
@@ -101,6 +101,6 @@ def _flavor(intent: DpuIntent) -> Json:
 
 REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1, 2: _revision_2, 3: _revision_3}
 NEWEST = max(REVISIONS)
-"""Revision that a new intent takes."""
+"""Revision of a new intent."""
 KNOWS_UPLINKS = 3
-"""First revision that writes what an intent says of uplinks."""
+"""First revision that renders the uplink settings of an intent."""

@@ -1,7 +1,7 @@
-"""DPUs of a region under DPF, in zero trust: hosts can neither flash nor reconfigure them.
+"""DPUs of a region managed by DPF in zero-trust mode: hosts can neither flash nor reconfigure them.
 
-What DPF holds immutable (BFB, DPUFlavor) carries its content in its name and is retained, so that a change makes a
-new object and a DPU still finds the one it was flashed from.
+Names of immutable objects (BFB, DPUFlavor) contain a content hash, and the objects are retained: a change creates a
+new object, and the object that a DPU was flashed from stays.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from components.specs.region.versions import Chart, Tool
 
 NAMESPACE = "dpf-operator-system"
 REPLICAS = 3
-"""Replicas of a DPU cluster's control plane, as DPF says (doca-platform:internal/clustermanager/kamaji/handler.go)."""
+"""Replicas of a DPU cluster's control plane in DPF (doca-platform:internal/clustermanager/kamaji/handler.go)."""
 HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image among the tools of the version vector."""
-_BESIDE = (
-    # It deploys services to DPUs. DPF looks for it in its own namespace, and asks nothing of these parts of it.
+_PREREQUISITES = (
+    # Argo CD deploys services to DPUs. DPF expects it in its own namespace, and does not use the disabled parts.
     Operator(
         chart="argo-cd",
         namespace=NAMESPACE,
@@ -37,43 +37,43 @@ _BESIDE = (
     Operator(chart="node-feature-discovery", namespace=NAMESPACE),
     Operator(chart="maintenance-operator", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),
 )
-"""What DPF needs and does not bring since 25.7 (DPF:docs/public/getting-started/helm-prerequisites.md)."""
+"""Prerequisites that DPF does not install since 25.7 (DPF:docs/public/getting-started/helm-prerequisites.md)."""
 OPERATORS = (
-    *_BESIDE,
+    *_PREREQUISITES,
     Operator(
         chart="dpf-operator",
         namespace=NAMESPACE,
         values={
-            # DPUs come from the inventory, and no rule has to find any.
+            # DPUs come from the inventory, so discovery rules are not needed.
             "enableNodeFeatureRules": False,
-            # It would ask for Secrets of an etcd that this chart brings, and ours does not come from it.
+            # The job requires Secrets of the etcd of this chart, which is not used here.
             "kamajiEtcdDefrag": {"enabled": False},
         },
-        depends_on=(CERT_MANAGER, kamaji.CHART, *(one.release for one in _BESIDE)),
+        depends_on=(CERT_MANAGER, kamaji.CHART, *(operator.release for operator in _PREREQUISITES)),
     ),
 )
-"""DPF, after what it needs."""
+"""DPF and its prerequisites, in installation order."""
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuPlatform:
-    """What all DPUs of a region run; foundation and tenants derive the same names from it."""
+    """Platform of all DPUs of a region; foundation and tenants derive the same names from it."""
 
     control: DpuControlSpec
     networks: NetworksSpec
     intents: Mapping[str, DpuIntent]
-    """What the DPUs of each DPUDeployment are flashed from, by its name."""
+    """Intent of the DPUs of each DPUDeployment, by name of the deployment."""
     hbn_chart: Chart
     hbn_image: Tool | None
-    """Image that HBN runs; the one that its chart names where the catalogue has none."""
+    """Image of HBN; None for the default of its chart."""
     ovn_charts: Mapping[str, Chart]
-    """Charts of OVN's services by name; empty where no VPC needs them."""
+    """Charts of OVN's services, by name; empty if no VPC needs them."""
 
     @property
     def fabric(self) -> nvue.Fabric:
-        """Return what host-based networking shares on all DPUs."""
+        """Return the fabric settings of host-based networking, common to all DPUs."""
         return nvue.Fabric(
             loopbacks=self.networks.dpu_loopbacks,
             asns=self.networks.asn,
@@ -84,7 +84,7 @@ class DpuPlatform:
 
     @property
     def _hbn_release(self) -> str:
-        """Return the release of HBN, with which its image's tag begins: its chart has versions of its own."""
+        """Return the release of HBN, the prefix of its image tag; the chart is versioned separately."""
         tag = self.hbn_image.tag if self.hbn_image else None
         return tag.partition("-")[0] if tag else self.hbn_chart.version
 
@@ -94,23 +94,23 @@ class DpuPlatform:
         return self.control.every(self.networks.dpu_loopbacks)
 
     def selector(self, at: DpuClusterSpec) -> dict[str, str]:
-        """Return the labels that select ``at`` and the nodes of its DPUs; none where the region lists no clusters."""
+        """Return the labels of ``at`` and of the nodes of its DPUs; empty if the region lists no DPU clusters."""
         return {keys.DPU_CLUSTER: at.name} if self.control.clusters else {}
 
     @property
     def in_use(self) -> tuple[DpuIntent, ...]:
-        """Return the intents of DPUs, each once, in order of their names."""
-        found = {intent.name: intent for intent in self.intents.values()}
-        return tuple(found[name] for name in sorted(found))
+        """Return the intents of DPUs without duplicates, sorted by name."""
+        by_name = {intent.name: intent for intent in self.intents.values()}
+        return tuple(by_name[name] for name in sorted(by_name))
 
 
 def named(name: str, at: DpuClusterSpec) -> str:
-    """Return what ``name`` is called in the DPU cluster ``at``."""
+    """Return the name of object ``name`` for DPU cluster ``at``; unchanged if the region has only one."""
     return name if at.name == ONLY else f"{name}-{at.name}"
 
 
 def render_provisioning(platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return DPF's configuration, the image and flavor of DPUs, and the clusters they join."""
+    """Return DPF's configuration, the images and flavors of DPUs, and the DPU clusters."""
     return (
         _operator_config(platform),
         *_images(platform),
@@ -124,7 +124,7 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
     return manifest(
         "operator.dpu.nvidia.com/v1alpha1",
         "DPFOperatorConfig",
-        "dpfoperatorconfig",  # the only name that DPF looks for
+        "dpfoperatorconfig",  # DPF accepts no other name.
         namespace=NAMESPACE,
         spec={
             "provisioningController": {
@@ -139,24 +139,25 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
             "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.uplink_mtu_bytes},
             "kamajiClusterManager": {"disable": False},
             "staticClusterManager": {"disable": True},
-            # Without it a DPU that is flashed over Redfish never finds the API.
+            # A DPU that is flashed over Redfish cannot reach the API server without it.
             "overrides": {"kubernetesAPIServerVIP": str(control.management_api), "kubernetesAPIServerPort": 6443},
         },
     )
 
 
 def _images(platform: DpuPlatform) -> Iterator[Manifest]:
-    """Yield the images that DPUs are flashed from, each once."""
+    """Yield the images of DPUs (BFB), without duplicates."""
     for name, (sha256, spec) in {
-        (made := templates(intent)).bfb_name: (intent.sha256, made.bfb) for intent in platform.in_use
+        (template := templates(intent)).bfb_name: (intent.sha256, template.bfb) for intent in platform.in_use
     }.items():
         annotations = {keys.SHA256: sha256}
         yield manifest(_PROVISIONING, "BFB", name, namespace=NAMESPACE, retain=True, annotations=annotations, spec=spec)
 
 
 def _flavors(platform: DpuPlatform) -> Iterator[Manifest]:
-    """Yield the flavors of DPUs, each once."""
-    for name, spec in {(made := templates(intent)).flavor_name: made.flavor for intent in platform.in_use}.items():
+    """Yield the flavors of DPUs, without duplicates."""
+    flavors = {(template := templates(intent)).flavor_name: template.flavor for intent in platform.in_use}
+    for name, spec in flavors.items():
         yield manifest(_PROVISIONING, "DPUFlavor", name, namespace=NAMESPACE, retain=True, spec=spec)
 
 

@@ -1,17 +1,16 @@
-"""A VPC's partition on an InfiniBand fabric, as pods of its cluster get it.
+"""Partition of a VPC on an InfiniBand fabric, for pods of its clusters.
 
-In the cluster, pods get virtual functions of the InfiniBand ports (`components.render.network.port_functions`), and a
-network
-attachment says which partition (PKey) they join. Each function a pod gets takes a GUID of the cluster's own range, and
-ib-kubernetes tells the fabric manager (UFM) to which partition the GUID belongs. ib-kubernetes runs in the management
-cluster, one for each cluster and fabric: tenants neither reach UFM nor hold a login that could change any partition.
+Pods get virtual functions of the InfiniBand ports (`components.render.network.port_functions`), and a network
+attachment selects their partition (PKey). Each function gets a GUID of the cluster's range, and ib-kubernetes adds the
+GUID to the partition in the fabric manager (UFM). ib-kubernetes runs in the management cluster, one instance per
+cluster and fabric: tenants can neither reach UFM nor get credentials that could change a partition.
 
-What this rests on beside that, and nothing here sees to:
+Prerequisites that are not enforced here:
 
-- The partition that a pod joins is the one its network attachment names. Who may write network attachments in the
-  cluster chooses among all partitions of the fabric: a tenant must not.
-- UFM makes every port a limited member of the default partition, with M_Key protection. By default it makes them full
-  members, and then no partition keeps anybody apart.
+- A pod joins the partition of its network attachment. Permission to write network attachments in the cluster therefore
+  allows access to all partitions of the fabric: tenants must not have it.
+- UFM must make every port a limited member of the default partition, with M_Key protection. By default ports are full
+  members, and partitions then provide no isolation.
 """
 
 from __future__ import annotations
@@ -29,28 +28,28 @@ from components.specs.region.versions import Chart, Tool
 
 DAEMON = "ib-kubernetes"
 TOOLS = (DAEMON, port_functions.MULTUS)
-"""Images that are needed among the tools of the version vector, beside that of what hands out whole ports."""
+"""Images required among the tools of the version vector, in addition to the device plugin for whole ports."""
 RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
-"""Resource by which a pod asks for a virtual function."""
+"""Resource that a pod requests for a virtual function."""
 _KUBECONFIG = "/kubeconfig"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """A VPC's partition on one fabric, for one of its clusters."""
+    """Partition of a VPC on one fabric, for one of its clusters."""
 
     fabric: FabricSpec
     pkey: int
     guids: GuidNumbers
     """GUIDs for the virtual functions of the cluster's nodes."""
     instance_types: tuple[InstanceType, ...]
-    """Instance types of the cluster that have ports on the fabric."""
+    """Instance types of the cluster with ports on the fabric."""
     multus: Tool
     daemon_image: str
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
     plugins: Mapping[PortUse, Tool] = field(default_factory=dict)
-    """What hands out ports without virtual functions, by what pods get; required where they get it."""
+    """Device plugins for ports without virtual functions, by port use; required for each use in the cluster."""
 
     @property
     def with_functions(self) -> tuple[InstanceType, ...]:
@@ -59,7 +58,7 @@ class Partition:
 
 
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
-    """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
+    """Return the objects of ``partition`` in ``cluster`` and in the management cluster, in the order of applying."""
     functions = partition.with_functions
     return (
         *port_functions.operators(partition.multus, cluster, partition.pins),
@@ -89,7 +88,7 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "pkey": f"{partition.pkey:#x}",
         "link_state": "enable",
         "ibKubernetesEnabled": True,
-        # Moves the RDMA device into the pod, which nothing but the pod sees then.
+        # Moves the RDMA device into the pod; it is visible only there.
         **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.with_functions) or None),
         "ipam": {},
     }
@@ -101,7 +100,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
     labels = {keys.TENANT: tenant, keys.CLUSTER: cluster, keys.FABRIC: partition.fabric.name}
     settings = {
         "KUBECONFIG": f"{_KUBECONFIG}/value",
-        "POD_NAMESPACE": "kube-system",  # of the tenant's cluster, where it holds its lease
+        "POD_NAMESPACE": "kube-system",  # Namespace of its lease in the tenant cluster.
         "DAEMON_SM_PLUGIN": "ufm",
         "GUID_POOL_RANGE_START": _octets(partition.guids.first),
         "GUID_POOL_RANGE_END": _octets(partition.guids.last),
@@ -132,7 +131,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
         labels=labels,
         spec={
             "replicas": 1,
-            "strategy": {"type": "Recreate"},  # two would give out the same GUIDs
+            "strategy": {"type": "Recreate"},  # Two instances would assign the same GUIDs.
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
@@ -140,7 +139,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
 
 
 def attachment_of(fabric: str) -> str:
-    """Return how a pod names its network attachment on ``fabric``."""
+    """Return the reference of a pod to its network attachment on ``fabric``."""
     return port_functions.attachment_called(fabric)
 
 

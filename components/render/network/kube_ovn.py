@@ -1,20 +1,20 @@
-"""A VPC by Kube-OVN, the CNI of each of its clusters: a logical router and one switch for all pods.
+"""VPC backend with Kube-OVN, the CNI of each of its clusters: a logical router and one switch for all pods.
 
-Kube-OVN knows the pods of the cluster it runs in and nothing else, so its objects live in the tenant's clusters, one
-set in each; the management cluster has none. A cluster has one tenant: its default VPC is the tenant's VPC, under the
-VPC's name, and services, DNS and probes work as in any cluster. The objects are made before the first node is there;
-Kube-OVN then finds its default VPC and switch and makes none of its own.
+Kube-OVN manages only the pods of its own cluster, so its objects are in the tenant clusters, one set in each; the
+management cluster has none. A cluster has one tenant: its default VPC is the tenant's VPC, with the VPC's name, and
+services, DNS and probes work as in any cluster. The objects are created before the first node joins. Kube-OVN then uses
+this default VPC and switch instead of creating its own.
 
-It does not isolate hosts: nodes, and pods on their network, share the network of the region with those of all other
-tenants. What pods may reach is enforced on the nodes that a tenant's root controls.
+It does not isolate hosts: nodes, and pods on the host network, share the network of the region with those of all other
+tenants. Pod traffic is filtered on nodes, on which the tenant has root access.
 
-OVN's own databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster needs. The chart
-looks their addresses up whenever it is rendered (kubeovn/kube-ovn:charts/kube-ovn/templates/_helpers.tpl): data know
-none of them before.
+OVN's databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster requires. The chart
+looks up their addresses whenever it is rendered (kubeovn/kube-ovn:charts/kube-ovn/templates/_helpers.tpl), because the
+data do not contain them.
 
-With IPv6 its switch, Services and joints to nodes have both families. Tunnels between nodes stay IPv4, and where a node
-has no address of IPv6 its joint stands for it (kubeovn/kube-ovn:pkg/controller/node.go). Pods send no IPv6 but to each
-other and to Services: a node would give it its own address and send it wherever its routes lead.
+With IPv6 the switch, Services and join networks of nodes are dual-stack. Tunnels between nodes stay IPv4, and if a node
+has no IPv6 address, its join address is used (kubeovn/kube-ovn:pkg/controller/node.go). Pods may send IPv6 only to each
+other and to Services: otherwise a node would masquerade the packets and route them by its own routes.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ CHART = "kube-ovn"
 NAMESPACE = "kube-system"
 _API = "kubeovn.io/v1"
 JOINTS = Network("100.64.0.0/16")
-"""Network of the joints by which nodes reach pods; a node has no other route to it (the chart's default)."""
+"""IPv4 join network through which nodes reach pods; nodes must not have other routes to it (the chart's default)."""
 JOINTS_IPV6 = Network6("fd00:100:64::/112")
-"""Network of IPv6 of the joints by which nodes reach pods (the chart's default)."""
+"""IPv6 join network through which nodes reach pods (the chart's default)."""
 _DUAL = "dual_stack"
-"""What the chart calls a cluster with both families, and its ranges."""
+"""Value and key of the chart for dual-stack clusters and their ranges."""
 _PROBED = "1.1.1.1"
-"""Address outside that each node's probe pings (the chart's default)."""
+"""External address that the probe of each node pings (the chart's default)."""
 _PRIORITY = 2500
-"""Priority of the rules; those that Kube-OVN makes for network policies and security groups lie below."""
+"""Priority of the rules; Kube-OVN's rules for network policies and security groups have lower priorities."""
 
 
 def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ...]:
@@ -70,7 +70,7 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
                 # Kube-OVN sorts them as text (kubeovn/kube-ovn:pkg/controller/subnet.go).
                 "excludeIps": sorted(_gateways(pods).split(",")),
                 "gatewayType": "distributed",
-                # Nobody outside has a route to pods: what they may reach sees the address of their node.
+                # Pods are not routed outside the cluster, so their traffic is masqueraded with the node address.
                 "natOutgoing": True,
                 "private": True,
                 "allowSubnets": [str(network) for network in (*allowed.inside, *more)],
@@ -98,7 +98,7 @@ def _operator(vpc: Vpc) -> Operator:
 
 
 def _ranges(vpc: Vpc) -> dict[str, Any]:
-    """Return the ranges of a cluster, under the key of the families that it has."""
+    """Return the ranges of a cluster, under the chart's key for its address families."""
     pods, numbers = _pods(vpc), vpc.numbers
     own = {"POD_CIDR": _both(pods), "POD_GATEWAY": _gateways(pods)}
     if numbers.services_ipv6 is None:
@@ -108,14 +108,14 @@ def _ranges(vpc: Vpc) -> dict[str, Any]:
             **own,
             "SVC_CIDR": _both((numbers.services, numbers.services_ipv6)),
             "JOIN_CIDR": _both((JOINTS, JOINTS_IPV6)),
-            # The chart's probes would ping an address of IPv6 too, which no pod reaches.
+            # The chart's probes would also ping an IPv6 address, which pods cannot reach.
             "PINGER_EXTERNAL_ADDRESS": _PROBED,
         }
     }
 
 
 def _pods(vpc: Vpc) -> tuple[Network | Network6, ...]:
-    """Return the prefix for pods of each family, that of IPv4 first."""
+    """Return the pod prefix of each address family, IPv4 first."""
     numbers = vpc.numbers
     return (numbers.pods,) if numbers.pods_ipv6 is None else (numbers.pods, numbers.pods_ipv6)
 
@@ -133,12 +133,12 @@ def _labels(vpc: Vpc) -> dict[str, str]:
 
 
 def _subnet_name(vpc: str) -> str:
-    """Return the name of the VPC's switch; Kube-OVN refuses one that is called like its VPC."""
+    """Return the name of the VPC's switch; Kube-OVN rejects a switch with the name of its VPC."""
     return f"{vpc}-pods"
 
 
 def _drops(allowed: Reach) -> Iterator[dict[str, Any]]:
-    """Yield what pods may not reach. Rules that allow would outrank the tenant's own network policies."""
+    """Yield drop rules for blocked destinations. Allow rules would override the tenant's network policies."""
     permit = _addresses(allowed.permit)
     yield _drop(f"ip4.dst == {_addresses(allowed.deny)} && ip4.dst != {permit}")
     if not allowed.outside:
@@ -146,7 +146,7 @@ def _drops(allowed: Reach) -> Iterator[dict[str, Any]]:
 
 
 def _drops_ipv6(own: Collection[Network6]) -> Iterator[dict[str, Any]]:
-    """Yield what pods may not reach by IPv6; a term of one family is about no packet of the other."""
+    """Yield drop rules for blocked IPv6 destinations; a match on one family never matches packets of the other."""
     if own:
         yield _drop(f"ip6.dst != {_addresses(own)}")
 

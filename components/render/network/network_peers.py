@@ -1,4 +1,4 @@
-"""Whom a NetworkPolicy lets through: by namespace, by address, and by what a data store is called."""
+"""Peers of NetworkPolicies: by namespace, by address, and by endpoint of a data store."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from components.specs.region.region import NetworksSpec
 Peer = Mapping[str, Any]
 _ANYWHERE = Network("0.0.0.0/0")
 _JOB = "batch.kubernetes.io/job-name"
-"""Label that Kubernetes itself puts on each pod of a Job."""
+"""Label that Kubernetes sets on each pod of a Job."""
 _NAMESPACE = "kubernetes.io/metadata.name"
-"""Label that Kubernetes itself puts on each namespace."""
+"""Label that Kubernetes sets on each namespace."""
 _SERVICE = "svc"
 
 
@@ -28,46 +28,46 @@ ALL_PODS: Peer = {"namespaceSelector": {}}
 CONTROL_PLANES: Peer = {"namespaceSelector": _expression(keys.CLUSTER, "Exists")}
 """Pods of the control planes of all clusters."""
 ALL_OTHERS: Peer = {"namespaceSelector": _expression(keys.CLUSTER, "DoesNotExist")}
-"""Pods of the management cluster that are of no control plane."""
+"""Pods of the management cluster that do not belong to a control plane."""
 JOBS = _expression(_JOB, "Exists")
-"""Selector of pods that do something once."""
+"""Selector of pods of Jobs."""
 FABRIC_DAEMONS = _expression(keys.FABRIC, "Exists")
-"""Selector of pods that tell a fabric manager who belongs to which partition."""
+"""Selector of pods that manage partition members in a fabric manager."""
 SERVERS = _expression(_JOB, "DoesNotExist")
-"""Selector of pods that stay."""
+"""Selector of long-running pods."""
 
 
 def in_namespace(name: str) -> Peer:
-    """Return the pods of namespace ``name``."""
+    """Return the peer for all pods of namespace ``name``."""
     return {"namespaceSelector": {"matchLabels": {_NAMESPACE: name}}}
 
 
 def within(network: Network | Address) -> Peer:
-    """Return the addresses of ``network``, or the one."""
+    """Return the peer for ``network`` or a single address."""
     return {"ipBlock": {"cidr": str(Network(network))}}
 
 
 def anywhere(*hidden: Network) -> Peer:
-    """Return all addresses but those ``hidden``.
+    """Return the peer for all addresses except ``hidden``.
 
-    Whether an address of a pod is among them depends on the CNI: a rule that means pods names them too, and one that
-    must not mean them is met by another at their end.
+    Whether the peer includes pod addresses depends on the CNI: rules that must include pods also list them, and pods
+    that must not be reached have their own ingress rules.
     """
     return {"ipBlock": {"cidr": str(_ANYWHERE), **given(**{"except": [str(network) for network in hidden]})}}
 
 
 def incoming(*peers: Peer, ports: Iterable[int] = ()) -> dict[str, Any]:
-    """Return the rule that lets ``peers`` in, on TCP ``ports`` or on all."""
+    """Return the ingress rule that allows ``peers``, on TCP ``ports`` or on all ports."""
     return {"from": list(peers), **_on(ports)}
 
 
 def outgoing(*peers: Peer, ports: Iterable[int] = (), protocols: Iterable[str] = ("TCP",)) -> dict[str, Any]:
-    """Return the rule that lets out to ``peers``, on ``ports`` of ``protocols`` or on all."""
+    """Return the egress rule that allows ``peers``, on ``ports`` of ``protocols`` or on all ports."""
     return {"to": list(peers), **_on(ports, protocols)}
 
 
 def namespace_of(endpoint: str) -> str | None:
-    """Return the namespace of the Service that ``endpoint``, a host and a port, names; None when it names none."""
+    """Return the namespace of the Service in ``endpoint`` (host and port); None if the host is not a Service."""
     labels = endpoint.rpartition(":")[0].split(".")
     place = labels.index(_SERVICE) if _SERVICE in labels else 0
     return labels[place - 1] if place > 1 else None
@@ -79,9 +79,9 @@ def port_of(endpoint: str) -> int:
 
 
 def serving(endpoint: str, networks: NetworksSpec) -> Peer:
-    """Return who answers at ``endpoint``: pods of a namespace, an address, or, by a name that says neither, anybody.
+    """Return the peer for ``endpoint``: pods of a namespace, an address, or all addresses for any other host name.
 
-    A policy knows no names: whoever has one is let out to at its port, but for tenants and BMCs.
+    NetworkPolicies do not support host names, so the rule allows all addresses except tenants, DPU loopbacks and BMCs.
     """
     if namespace := namespace_of(endpoint):
         return in_namespace(namespace)

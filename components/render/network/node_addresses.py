@@ -1,8 +1,8 @@
-"""Addresses of a pool's hosts, in the words of Metal3's address manager: each host's own, with its DPU as gateway.
+"""Address pool of Metal3's IPAM for the hosts of a node pool: one address per host, with its DPU as gateway.
 
-Each link is a range of one address. A claim is called after its host (the provider's
-``--enable-bmh-name-based-preallocation``), so that a host has the same address whichever Machine runs on it. One that
-the pool does not name gets none.
+Each link is a range of one address. A claim is named after its host (the provider's
+``--enable-bmh-name-based-preallocation``), so a host has the same address for all its Machines. A host that is not
+listed in the pool gets no address.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from components.specs.base import Address
 
 
 def render(cluster: str, pool: str, addresses: Mapping[str, Address], labels: dict[str, str]) -> Manifest:
-    """Return the address pool of the hosts in ``pool``, with ``addresses`` by host."""
+    """Return the IPPool of the hosts in ``pool``, with ``addresses`` by host."""
     name = pool_name(cluster, pool)
     return manifest(
         "ipam.metal3.io/v1alpha1",

@@ -1,7 +1,7 @@
-"""Configuration of host-based networking (HBN) on a DPU: NVUE documents, built from typed input and written as text.
+"""Configuration of host-based networking (HBN) on a DPU: NVUE documents, built from typed input and rendered as text.
 
-HBN reads its start-up configuration as a Jinja template of YAML. Addresses that each DPU takes from a pool stay
-template expressions; everything else is decided here.
+HBN reads its startup configuration as a Jinja template of YAML. Addresses that each DPU gets from a pool are template
+expressions; all other values are rendered here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOST_INTERFACE = "pf0hpf_if"
 """Name of the DPU's side of the host's physical function."""
 _LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
 _SENT, _RECEIVED = "inbound", "outbound"
-"""What hosts send and receive, as the DPU sees it."""
+"""Directions of packets sent and received by the host, from the DPU's perspective."""
 _ON = {"enable": "on"}
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
 _WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
@@ -31,45 +31,45 @@ _EXPRESSION = re.compile(r"\{\{ [^{}]* \}\}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fabric:
-    """What every DPU of a region shares."""
+    """Settings common to all DPUs of a region."""
 
     loopbacks: Network
     asns: NumberRange
     mtu_bytes: int
-    """Largest packet of hosts."""
+    """MTU of hosts."""
     uplink_mtu_bytes: int
-    """Largest packet between DPUs and leaf switches, which has that of a host in it."""
+    """MTU between DPUs and leaf switches, large enough for encapsulated packets of hosts."""
     release: str
     """Version of HBN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vrf:
-    """A VPC as DPUs know it: one VRF, one VNI, one route target."""
+    """Representation of a VPC on DPUs: one VRF, one VNI, one route target."""
 
     name: str
     vni: int
     asn: int
     target: int
-    """Number that makes the VRF's route target together with the ASN."""
+    """Number that forms the VRF's route target together with the ASN."""
     host_pool: str
     verdicts: tuple[Rule, ...]
-    """What becomes of packets: the first rule that is about one decides."""
+    """Packet filter rules; the first matching rule decides."""
     filters_received: bool
-    """Whether the rules are about what hosts receive, too; if not, only about what they send."""
+    """Whether the rules also apply to packets that hosts receive, not only to packets they send."""
     announced: tuple[Network, ...]
-    """Prefixes that hosts may announce routes in."""
+    """Prefixes inside which hosts may announce routes."""
     imported: tuple[str, ...]
-    """Route targets of others, as EVPN writes them, whose routes the VRF has beside its own."""
+    """Route targets imported in addition to the VRF's own, in EVPN notation."""
 
     @property
     def route_target(self) -> str:
-        """Return the route target as EVPN writes it, ``<asn>:<number>``."""
+        """Return the route target in EVPN notation, ``<asn>:<number>``."""
         return f"{self.asn}:{self.target}"
 
 
 def startup(fabric: Fabric, vrf: Vrf | None) -> str:
-    """Return the start-up configuration: the underlay, and ``vrf`` when the DPU's host belongs to a VPC."""
+    """Return the startup configuration: the underlay, and ``vrf`` if the DPU's host belongs to a VPC."""
     header = {"model": "BLUEFIELD", "nvue-api-version": "nvue_v1", "rev-id": 1.0, "version": f"HBN {fabric.release}"}
     settings = _underlay(fabric)
     if vrf is not None:
@@ -109,14 +109,14 @@ def _underlay(fabric: Fabric) -> dict[str, Any]:
 
 
 def dpu_asns(asns: NumberRange, loopbacks: Network) -> NumberRange:
-    """Return the numbers that DPUs have of ``asns``: one for each of ``loopbacks``, from the end."""
+    """Return the ASNs of DPUs: the last numbers of ``asns``, one for each of ``loopbacks``."""
     return NumberRange(first=asns.last - loopbacks.num_addresses + 1, last=asns.last)
 
 
 def _own_asn(fabric: Fabric) -> str:
-    """Return the expression that gives each DPU its own ASN: the last of the range less its place in the loopbacks.
+    """Return the template expression of a DPU's ASN: the last of the range minus its index in the loopbacks.
 
-    VPCs take theirs from the first upwards, and hosts of a VPC peer with the DPU: the two must differ.
+    VPCs use ASNs from the start of the range, and hosts of a VPC peer with the DPU, so both ASNs must differ.
     """
     base = fabric.asns.last + (int(fabric.loopbacks.network_address) & 0xFFFFFF)
     octets = 'ipaddresses.ip_lo.ip.split(".")'
@@ -133,7 +133,7 @@ def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
 
 
 def _filters(vrf: Vrf) -> dict[str, str]:
-    """Return the access lists of the host's port, by name, with whether packets come in by it or go out."""
+    """Return the direction of each access list of the host's port, by name."""
     return {vrf.name: _SENT, **({f"{vrf.name}-received": _RECEIVED} if vrf.filters_received else {})}
 
 
@@ -153,7 +153,7 @@ def _match(rule: Rule, way: str) -> dict[str, Any]:
 
 
 def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
-    """Return the rules that let routes in ``announced`` pass; a list of prefixes denies what it does not name."""
+    """Return the rules that permit routes inside ``announced``; a prefix list denies all other routes."""
     return {
         str(10 * number): {"match": {str(prefix): _and_inside(prefix)}, "action": "permit"}
         for number, prefix in enumerate(announced, start=1)
@@ -161,7 +161,7 @@ def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
 
 
 def _and_inside(prefix: Network) -> dict[str, int]:
-    """Return what lets routes inside ``prefix`` match it too; FRR refuses a length that is not beyond its own."""
+    """Return the option to match routes inside ``prefix``; FRR rejects a maximum length that is not larger."""
     return {"max-prefix-len": prefix.max_prefixlen} if prefix.prefixlen < prefix.max_prefixlen else {}
 
 
@@ -193,7 +193,7 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
 
 
 def yaml_block(value: Mapping[str, Any], indent: int) -> str:
-    """Return ``value``, nested mappings of scalars, as YAML block text, each line ending with a newline."""
+    """Return ``value`` (nested mappings of scalars) as YAML block text; each line ends with a newline."""
     lines: list[str] = []
     for key, inner in value.items():
         head = f"{' ' * indent}{_scalar(key)}:"
@@ -205,7 +205,7 @@ def yaml_block(value: Mapping[str, Any], indent: int) -> str:
 
 
 def _scalar(value: object) -> str:
-    """Return ``value`` in YAML; quoted unless it is plainly a word, a number or one template expression."""
+    """Return ``value`` in YAML; quoted unless it is a plain word, a number or a single template expression."""
     if isinstance(value, int | float):
         return str(value)
     text = str(value)

@@ -1,8 +1,8 @@
-"""OVN for VPCs on DPUs: four services of two charts, as upstream deploys them (tech preview there).
+"""OVN for VPCs on DPUs: four services of two charts, deployed as upstream does (tech preview upstream).
 
-Two run once a region, in the management cluster: OVN's databases, and what writes VPCs into them. Two run on the DPUs
-of each VPC: OVN's controller, and what connects the DPU to OVN. Every part of both charts is off unless its value turns
-it on (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
+Two services run once per region, in the management cluster: OVN's databases, and the controller that writes VPCs into
+them. Two run on the DPUs of each VPC: OVN's controller, and the node agent that connects the DPU to OVN. All parts of
+both charts are disabled by default (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 """
 
 from __future__ import annotations
@@ -19,61 +19,62 @@ OVN_CHART = "ovn-chart"
 VPC_CHART = "dpf-vpc-ovn"
 CHARTS = (OVN_CHART, VPC_CHART)
 WRITER = "vpc-ovn-controller"
-"""Release of what writes VPCs into the databases, and takes them out."""
+"""Release of the controller that writes VPCs into the databases and removes them."""
 CONTROLLER, NODE = "ovn-controller", "vpc-ovn-node"
 SERVICES = {CONTROLLER: OVN_CHART, NODE: VPC_CHART}
-"""Charts of the services on DPUs, by service."""
+"""Chart of each service on DPUs, by service."""
 DATABASE_PORTS = (6641, 6642)
-"""Ports of the pod with both databases, northbound and southbound, which are in plain TCP."""
+"""Ports of the pod with both databases, northbound and southbound, unencrypted TCP."""
 POOL = "ovn-addresses"
-"""Pool that each DPU takes its addresses from."""
+"""Address pool of DPUs."""
 BLOCK = 4
-"""Addresses that each DPU takes of the pool, as many as upstream gives."""
+"""Number of addresses per DPU, as in upstream's guide."""
 _NORTHBOUND, _SOUTHBOUND = 30641, 30642
-"""Node ports of both databases, by the chart's default."""
+"""Node ports of both databases (the chart's defaults)."""
 _TUNNELS_INDEX, _GATEWAY_INDEX = 1, 2
-"""Places in a DPU's block: the first has the router's address in the block of the first DPU, and none may be that."""
+"""Indexes in a DPU's block; index 0 is not used, since it is the router's address in the block of the first DPU."""
 
 
 def operators(*, ovn: bool) -> tuple[Operator, ...]:
-    """Return what runs in the management cluster; nothing unless a VPC is isolated by ``ovn``."""
+    """Return the operators in the management cluster; empty unless ``ovn``: a VPC is isolated by OVN."""
     databases = {
         "exposedPorts": {"ports": {"ovnnb": True, "ovnsb": True}},
         "management": {"ovnCentral": {"enabled": True}},
     }
-    found = (
+    installed = (
         Operator(chart=OVN_CHART, name="ovn-central", namespace=NAMESPACE, values=databases, awaited=False),
         Operator(
             chart=VPC_CHART,
             name=WRITER,
             namespace=NAMESPACE,
             values={"host": {"vpcOVNController": {"enabled": True}}},
-            # DPF brings the kinds that it watches.
+            # DPF installs the CRDs that it watches.
             depends_on=("dpf-operator",),
             awaited=False,
         ),
     )
-    return found if ovn else ()
+    return installed if ovn else ()
 
 
 def northbound(central: Address) -> str:
-    """Return the endpoint of the database that VPCs are written into."""
+    """Return the endpoint of the northbound database, which contains the VPCs."""
     return f"tcp:{central}:{_NORTHBOUND}"
 
 
 def isolation_class(name: str, central: Address | None) -> Manifest:
-    """Return the class of all VPCs on OVN, which goes before the controller that alone takes its finalizer off.
+    """Return the IsolationClass of all VPCs on OVN.
 
-    NVIDIA/doca-platform:internal/vpc/ovn/controllers/isolationclass_controller.go
+    It is deleted before its controller, because only the controller removes its finalizer
+    (NVIDIA/doca-platform:internal/vpc/ovn/controllers/isolationclass_controller.go).
     """
     database = given(**{"ovn-nb-endpoint": central and northbound(central)})
     spec = {"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**database, "ovn-nb-reconnect-time": "5"}}
-    found = manifest("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass", name, spec=spec)
-    return replace(found, after=(("HelmRelease", WRITER),))
+    isolation = manifest("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass", name, spec=spec)
+    return replace(isolation, after=(("HelmRelease", WRITER),))
 
 
 def values(service: str, central: Address | None, pull_secrets: tuple[str, ...]) -> Json:
-    """Return what ``service`` on DPUs is given."""
+    """Return the chart values of ``service`` on DPUs."""
     pulled = given(imagePullSecrets=[{"name": name} for name in pull_secrets])
     if service == CONTROLLER:
         return {"dpu": {"ovnController": {"enabled": True, **pulled}}}
@@ -91,5 +92,5 @@ def values(service: str, central: Address | None, pull_secrets: tuple[str, ...])
 
 
 def router(network: Network) -> Address:
-    """Return the address of the router of the network that DPUs have addresses of OVN in: its first."""
+    """Return the router address of the OVN network of DPUs: its first address."""
     return network[1]

@@ -1,8 +1,8 @@
-"""Rules about packets that cross the edge of a VPC, the same for both directions.
+"""Stateless packet rules at the edge of a VPC, the same for both directions.
 
-What filters on DPUs remembers no connection, so that each answer needs a rule of its own. A rule here says which end
-has which port, and not who sends: the same list, written for one direction, lets connections through, and written for
-the other their answers. Whoever has the port of a rule can therefore send from it, too, connection or not.
+Packet filters on DPUs do not track connections, so replies need their own rules. A rule specifies the port of each end,
+not the sender: the same list, rendered for one direction, permits connections, and for the other direction their
+replies. The end with the port of a rule can therefore send from it without a connection as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Protocol and ports of packets, seen from a VPC; None is one that no rule names."""
+    """Protocol and ports of packets, from the perspective of a VPC; None matches any value."""
 
     protocol: Protocol | None = None
     near: int | None = None
@@ -26,24 +26,24 @@ class Ports:
 
     @property
     def turned(self) -> Ports:
-        """Return the same, seen from the other end."""
+        """Return the same protocol and ports from the perspective of the other end."""
         return Ports(protocol=self.protocol, near=self.far, far=self.near)
 
 
 ALL = Ports()
-"""What a rule without protocol and ports is about: all packets."""
+"""Match of all packets, for rules without protocol and ports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What becomes of packets between a VPC and ``network``, whichever of the two sends them."""
+    """Verdict for packets between a VPC and ``network``, independent of the sender."""
 
     network: Network
     permits: bool
     ports: Ports = ALL
 
     def decides(self, far_end: Network, ports: Ports) -> bool:
-        """Tell whether the rule is about all packets of ``ports`` between the VPC and ``far_end``."""
+        """Return whether the rule matches all packets with ``ports`` between the VPC and ``far_end``."""
         mine = self.ports
         return (
             far_end.subnet_of(self.network)
@@ -54,7 +54,7 @@ class Rule:
 
 
 def opened(rule: SecurityRuleSpec, networks: Iterable[Network], *, inward: bool) -> Iterator[Rule]:
-    """Yield what permits connections of ``rule`` with ``networks``, into the VPC or out of it: one for each port."""
+    """Yield the rules that permit connections of ``rule`` with ``networks``, into or out of the VPC, one per port."""
     protocol = None if rule.protocol is Protocol.ANY else rule.protocol
     for network in networks:
         for port in rule.ports or (None,):

@@ -1,12 +1,12 @@
-"""A VPC by network policies alone: one flat network, for sites without DPUs and tenants who trust each other.
+"""VPC backend with NetworkPolicies only: one flat network, for sites without DPUs and tenants that trust each other.
 
-In each of its clusters the namespace ``default`` denies what the VPC does not allow, in both directions. That is all:
+In each cluster of the VPC, namespace ``default`` denies all traffic that the VPC does not allow, in both directions.
+Limits of this backend:
 
-- Hosts are not isolated, nor pods on their network: they share the network of the region with those of all tenants.
-- Prefixes of tenants are kept apart by allocation, not by a router: whoever sets an address by hand has it.
-- A namespace that the tenant makes is open until it has a policy of its own; a policy of Kubernetes is never for more
-  than one namespace.
-- The CNI must enforce policies, and it runs on nodes that the tenant's root controls.
+- Hosts and pods on the host network are not isolated: they share the region's network with those of all tenants.
+- Prefixes of tenants are separated by allocation, not by a router: an address that is set by hand is not blocked.
+- A namespace created by the tenant is open until it has its own policy; a NetworkPolicy applies to one namespace only.
+- The CNI must enforce policies, and it runs on nodes on which the tenant has root access.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from components.specs.region.region import NetworksSpec
 
 
 def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ...]:
-    """Return the policy of ``cluster``."""
+    """Return the NetworkPolicy of ``cluster``."""
     allowed = reach(vpc, networks)
     public = vpc.spec.ingress is Ingress.PUBLIC
-    # What a block of IPv4 says is nothing about IPv6, which has no way out of the cluster to let through.
+    # IPv4 blocks do not match IPv6, which is not routed out of the cluster and needs no external peers.
     own = _blocks(vpc.numbers.of_cluster(cluster).ipv6.values())
     return (
         manifest(

@@ -1,11 +1,11 @@
-"""Virtual functions of ports for pods, whatever the ports' link: who hands them out, and how pods name their network.
+"""Virtual functions of InfiniBand and RoCE ports for pods: operators, policies and network attachments.
 
-NVIDIA's Network Operator brings the SR-IOV operator and Multus. A policy offers the functions of an instance type's
-ports as one resource, and a pod that names a network attachment gets a function of the resource by its plug-ins.
+NVIDIA's Network Operator installs the SR-IOV operator and Multus. A policy offers the functions of an instance type's
+ports as one resource. A pod with a network attachment gets a function of the resource through the CNI plug-ins.
 
-Golden images make the functions, as many as the instance type says. The SR-IOV operator only hands them out, so it
-neither drains nor reboots a node. Node Feature Discovery finds the adapters: it is an add-on of the cluster, since
-other operators need it too.
+Golden images create the functions, as many as the instance type specifies. The SR-IOV operator only assigns them to
+pods, so it neither drains nor reboots nodes. Node Feature Discovery detects the adapters. It is an add-on of the
+cluster, since other operators need it too.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from components.specs.region.versions import Chart, Tool
 CHART = "network-operator"
 NAMESPACE = "network-operator"
 MULTUS = "multus-cni"
-"""Image that is needed among the tools of the version vector."""
+"""Image required among the tools of the version vector."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""Annotation by which a pod asks for a network attachment."""
+"""Annotation with which a pod requests a network attachment."""
 ATTACHMENTS = "default"
-"""Namespace of attachments, which pods of all namespaces may name."""
+"""Namespace of attachments; pods of all namespaces may refer to them."""
 OPERATOR = Operator(
     chart=CHART,
     namespace=NAMESPACE,
     values={
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
-        # Its configuration is ours: the chart's own wants nodes with a label that ours do not have.
+        # We render the configuration: the chart's default selects nodes by a label that our nodes do not have.
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
     },
 )
-"""The Network Operator with the one that hands out functions, and nothing that finds adapters."""
+"""The Network Operator with the SR-IOV operator, without Node Feature Discovery."""
 _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
-"""Annotation by which an attachment says of which resource the pod's devices are."""
+"""Annotation of an attachment with the resource of its devices."""
 _SRIOV = "sriovnetwork.openshift.io/v1"
 
 
@@ -55,14 +55,14 @@ def operators(
     beside: Iterable[Operator] = (),
     by_manifests: ByManifests | None = None,
 ) -> Iterator[Manifest]:
-    """Yield what hands out functions in ``cluster``, and what each part of it does.
+    """Yield the operators that assign functions in ``cluster``, and their configuration.
 
     Args:
-        multus: the image that reads what network a pod names.
-        cluster: where it is installed.
-        pins: releases of charts that are pinned for the cluster, by chart.
-        beside: operators of the same namespace that attachments need as well.
-        by_manifests: which of those come by manifests; none does when it is left out.
+        multus: image of Multus, which attaches pods to additional networks.
+        cluster: cluster of the operators.
+        pins: pinned chart releases of the cluster, by chart.
+        beside: additional operators of the same namespace that attachments require.
+        by_manifests: operators that are installed from manifests; the default is none.
     """
     yield namespace(NAMESPACE, cluster=cluster)
     yield from installed_in((OPERATOR, *beside), by_manifests or ByManifests(), cluster, pins)
@@ -80,16 +80,16 @@ def policy(
     ports: Iterable[str] = (),
     mtu: int | None = None,
 ) -> Manifest:
-    """Return what offers functions of the ports of ``kind`` to pods.
+    """Return the policy that offers functions of the ports of ``kind`` to pods.
 
     Args:
         kind: instance type of the nodes.
-        cluster: where the nodes are.
-        name: of the policy.
-        link: what the ports speak, ``ib`` or ``eth``.
-        resource: name by which pods ask for a function, behind the prefix that the operator puts before it.
-        ports: interfaces whose functions are offered; those of all ports of the adapter when it is empty.
-        mtu: MTU of the functions in bytes; the operator leaves it alone when it is left out.
+        cluster: cluster of the nodes.
+        name: name of the policy.
+        link: link type of the ports, ``ib`` or ``eth``.
+        resource: resource name of the functions, without the prefix that the operator adds.
+        ports: interfaces whose functions are offered; empty for all ports of the adapter.
+        mtu: MTU of the functions in bytes; None to keep the current MTU.
     """
     device = ADAPTERS["" if kind.nics is None else kind.nics.model]
     return manifest(
@@ -120,7 +120,7 @@ def attachment(
     tenant: str,
     annotations: Mapping[str, str] | None = None,
 ) -> Manifest:
-    """Return how pods of ``tenant`` name a network: ``config`` is done for each that has a device of ``resource``."""
+    """Return the network attachment ``name`` for pods of ``tenant``, which applies ``config`` to a ``resource``."""
     return manifest(
         "k8s.cni.cncf.io/v1",
         "NetworkAttachmentDefinition",
@@ -134,27 +134,27 @@ def attachment(
 
 
 def attachment_called(name: str) -> str:
-    """Return how a pod writes the attachment ``name`` in its annotation `NETWORKS`."""
+    """Return the value of a pod's annotation `NETWORKS` for the attachment ``name``."""
     return f"{ATTACHMENTS}/{name}"
 
 
 def _operator_parts(multus: Tool, cluster: str) -> Manifest:
-    """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
+    """Return the parts that the operator runs; drivers are in the golden image, and tenants have no access to UFM."""
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",
-        "nic-cluster-policy",  # the only name that the operator looks for
+        "nic-cluster-policy",  # The operator accepts no other name.
         cluster=cluster,
         spec={"secondaryNetwork": {"multus": fetched(multus)}},
     )
 
 
 def _functions_operator(cluster: str) -> Manifest:
-    """Return what the SR-IOV operator does: it hands out functions that images made, and drains no node."""
+    """Return the configuration of the SR-IOV operator: it assigns existing functions and never drains nodes."""
     return manifest(
         _SRIOV,
         "SriovOperatorConfig",
-        "default",  # the only name that the operator looks for
+        "default",  # The operator accepts no other name.
         namespace=NAMESPACE,
         cluster=cluster,
         spec={

@@ -1,18 +1,18 @@
-"""Functions of a node's ports on RoCE, as pods get them: each with an address of the port's rail, and RDMA.
+"""Virtual functions of RoCE ports for pods, each with an address of the port's rail, and RDMA.
 
-A rail is what port N of all hosts is on, with a subnet of its own in the VPC's VRF. In the cluster the virtual
-functions of a rail's ports are one resource (`components.render.network.port_functions`), an attachment of the rail
-moves one into the pod, and NVIDIA's IPAM gives it an address of the rail's subnet, from the block of the pod's node.
+A rail connects port N of all hosts, with its own subnet in the VPC's VRF. In the cluster the virtual functions of a
+rail's ports are one resource (`components.render.network.port_functions`). A network attachment of the rail moves one
+into the pod, and NVIDIA's IPAM assigns an address of the rail's subnet, from the block of the pod's node.
 
-What this rests on:
+Prerequisites:
 
-- Golden images make the functions, as many as the instance type says, and set ports to the fabric's MTU. The SR-IOV
-  operator refuses a policy that asks for more of either (SRIOV:pkg/host/internal/sriov/sriov.go), and gives functions
-  the MTU of the policy: sriov-cni has no option for it and leaves it (SRIOVCNI:docs/configuration-reference.md).
-- Switches have the rail's subnet in the VPC's VRF on the ports of the cluster's hosts, and its gateway, the last
-  address.
-- The Network Operator would bring the IPAM's kinds only once its own pods run. So the IPAM comes by its manifests, and
-  pools are applied before nodes are there.
+- Golden images create the functions, as many as the instance type specifies, and set ports to the fabric's MTU. The
+  SR-IOV operator rejects a policy that exceeds either (SRIOV:pkg/host/internal/sriov/sriov.go), and sets the MTU of
+  functions from the policy: sriov-cni has no MTU option (SRIOVCNI:docs/configuration-reference.md).
+- Switches have the rail's subnet in the VPC's VRF on the ports of the cluster's hosts, with the last address as
+  gateway.
+- The Network Operator would install the CRDs of the IPAM only once its own pods run. The IPAM is therefore installed
+  from its manifests, and pools are applied before nodes join.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from components.specs.network.fabrics import FabricSpec
 from components.specs.region.versions import Chart, Tool
 
 NV_IPAM = Operator(chart="nv-ipam", namespace=port_functions.NAMESPACE)
-"""What gives pods addresses of rails; it takes pools of its own namespace (NVIPAM:deploy/manifests/controller)."""
+"""IPAM for pod addresses on rails; it reads pools of its own namespace (NVIPAM:deploy/manifests/controller)."""
 _LEAST_BLOCK = 4
-"""A subnet in blocks of at least four addresses ends with a part of one, where the gateway is in no node's block."""
+"""Minimum block size: the last block of a subnet is then incomplete, so the gateway is never in a node's block."""
 
 
 class Ipam(TypedDict):
-    """Where an attachment's addresses are from (NVIPAM:pkg/cni/types/types.go)."""
+    """IPAM settings of an attachment (NVIPAM:pkg/cni/types/types.go)."""
 
     type: str
     poolName: str
@@ -48,7 +48,7 @@ class Ipam(TypedDict):
 
 
 class Plugin(TypedDict):
-    """A plug-in of an attachment (SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go)."""
+    """A CNI plug-in of an attachment (SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go)."""
 
     type: str
     spoofchk: NotRequired[str]
@@ -56,7 +56,7 @@ class Plugin(TypedDict):
 
 
 class Attachment(TypedDict):
-    """What plug-ins do one after the other for a pod that names the attachment."""
+    """Chain of CNI plug-ins of an attachment."""
 
     cniVersion: str
     name: str
@@ -69,25 +69,25 @@ class Rails:
 
     fabric: FabricSpec
     prefix: Network
-    """Addresses of the cluster's pods, in one subnet a rail."""
+    """Address prefix of the cluster's pods, with one subnet per rail."""
     subnets: int
-    """Number of subnets that the prefix is cut into, at least one for each rail."""
+    """Number of subnets that the prefix is divided into, at least one per rail."""
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods get functions of ports on the fabric."""
     multus: Tool
     by_manifests: ByManifests = field(default_factory=ByManifests)
-    """Which operators come by manifests."""
+    """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
 
     @property
     def ports(self) -> int:
-        """Return how many rails any node has a port on."""
+        """Return the maximum number of rails of a node."""
         return max(kind.roce_ports for kind in self.instance_types)
 
     @property
     def exclusive(self) -> bool:
-        """Tell whether RDMA devices move into pods, which nothing but the pod sees then."""
+        """Return whether RDMA devices move into pods and are visible only there."""
         return any(kind.rdma_exclusive for kind in self.instance_types)
 
 
@@ -104,34 +104,34 @@ def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
 
 
 def block_of(kinds: Iterable[InstanceType]) -> int:
-    """Return how many addresses of a rail a node has: one for each function of a port, up to a power of two."""
+    """Return the number of addresses per node and rail: one per function of a port, rounded up to a power of two."""
     functions = max(kind.dpu.virtual_functions for kind in kinds)
     return max(_LEAST_BLOCK, 1 << (functions - 1).bit_length())
 
 
 def subnet(prefix: Network, subnets: int, rail: int) -> Network:
-    """Return the subnet of ``rail`` in a cluster's prefix that is cut into ``subnets``."""
+    """Return the subnet of ``rail`` in a cluster's prefix that is divided into ``subnets``."""
     length = prefix.prefixlen + (subnets - 1).bit_length()
     return Network((int(prefix.network_address) + (rail << (prefix.max_prefixlen - length)), length))
 
 
 def gateway(of_rail: Network) -> Address:
-    """Return the address that switches have in the subnet of a rail: the last before its broadcast."""
+    """Return the address of switches in the subnet of a rail: the last before its broadcast address."""
     return of_rail.broadcast_address - 1
 
 
 def attachment_of(fabric: str, rail: int) -> str:
-    """Return how a pod names its network attachment on a rail of ``fabric``."""
+    """Return the reference of a pod to its network attachment on a rail of ``fabric``."""
     return port_functions.attachment_called(_name(fabric, rail))
 
 
 def resource_of(rail: int) -> str:
-    """Return the resource by which a pod asks for a function of its node's port on ``rail``."""
+    """Return the resource that a pod requests for a function of its node's port on ``rail``."""
     return f"{PREFIX}/{_resource(rail)}"
 
 
 def _resource(rail: int) -> str:
-    return f"roce_rail_{rail}"  # plug-ins take no dash in it
+    return f"roce_rail_{rail}"  # Plug-ins allow no dash in resource names.
 
 
 def _name(fabric: str, rail: int) -> str:
@@ -147,7 +147,7 @@ def _functions(rails: Rails, cluster: str) -> Iterator[Manifest]:
 
 
 def _pool(rails: Rails, rail: int, cluster: str) -> Manifest:
-    """Return the addresses of a rail; what is for another rail goes by the switches, from whichever port sends it."""
+    """Return the address pool of a rail; traffic to another rail is routed by the switches, from any port."""
     addresses = subnet(rails.prefix, rails.subnets, rail)
     kinds = [kind.name for kind in rails.instance_types if rail < kind.roce_ports]
     on_rail = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": kinds}

@@ -1,7 +1,7 @@
-"""Ports of a cluster's nodes on RoCE fabrics, as pods on the nodes' own network get their RDMA devices.
+"""RDMA devices of RoCE ports for pods on the host network.
 
-The ports stay where they are: an address and a GID belong to the interface, which is the node's. What a pod without
-privileges lacks there are device files, and NVIDIA's shared device plugin gives it those of all ports of the node.
+The ports stay on the host: addresses and GIDs belong to the interface of the node. An unprivileged pod only needs the
+device files, and NVIDIA's shared device plugin provides those of all ports of the node.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from components.specs.region.versions import Chart, Tool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RocePorts:
-    """What hands out RDMA devices on RoCE fabrics in one cluster."""
+    """Device plugin for RDMA devices on RoCE fabrics in one cluster."""
 
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods share ports on RoCE."""
     fabrics: tuple[str, ...]
-    """Names of the fabrics that the cluster's VPC has a VRF on."""
+    """Names of the fabrics on which the cluster's VPC has a VRF."""
     plugin: Tool
     has_operator: bool
-    """Whether the Network Operator is there already, for InfiniBand."""
+    """Whether the Network Operator is already installed, for InfiniBand."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
 
 
 def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:

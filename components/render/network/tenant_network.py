@@ -1,6 +1,6 @@
-"""A tenant's VPC, on the DPUs of its hosts or in each of its clusters; one module a backend, from the same input.
+"""Tenant VPCs, rendered on the DPUs of hosts or in each cluster; one module per backend, with the same input.
 
-A cluster whose nodes are on an InfiniBand fabric has its part of the VPC there too, whatever isolates the VPC.
+A cluster with nodes on an InfiniBand fabric also has a partition of the VPC there, independent of the backend.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from components.specs.network.tenant_network import VpcSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantNetworkInput:
-    """One VPC, or what one of its clusters does for it."""
+    """One VPC, or its part in one of its clusters."""
 
     name: str
     vpc: Vpc
     platform: DpuPlatform
     cluster: str | None
-    """Cluster whose objects these are; None where DPUs isolate the VPC."""
+    """Cluster of the objects; None if DPUs isolate the VPC."""
     partition: infiniband.Partition | None
-    """The VPC's partition for the nodes of ``cluster``; None when these are on no InfiniBand fabric."""
+    """The VPC's partition for the nodes of ``cluster``; None if they have no InfiniBand fabric."""
     rails: rails.Rails | None = None
-    """What gives pods of ``cluster`` functions of ports on RoCE; None where nothing does."""
+    """Rails with RoCE functions for pods of ``cluster``; None if there are none."""
     roce: roce.RocePorts | None = None
-    """What hands out RDMA devices on RoCE in ``cluster``; None where nothing does."""
+    """RoCE ports shared by pods of ``cluster``; None if there are none."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one VPC, in the order they are applied."""
@@ -45,5 +45,5 @@ class TenantNetworkInput:
 
 
 def on_dpus(vpc: VpcSpec) -> bool:
-    """Tell whether the DPUs of its hosts isolate ``vpc``; if not, each of its clusters does."""
+    """Return whether the DPUs of its hosts isolate ``vpc``; otherwise each of its clusters does."""
     return BORDERS[vpc.isolation].on_dpus

@@ -1,4 +1,4 @@
-"""A VPC as its backends see it: the tenant's wish, the numbers it was given, and what it may reach."""
+"""Input of VPC backends: the tenant's spec, the allocated numbers, and the reachable networks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from components.specs.region.versions import Chart
 
 ANYWHERE = Network("0.0.0.0/0")
 ANNOUNCED = ("pods", "services", "load_balancers")
-"""Kinds of prefixes inside which hosts announce routes; of their own addresses the DPUs know."""
+"""Kinds of prefixes inside which hosts announce routes; DPUs already know the addresses of hosts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """Another VPC that exchanges packets with one, by the word of both tenants."""
+    """A peered VPC, approved by both tenants."""
 
     vpc: str
     tenant: str
@@ -30,7 +30,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vpc:
-    """One VPC, in the terms that no backend owns."""
+    """One VPC, independent of its backend."""
 
     spec: VpcSpec
     tenant: str
@@ -40,56 +40,56 @@ class Vpc:
     public_addresses: tuple[Address, ...] = ()
     """Public addresses of the VPC's clusters, which its hosts announce."""
     host_links: Mapping[str, Mapping[str, Network]] = field(default_factory=dict)
-    """Links to hosts whose addresses are given beforehand, by DPU cluster and by what DPF calls the host's DPU."""
+    """Statically allocated host links, by DPU cluster and DPF's name of the host's DPU."""
     peers: tuple[Peer, ...] = ()
-    """VPCs whose routes it has beside its own, in the order of the data."""
+    """Peered VPCs whose routes are imported, in the order of the data."""
     group: SecurityGroupSpec | None = None
-    """What alone crosses its edge to peers and the internet; None where nothing bounds it."""
+    """Security group that limits traffic to peers and the internet; None for no limit."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
+    """Pinned chart releases of the rendered cluster, by chart."""
 
     @property
     def peer_targets(self) -> dict[str, str]:
-        """Return the route target of each VPC that it is peered with, by ``TENANT/VPC``."""
+        """Return the route target of each peered VPC, by ``TENANT/VPC``."""
         return {f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in self.peers}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """Where traffic of a VPC may go; what stands first decides."""
+    """Allowed and blocked destinations of a VPC; the first match decides."""
 
     permit: tuple[Network, ...]
     """Addresses of the control planes of the VPC's clusters."""
     deny: tuple[Network, ...]
-    """Networks of the region that no tenant may see, then those that the data deny: nothing below has any of them."""
+    """Networks hidden from all tenants, then networks denied by the data; no later entry overlaps them."""
     inside: tuple[Network, ...]
-    """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
+    """Prefixes of the VPC itself, the region's storage, and the shared networks behind the network edge."""
     peers: tuple[Rule, ...]
-    """What crosses its edge to VPCs that are peered with it, and back."""
+    """Rules for traffic with peered VPCs, in both directions."""
     others: Network
-    """Network of all tenants, in which prefixes of the VPC itself lie: whatever else leads there, it is another's."""
+    """Network of all tenants. It contains the VPC's own prefixes; all other addresses in it belong to other tenants."""
     outside: bool
-    """Whether everything else may be reached too."""
+    """Whether all other destinations (the internet) are allowed."""
     crossing: tuple[Rule, ...] | None
-    """What of everything else; None where all of it."""
+    """Security group rules for other destinations; None to allow all of them."""
 
 
 def announced(vpc: Vpc) -> tuple[Network, ...]:
-    """Return the prefixes inside which hosts of ``vpc`` may announce routes: never another's, nor a default route.
+    """Return the prefixes inside which hosts of ``vpc`` may announce routes, never those of others or a default route.
 
-    With ``ingress: public`` those are the VPC's public addresses too, one by one: the network that they are taken from
-    has those of other tenants. They come last, so that a new one moves no other.
+    With ``ingress: public`` they include each of the VPC's public addresses as a /32, since the network of public
+    addresses is shared with other tenants. Public addresses are last, so that a new one does not reorder the list.
     """
     first = tuple(getattr(vpc.numbers, kind) for kind in ANNOUNCED)
     more = (prefix for kind in ANNOUNCED for prefix in vpc.numbers.of_kind(kind) if prefix not in first)
     public = vpc.public_addresses if vpc.spec.ingress is Ingress.PUBLIC else ()
-    return (*first, *more, *(Network(f"{one}/32") for one in public))
+    return (*first, *more, *(Network(f"{address}/32") for address in public))
 
 
 def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
-    """Return the route targets that ``vpc`` imports beside its own, as ``<asn>:<number>``: the border's, then peers'.
+    """Return the route targets that ``vpc`` imports, as ``<asn>:<number>``: of the network edge, then of peers.
 
-    A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
+    A permit rule adds no route: without an import, or a VRF of the VPC on the border routers, the VPC has no route out.
     """
     peers, targets = tuple(vpc.peer_targets.values()), border_targets(networks)
     if targets is None:
@@ -99,12 +99,12 @@ def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
 
 
 def border_targets(networks: NetworksSpec) -> tuple[str, str] | None:
-    """Return the route targets of the border for services and the internet; None where it gives none."""
+    """Return the route targets of the network edge for services and the internet; None if it has none."""
     return networks.border.targets if networks.border else None
 
 
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
-    """Return where traffic of ``vpc`` may go, whatever backend sees to it."""
+    """Return the allowed and blocked destinations of ``vpc``, independent of its backend."""
     numbers = vpc.numbers
     return Reach(
         permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
@@ -122,12 +122,12 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
 
 
 def denied(vpc: Vpc, networks: NetworksSpec) -> tuple[Network, ...]:
-    """Return the networks that the data deny to ``vpc``, each once: those of all VPCs, then its own."""
+    """Return the networks that the data deny to ``vpc``, without duplicates: region-wide, then its own."""
     return tuple(dict.fromkeys((*networks.deny, *vpc.spec.deny)))
 
 
 def _with_peers(vpc: Vpc) -> Iterator[Rule]:
-    """Yield what crosses the edge of ``vpc`` to its peers: everything, or what its group has of them."""
+    """Yield the rules for traffic between ``vpc`` and its peers: all traffic, or the rules of its security group."""
     prefixes = {peer.vpc: tuple(peer.numbers.prefixes.values()) for peer in vpc.peers}
     if vpc.group is None:
         for network in chain.from_iterable(prefixes.values()):
@@ -145,21 +145,21 @@ def _crossing(group: SecurityGroupSpec) -> Iterator[Rule]:
 
 
 def _rules(group: SecurityGroupSpec) -> Iterator[tuple[bool, SecurityRuleSpec]]:
-    """Yield the rules of ``group``, each with whether it is about connections into the VPC."""
+    """Yield the rules of ``group``, each with whether it applies to connections into the VPC."""
     yield from ((True, rule) for rule in group.ingress)
     yield from ((False, rule) for rule in group.egress)
 
 
 def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[Rule, ...]:
-    """Return the same as an ordered list: the first rule that is about a packet decides.
+    """Return ``allowed`` as an ordered rule list: the first matching rule decides.
 
-    Without ``apart`` nothing is said of other tenants, as by backends whose rules are for pods alone.
+    Without ``apart`` the list has no rule for other tenants, as in backends whose rules apply to pods only.
     """
     others = (Rule(network=allowed.others, permits=False),) if allowed.outside and apart else ()
     return (
-        *(Rule(network=one, permits=True) for one in allowed.permit),
-        *(Rule(network=one, permits=False) for one in allowed.deny),
-        *(Rule(network=one, permits=True) for one in allowed.inside),
+        *(Rule(network=network, permits=True) for network in allowed.permit),
+        *(Rule(network=network, permits=False) for network in allowed.deny),
+        *(Rule(network=network, permits=True) for network in allowed.inside),
         *allowed.peers,
         *others,
         *((allowed.crossing or ()) if allowed.outside else ()),

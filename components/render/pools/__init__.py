@@ -1,1 +1,1 @@
-"""Renderers of node pools, templates and rollouts."""
+"""Renderers of node pools, node templates and rollouts."""

@@ -1,7 +1,7 @@
-"""What lets pods on several nodes share memory of their GPUs over NVLink: NVIDIA's DRA driver (DRAD).
+"""Sharing of GPU memory over NVLink between pods on several nodes, by NVIDIA's DRA driver (DRAD).
 
-A tenant makes a ComputeDomain; the driver's controller answers with a template of claims, and its agents start an IMEX
-daemon on each node to which a pod with such a claim comes. GPUs themselves come by the device plugin, as everywhere.
+A tenant creates a ComputeDomain. The driver's controller creates a ResourceClaimTemplate, and its agents start an IMEX
+daemon on each node that runs a pod with such a claim. GPUs are still allocated by the device plugin.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ CHART = "dra-driver-nvidia-gpu"
 AGENTS = f"{CHART}-kubelet-plugin"
 """Name of the DaemonSet whose pods prepare claims (DRAD:deployments/helm/dra-driver-nvidia-gpu/templates)."""
 CLIQUE = "nvidia.com/gpu.clique"
-"""Label of a node with its NVLink domain, by GPU Feature Discovery (DRAD:docs/prerequisites.md)."""
-_USUAL_NODES = 18
-"""Most nodes of an NVLink domain that the controller counts on by itself (DRAD:cmd/compute-domain-controller)."""
+"""Label of a node with its NVLink domain, set by GPU Feature Discovery (DRAD:docs/prerequisites.md)."""
+_DEFAULT_MAX_NODES = 18
+"""Default of the controller for the maximum number of nodes per NVLink domain (DRAD:cmd/compute-domain-controller)."""
 
 
 def values(facts: ClusterFacts) -> dict[str, Any]:
-    """Return the values of the driver's chart: compute domains, and no GPUs."""
-    large = max(facts.nvlink.values(), default=0)
-    most = [{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": str(large)}] if large > _USUAL_NODES else []
+    """Return the values of the driver's chart: compute domains enabled, GPUs disabled."""
+    largest = max(facts.nvlink.values(), default=0)
+    most = [{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": str(largest)}] if largest > _DEFAULT_MAX_NODES else []
     return {
-        # The chart refuses GPUs beside the device plugin, unless somebody swears that there is none.
+        # The chart rejects GPUs in addition to the device plugin, unless a value confirms that there is none.
         "resources": {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}},
-        # The driver is the golden image's.
+        # The GPU driver is part of the golden image.
         "nvidiaDriverRoot": "/",
         "controller": {
             **facts.placement,
@@ -44,6 +44,6 @@ def values(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _nodes(facts: ClusterFacts) -> dict[str, Any]:
-    """Return the nodes that agents run on: elsewhere an image has no IMEX, and they would start again and again."""
+    """Return the node selector of agents: images of other nodes have no IMEX, so agents would restart repeatedly."""
     kinds = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": sorted(facts.nvlink)}
     return {"nodeSelectorTerms": [{"matchExpressions": [kinds]}]}

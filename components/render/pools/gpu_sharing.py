@@ -1,8 +1,8 @@
-"""What makes several pods share a GPU, and what they then ask for.
+"""GPU sharing: cluster objects and chart values for MIG and time-slicing, and the resources that pods request.
 
-NVIDIA's operator (GPUOP) brings a MIG manager, which cuts GPUs as a node's label says, and gives its device plugin
-(NVDP) configurations, of which a node's label names one. Both labels are of the node's template
-(`template_revision_6`); here is what has to be in the cluster for them.
+NVIDIA's operator (GPUOP) installs a MIG manager, which partitions GPUs by a label of the node. It also passes
+configurations to its device plugin (NVDP), of which a label of the node selects one. Both labels are set by the node's
+template (`template_revision_6`); this module renders their prerequisites in the cluster.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from components.specs.hosts.instance_types import GpuSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 GPU = "nvidia.com/gpu"
-"""What a pod asks for that gets a whole GPU."""
+"""Resource name of a whole GPU."""
 _CONFIG_MAP = "device-plugin-config"
 _STRATEGY = "mixed"
-"""Each profile is a resource of its own. It is one for the cluster: what the operator puts into the plugin's
-environment counts more than a configuration (NVDP:api/config/v1/config.go)."""
+"""MIG strategy: each profile is a separate resource. The strategy is cluster-wide, because the environment that the
+operator sets for the plugin overrides a configuration (NVDP:api/config/v1/config.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSlicing:
-    """A configuration of the device plugin that offers each GPU several times (NVDP:api/config/v1/replicas.go)."""
+    """A device plugin configuration for time-slicing of each GPU (NVDP:api/config/v1/replicas.go)."""
 
     replicas: int
     resource: str = GPU
 
     @property
     def name(self) -> str:
-        """Return the key by which nodes name it; no other content ever has it."""
+        """Return the key of the configuration in node labels; its content never changes."""
         return time_slicing(self.replicas)
 
     @property
     def text(self) -> str:
-        """Return the configuration as the plugin reads it."""
+        """Return the configuration in the format of the plugin."""
         shared = {
-            # A turn is not called like a GPU, and two turns on one GPU are no faster than one.
+            # Time slices have a separate resource name; two slices of a GPU are no faster than one, so at most one
+            # can be requested.
             "renameByDefault": True,
             "failRequestsGreaterThanOne": True,
             "resources": [{"name": self.resource, "replicas": self.replicas}],
@@ -51,7 +52,7 @@ class TimeSlicing:
 
 
 def offered(gpu: GpuSpec, sharing: GpuSharingSpec | None) -> tuple[str, int]:
-    """Return what pods ask for on a node with ``gpu``, and how often the node has it."""
+    """Return the name of the GPU resource on a node with ``gpu``, and its quantity on the node."""
     if sharing is None:
         return GPU, gpu.count
     if sharing.mig is not None:
@@ -60,27 +61,27 @@ def offered(gpu: GpuSpec, sharing: GpuSharingSpec | None) -> tuple[str, int]:
 
 
 def values(sharing: tuple[GpuSharingSpec, ...]) -> dict[str, Any]:
-    """Return the values of the operator's chart in a cluster whose nodes share GPUs in the ways of ``sharing``."""
-    cut = any(one.mig for one in sharing)
+    """Return the values of the operator's chart in a cluster whose pools have the GPU sharing settings ``sharing``."""
+    mig = any(setting.mig for setting in sharing)
     return {
-        "migManager": {"enabled": cut},
-        **({"mig": {"strategy": _STRATEGY}} if cut else {}),
-        # Nodes that name none have the plugin's own defaults.
+        "migManager": {"enabled": mig},
+        **({"mig": {"strategy": _STRATEGY}} if mig else {}),
+        # Nodes without the label use the plugin's built-in defaults.
         **({"devicePlugin": {"config": {"name": _CONFIG_MAP, "default": ""}}} if slicings(sharing) else {}),
     }
 
 
 def configurations(cluster: str, namespace: str, sharing: tuple[GpuSharingSpec, ...]) -> Iterator[Manifest]:
-    """Yield what the device plugin is given to choose from, in the operator's namespace; nothing if it has no choice.
+    """Yield the ConfigMap of device plugin configurations, in the operator's namespace; nothing if there are none.
 
-    A node whose label names a configuration that is not there offers no GPU at all (NVDP:cmd/config-manager/main.go).
+    A node whose label names a missing configuration advertises no GPU (NVDP:cmd/config-manager/main.go).
     """
-    found = slicings(sharing)
-    if found:
-        data = {one.name: one.text for one in found}
+    if configured := slicings(sharing):
+        data = {slicing.name: slicing.text for slicing in configured}
         yield manifest("v1", "ConfigMap", _CONFIG_MAP, namespace=namespace, cluster=cluster, data=data)
 
 
 def slicings(sharing: tuple[GpuSharingSpec, ...]) -> list[TimeSlicing]:
-    """Return the configurations that nodes name, each once."""
-    return [TimeSlicing(replicas=count) for count in sorted({one.time_slices for one in sharing if one.time_slices})]
+    """Return the distinct configurations that are selected by node labels."""
+    counts = {setting.time_slices for setting in sharing if setting.time_slices}
+    return [TimeSlicing(replicas=count) for count in sorted(counts)]

@@ -1,8 +1,8 @@
-"""Nodes by IronCore metal: servers claimed across namespaces by label, an image booted from the network each time.
+"""Nodes by IronCore metal: servers are claimed across namespaces by label, and netboot their image at every boot.
 
-Nothing of a node outlives a boot, so there is no remediation by reboot: an unhealthy Machine is replaced at once and
-its server returns to the pool. Ignition brings the join token, which Cluster API keeps valid until the first join only
-(a node that reboots on its own after that is replaced by the health check).
+No state of a node survives a reboot, so there is no remediation by reboot: an unhealthy Machine is replaced immediately
+and its server returns to the pool. Ignition contains the join token, which Cluster API renews only until the first
+join. A node that reboots after that is replaced by the health check.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ PROVIDERS = (
         name="ironcore-metal",
         namespace=NAMESPACE,
         release="ironcore_metal",
-        # In the form that clusterctl asks for; the version takes the place of "latest".
+        # URL in the format of clusterctl; the version replaces "latest".
         releases="https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
         "infrastructure-components.yaml",
         mislabelled="v0.2.0",
     ),
 )
 OPERATORS = (Operator(chart="ironcore-metal", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),)
-"""Chart that has both operators, metal-operator and boot-operator."""
+"""Chart with both operators, metal-operator and boot-operator."""
 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:
-    """Return the infrastructure of a cluster, which says where its control plane is.
+    """Return the infrastructure object of a cluster, with the endpoint of its control plane.
 
-    It has no failure domains: a server's is among the labels that a machine template selects by.
+    It has no failure domains: machine templates select servers by a label with the failure domain.
     """
     name = control_plane.spec.name
     return manifest(

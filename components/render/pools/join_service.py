@@ -1,9 +1,8 @@
-"""What lets nodes join that boot an ISO: Metal3 gives such a node neither user data nor a name nor a token.
+"""Join service for nodes that boot an ISO, which get no user data, name or token from Metal3.
 
-The contract (``docs/pools/node-pool.md``): the service knows a node by its host's identity, finds the Machine that
-claimed
-the host, and answers with that Machine's own bootstrap configuration and a fresh token, at every boot. Jacquard renders
-what the service must be given and where it runs; the service itself is somebody's image.
+The contract (``docs/pools/node-pool.md``): at every boot, the service identifies a node by its host, finds the Machine
+that claimed the host, and responds with that Machine's bootstrap configuration and a new token. Jacquard renders the
+input of the service and its deployment; the image of the service is provided by the operator of the region.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _NAME = NAMESPACE
 PORT = 8443
 _REPLICAS = 2
 _CONTRACT = "1"
-"""Version of what ConfigMaps for the join service say; a service refuses what it does not know."""
+"""Version of the format of ConfigMaps for the join service; a service rejects unknown versions."""
 _READ = ["get", "list", "watch"]
 _PODS = {"app.kubernetes.io/name": _NAME}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostIdentity:
-    """Marks by which a join service knows a host that boots."""
+    """Attributes by which the join service identifies a booting host."""
 
     host: str
     boot_mac: str
@@ -43,7 +42,7 @@ def contract(
     hosts: tuple[HostIdentity, ...],
     labels: dict[str, str],
 ) -> Manifest:
-    """Return what the service must know of the hosts of one rollout group."""
+    """Return the ConfigMap for the service with the hosts of one rollout group."""
     return manifest(
         "v1",
         "ConfigMap",
@@ -54,14 +53,14 @@ def contract(
             "join": join,
             "kubeconfigSecret": f"{cluster}-kubeconfig",
             "hosts.json": json.dumps(
-                {one.host: {"bootMac": one.boot_mac, "dpuSerial": one.dpu_serial} for one in hosts}, indent=1
+                {host.host: {"bootMac": host.boot_mac, "dpuSerial": host.dpu_serial} for host in hosts}, indent=1
             ),
         },
     )
 
 
 def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
-    """Return what the service may do for one pool: read its objects, and log in to its cluster to make tokens."""
+    """Return the role of the service for one pool: read its objects, and access its cluster to create tokens."""
     rules = [
         {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [f"{cluster}-kubeconfig"], "verbs": ["get"]},
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": _READ},
@@ -74,7 +73,7 @@ def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, .
 
 
 def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
-    """Return the service itself, at its address; ``metallb`` is the namespace of address pools."""
+    """Return the deployment of the service and its address; ``metallb`` is the namespace of address pools."""
     address = str(service.address)
     return (
         manifest("v1", "ServiceAccount", _NAME, namespace=NAMESPACE),
@@ -95,7 +94,7 @@ def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
             spec={
                 "type": "LoadBalancer",
                 "selector": _PODS,
-                # The service sees who asks: without the node's own address it could not tell a forged identity.
+                # Preserves the client address, which the service needs to detect a forged identity.
                 "externalTrafficPolicy": "Local",
                 "ports": [{"name": "https", "port": 443, "targetPort": PORT}],
             },

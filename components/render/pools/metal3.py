@@ -1,4 +1,4 @@
-"""Nodes by Metal3: hosts of the cluster's own namespace, an image written to disk, a reboot before a replacement."""
+"""Nodes by Metal3: hosts are in the cluster's namespace, images are written to disk, remediation reboots first."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PROVIDERS = (
         name="metal3",
         namespace="capm3-system",
         release="metal3",
-        # Upstream runs ten workers and calls more than one unsafe: two could claim one host.
+        # Upstream's default is ten workers, but it documents more than one as unsafe: two could claim the same host.
         flags={
             **bare_metal_controllers.PACE,
             "--metal3machine-concurrency": "1",
-            # By the names of hosts an address pool knows which address is whose (node_addresses).
+            # Address pools preallocate addresses by the names of hosts (node_addresses).
             "--enable-bmh-name-based-preallocation": "true",
         },
     ),
@@ -35,7 +35,7 @@ PROVIDERS = (
 
 
 def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> tuple[Operator, ...]:
-    """Return the operators of a region: one controller for all hosts, or its shards with the namespaces of theirs."""
+    """Return the operators of a region: a single controller for all hosts, or shards with the namespaces they watch."""
     ironic = Operator(
         chart=bare_metal_controllers.IRONIC_CHART,
         namespace=f"{bare_metal_controllers.IRONIC_CHART}-system",
@@ -45,7 +45,7 @@ def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> 
 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:
-    """Return the infrastructure of a cluster, which says where its control plane is."""
+    """Return the infrastructure object of a cluster, with the endpoint of its control plane."""
     name = control_plane.spec.name
     return manifest(
         API,
@@ -53,7 +53,7 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
         name,
         namespace=name,
         labels=control_plane.labels,
-        # Inventory labels reach Nodes from the host and are taken off again there: tenants cannot forge them.
+        # Inventory labels are copied from hosts to Nodes; others are removed from Nodes, so tenants cannot forge them.
         annotations={"metal3.io/metal3-label-sync-prefixes": keys.DOMAIN},
         spec={
             "controlPlaneEndpoint": {"host": str(control_plane.vip), "port": API_PORT},
@@ -66,14 +66,14 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
 
 
 def remediation(name: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
-    """Return what is tried before an unhealthy node of a pool is replaced."""
+    """Return the remediation template that is used before an unhealthy node of a pool is replaced."""
     template = manifest(
         API,
         "Metal3RemediationTemplate",
         name,
         namespace=cluster,
         labels=labels,
-        # One reboot; after it Metal3 deletes the Machine and a spare takes its place.
+        # A single reboot; if it fails, Metal3 deletes the Machine and a spare host replaces it.
         spec={"template": {"spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": 900}}}},
     )
     return (template,)

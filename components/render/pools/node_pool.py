@@ -1,7 +1,7 @@
-"""A pool of identical nodes: one MachineDeployment for each failure domain, health checks and drain rules for all.
+"""A pool of identical nodes: one MachineDeployment for each failure domain, with health checks and drain rules.
 
-Templates are named after their content and retained: a changed template is a new object that the MachineDeployment is
-pointed at, and machines of the old one still find theirs.
+Template names contain a digest of their content, and templates are retained. A changed template is a new object to
+which the MachineDeployment then refers, and machines of the old template can still refer to the old one.
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ from components.specs.region.catalog import BootMode
 from components.specs.times import WindowSpec
 
 NODE_DOMAIN = "node.cluster.x-k8s.io"
-"""Domain whose Machine labels Cluster API copies to Nodes."""
+"""Domain of Machine labels that Cluster API copies to Nodes."""
 _RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
-"""Domain of Machine labels that Cluster API copies to Nodes, and that no kubelet may write."""
+"""Domain of Machine labels that Cluster API copies to Nodes and that no kubelet can write."""
 _AUTOSCALER = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
-"""What a node of a group without nodes would have, for the cluster autoscaler."""
+"""Prefix of annotations for the cluster autoscaler with the capacity of a node, used while a group has no nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutGroup:
-    """The nodes of a pool in one failure domain."""
+    """Nodes of a pool in one failure domain."""
 
     failure_domain: str
     size: GroupAllocation
     intent: NodeIntent
-    """All that decides what its nodes are, as the lock file holds it."""
+    """Complete definition of its nodes, from the lock file."""
     max_surge: int
-    """Number of nodes that are made before old ones go."""
+    """Maximum number of nodes that are created before old ones are deleted."""
     max_unavailable: int
-    """Number of nodes that may be away at once while they are replaced."""
+    """Maximum number of nodes that are unavailable simultaneously during replacement."""
     most_broken: int
-    """Up to how many broken nodes any of them is repaired."""
+    """Maximum number of unhealthy nodes up to which nodes are remediated."""
     hosts: tuple[HostIdentity, ...] = ()
-    """Hosts that are assigned to the group; listed only when they join by the join service."""
+    """Hosts that are assigned to the group; listed only if they use the join service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePoolInput:
-    """One pool of one cluster."""
+    """A node pool of a cluster."""
 
     name: str
     cluster: str
@@ -71,16 +71,16 @@ class NodePoolInput:
     groups: tuple[RolloutGroup, ...]
     bare_metal: BareMetalBackend
     startup_seconds: int
-    """How long a new node may take before it counts as broken."""
+    """Maximum startup time of a new node, after which it is unhealthy."""
     window: WindowSpec | None = None
-    """When the tenant allows disruption."""
+    """Maintenance window of the tenant."""
     burn_in: BurnInSpec | None = None
-    """Who sets the condition of pools that ask for a burn-in."""
+    """Condition of the burn-in gate and the controller that sets it."""
     addresses: Mapping[str, Address] = field(default_factory=dict)
-    """Address of each host of the pool that has one, by host."""
+    """Addresses of the pool's hosts, by host; hosts without an address are omitted."""
 
     def render(self) -> tuple[Rendered, ...]:
-        """Return the objects of one pool, in the order they are applied."""
+        """Return the objects of the pool, in the order in which they are applied."""
         labels, selector = _labels(self), _selector(self)
         remediation = BARE_METAL[self.bare_metal].remediation(self.name, self.cluster, labels)
         diskless = any(group.intent.boot is BootMode.LIVE_ISO for group in self.groups)
@@ -95,23 +95,23 @@ class NodePoolInput:
 
 
 def group_name(cluster: str, pool: str, failure_domain: str) -> str:
-    """Return the name of a rollout group; it becomes a label value, so it is cut to fit one."""
+    """Return the name of a rollout group, shortened to the limit of a label value."""
     return fit(f"{cluster}-{pool}-{failure_domain}", LABEL_LIMIT)
 
 
 def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest]:
-    """Yield the addresses of the pool's hosts, and what hands them to nodes: once for groups that are alike."""
+    """Yield the address pool of the pool's hosts, and the distinct data templates that pass addresses to nodes."""
     if pool.addresses:
         yield node_addresses.render(pool.cluster, pool.spec.name, pool.addresses, labels)
-    told = (REVISIONS[group.intent.revision].build(_at(pool, group)).data for group in pool.groups)
-    for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in told if data}.items():
+    specs = (REVISIONS[group.intent.revision].build(_template_intent(pool, group)).data for group in pool.groups)
+    for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in specs if data}.items():
         api_version, kind = metal3.DATA_TEMPLATE
         yield manifest(api_version, kind, name, namespace=pool.cluster, labels=labels, retain=True, spec=spec)
 
 
 def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
     intent = group.intent
-    templates = REVISIONS[intent.revision].build(_at(pool, group))
+    templates = REVISIONS[intent.revision].build(_template_intent(pool, group))
     machine = _template(pool, group, *BARE_METAL[intent.bare_metal].machine_template, templates.machine)
     bootstrap = _template(pool, group, *CONTROL_PLANES[intent.control_planes].bootstrap_template, templates.bootstrap)
     if intent.boot is BootMode.LIVE_ISO:
@@ -142,7 +142,7 @@ def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> Manifes
     )
 
 
-def _at(pool: NodePoolInput, group: RolloutGroup) -> TemplateIntent:
+def _template_intent(pool: NodePoolInput, group: RolloutGroup) -> TemplateIntent:
     return TemplateIntent.of(group.intent, pool.cluster, pool.spec.name, group.failure_domain)
 
 
@@ -184,7 +184,7 @@ def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, boo
         annotations=_annotations(pool, group),
         spec={
             "clusterName": pool.cluster,
-            # Replicas belong to the cluster autoscaler where there is one.
+            # With autoscaling, the cluster autoscaler owns the field.
             **({} if pool.spec.autoscaling else {"replicas": group.size.nodes}),
             **given(paused=rollout.paused or None),
             "selector": {"matchLabels": members},
@@ -211,7 +211,7 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
         "infrastructureRef": reference(machine),
         **readiness(pool.spec.health, pool.burn_in),
         "deletion": {
-            # Left out, Cluster API waits for as long as the drain takes.
+            # Without the field, Cluster API waits for the drain without limit.
             **given(nodeDrainTimeoutSeconds=drain_limit_seconds(pool.spec)),
             "nodeVolumeDetachTimeoutSeconds": 600,
             "nodeDeletionTimeoutSeconds": 60,
@@ -220,18 +220,18 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
 
 
 def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    found = {keys.FINGERPRINT: fingerprint(group.intent, _at(pool, group))}
+    annotations = {keys.FINGERPRINT: fingerprint(group.intent, _template_intent(pool, group))}
     if pool.window is not None:
-        found[keys.WINDOW] = window_text(pool.window)
+        annotations[keys.WINDOW] = window_text(pool.window)
     if pool.burn_in is not None and pool.spec.health.burn_in is BurnIn.GATED:
-        found[keys.BURN_IN_BY] = pool.burn_in.set_by
+        annotations[keys.BURN_IN_BY] = pool.burn_in.set_by
     if pool.spec.autoscaling:
-        found |= _bounds(pool, group)
-    return found
+        annotations |= _bounds(pool, group)
+    return annotations
 
 
 def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    """Return what the cluster autoscaler must know of a group, also while it has no node."""
+    """Return the annotations of a group for the cluster autoscaler: size limits, and the capacity of a node."""
     kind, least, most = pool.kind, group.size.min_nodes or 0, group.size.most_nodes
     resource, count = offered(kind.gpu, group.intent.gpu_sharing) if kind.gpu else ("", 0)
     gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
@@ -244,13 +244,13 @@ def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
 
 
 def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    """Return the labels that reach Nodes: ours where tenants cannot write, the tenant's where they can."""
-    ours = {
+    """Return the labels that are copied to Nodes: platform labels in a restricted domain, and the tenant's labels."""
+    platform = {
         keys.NODE_POOL: pool.spec.name,
         keys.NODE_INSTANCE_TYPE: pool.spec.instance_type,
         f"{_RESTRICTED_DOMAIN}/failure-domain": group.failure_domain,
     }
     if pool.spec.role is PoolRole.SYSTEM:
-        ours[keys.NODE_ROLE] = pool.spec.role.value
-    theirs = {key if "/" in key else f"{NODE_DOMAIN}/{key}": value for key, value in pool.spec.labels.items()}
-    return {**theirs, **ours}
+        platform[keys.NODE_ROLE] = pool.spec.role.value
+    tenant = {key if "/" in key else f"{NODE_DOMAIN}/{key}": value for key, value in pool.spec.labels.items()}
+    return {**tenant, **platform}

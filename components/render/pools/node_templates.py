@@ -1,4 +1,4 @@
-"""What a node is made from: what the two templates of a rollout group are built of, and what a revision returns."""
+"""Input and output of template revisions: the intent of a rollout group, and the specs of its node templates."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from components.specs.region.region import ControlPlaneBackend
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateIntent:
-    """All that may decide what a node of one rollout group is: its intent, and which group it is.
+    """All inputs of the node templates of one rollout group: its intent and its identity.
 
-    Revisions are frozen, and so are these names: older fingerprints are made of them.
+    Revisions are frozen. The names of these fields are frozen too, since older fingerprints contain them.
     """
 
     control_plane: ControlPlaneBackend
-    """Backend that decides what a node joins with."""
+    """Control-plane backend, which determines the join method of a node."""
     bare_metal: BareMetalBackend
-    """Backend that decides how a node is found and booted."""
+    """Bare-metal backend, which determines how hosts are selected and booted."""
     cluster: str
     pool: str
     failure_domain: str
@@ -38,19 +38,19 @@ class TemplateIntent:
     boot: BootMode
     max_pods: int
     kubelet_configuration: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of ``KubeletConfiguration`` that the cluster sets."""
+    """Fields of ``KubeletConfiguration`` set by the cluster."""
     mirror: Registry | None = None
-    """Registry that the node pulls all images through, without a scheme."""
+    """Registry mirror for all image pulls of the node, without a scheme."""
     network: NodeNetwork | None = None
-    """How the node has its address in its VPC."""
+    """Configuration of the node's address in its VPC."""
     gpu_sharing: GpuSharingSpec | None = None
-    """How pods share the GPUs of the node."""
+    """GPU sharing between pods of the node."""
     dual_stack: bool = False
-    """Whether pods of the node have addresses of IPv6, too."""
+    """Whether pods of the node also have IPv6 addresses."""
 
     @classmethod
     def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
-        """Return what the templates of a rollout group with ``intent`` are built of."""
+        """Return the template inputs of a rollout group with ``intent``."""
         return cls(
             control_plane=intent.control_planes,
             bare_metal=intent.bare_metal,
@@ -78,6 +78,6 @@ class NodeTemplates:
     machine: Json
     """Spec of the bare-metal backend's machine template."""
     bootstrap: Json
-    """``KubeadmConfigTemplate.spec``, or ``K0sWorkerConfigTemplate.spec`` where k0smotron hosts control planes."""
+    """``KubeadmConfigTemplate.spec``, or ``K0sWorkerConfigTemplate.spec`` with k0smotron."""
     data: Json | None = None
-    """Spec of Metal3's data template, which tells a node what is its own; None where nothing is."""
+    """Spec of Metal3's data template with per-node data; None if nodes have no such data."""

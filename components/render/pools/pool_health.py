@@ -1,4 +1,4 @@
-"""What is done about nodes that are broken, and when a new one counts."""
+"""Remediation of unhealthy nodes, and availability of new nodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from components.specs.pools.nodes import BurnInSpec
 
 
 def readiness(health: HealthSpec, burn_in: BurnInSpec | None) -> dict[str, Any]:
-    """Return when a Machine counts as available, beyond being ready.
+    """Return the conditions, beyond readiness, under which a Machine is available.
 
-    A gate whose condition nobody sets makes every node of the pool unavailable at once. So there is one only where the
-    region names who sets it.
+    A gate whose condition is never set makes every node of the pool unavailable immediately. So a gate is rendered only
+    if the region names the controller that sets it.
     """
     gates = [{"conditionType": burn_in.condition}] if burn_in and health.burn_in is BurnIn.GATED else []
     return given(minReadySeconds=health.min_ready_seconds or None, readinessGates=gates)
@@ -34,20 +34,21 @@ def health_check(
 ) -> Manifest:
     """Return the health check of one rollout group.
 
-    One for each, since what breaks many nodes at once is a rack or a switch, and since Cluster API bounds repairs by
-    the number of broken nodes alone: where a ``remediation`` is tried first it begins one for each of them at once
+    Each group has its own, for two reasons. Simultaneous failures of many nodes are usually caused by a rack or a
+    switch. And Cluster API limits repairs only by the number of unhealthy nodes: with a ``remediation`` template it
+    starts one for each of them simultaneously
     (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go).
 
     Args:
-        name: of the group.
-        cluster: whose nodes they are.
-        health: when a node counts as broken.
-        brake: most broken nodes with which any is repaired, as a count: Cluster API rounds a percentage of a small
-            group down to none. A machine that is no node yet counts as broken.
-        startup_seconds: how long a new node may take.
-        selector: of the group's machines.
-        labels: of the pool.
-        remediation: what is tried first; without one, broken nodes are replaced at once.
+        name: name of the group.
+        cluster: cluster of the nodes.
+        health: criteria for an unhealthy node.
+        brake: maximum number of unhealthy nodes up to which nodes are repaired. It is an absolute number, since Cluster
+            API rounds a percentage of a small group down to zero. A machine without a node counts as unhealthy.
+        startup_seconds: maximum startup time of a new node.
+        selector: labels of the group's machines.
+        labels: labels of the pool.
+        remediation: template that is tried first; None replaces unhealthy nodes immediately.
     """
     return manifest(
         "cluster.x-k8s.io/v1beta2",
@@ -74,5 +75,5 @@ def health_check(
 
 
 def _versioned_reference(item: Manifest) -> dict[str, str]:
-    """Return the one reference of Cluster API that names a version."""
+    """Return a reference with a version, which Cluster API requires only for remediation templates."""
     return {"apiVersion": item.api_version, "kind": item.kind, "name": item.name}

@@ -1,4 +1,4 @@
-"""What Cluster API is told of a rollout: how many nodes go at once, in which window, and what a drain waits for."""
+"""Rollout settings of Cluster API: surge and unavailability limits, maintenance window and drain rules."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ _JOBS: tuple[tuple[dict[str, Any], ...], ...] = (
     ({"key": "ray.io/cluster", "operator": "Exists"}, {"key": "ray.io/serve", "operator": "DoesNotExist"}),
     ({"key": "nodeset.slinky.slurm.net/pod-protect", "operator": "In", "values": ["true"]},),
 )
-"""What tells pods that work on a job, which ends, from those that serve, for which a node would wait for ever.
+"""Label selectors of pods of finite jobs. Pods of services are excluded, since a node would wait for them forever.
 
-Job and what makes Jobs (CronJob, JobSet); Kubeflow's trainer and MPI operator, launcher and workers; Ray, but for
-RayService (ray-project/kuberay:ray-operator/controllers/ray/common/pod.go); Slurm's nodes while jobs run there, which
-the operator labels (SlinkyProject/slurm-operator:internal/controller/nodeset/nodeset_sync_status.go) and whose label
-goes with the last job. Not LeaderWorkerSet, which serves, nor VMs, which KubeVirt moves when they are evicted.
+Included are Job and controllers that create Jobs (CronJob, JobSet); Kubeflow's trainer and MPI operator, launcher and
+workers; Ray except RayService (ray-project/kuberay:ray-operator/controllers/ray/common/pod.go); and Slurm nodes while
+jobs run on them. The Slurm operator sets their label, and removes it after the last job
+(SlinkyProject/slurm-operator:internal/controller/nodeset/nodeset_sync_status.go). Excluded are LeaderWorkerSet, which
+runs services, and VMs, which KubeVirt migrates on eviction.
 """
 
 
 def rollout_section(max_surge: int, max_unavailable: int, after: dt.datetime | None) -> dict[str, Any]:
-    """Return ``spec.rollout`` of a MachineDeployment whose nodes older than ``after`` are made anew."""
+    """Return ``spec.rollout`` of a MachineDeployment; nodes older than ``after`` are replaced."""
     return {
         **given(after=after and f"{after.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"),
         "strategy": {
@@ -39,29 +40,29 @@ def rollout_section(max_surge: int, max_unavailable: int, after: dt.datetime | N
 
 
 def window_text(window: WindowSpec) -> str:
-    """Return ``window`` in one line, ``tue,thu 02:00-06:00 America/New_York``."""
+    """Return ``window`` as a single line, such as ``tue,thu 02:00-06:00 America/New_York``."""
     return f"{','.join(window.days)} {window.from_:%H:%M}-{window.to:%H:%M} {window.timezone}"
 
 
 def opening_text(window: WindowSpec) -> str:
-    """Return when ``window`` opens, ``tue,thu 02:00 America/New_York``."""
+    """Return the opening times of ``window``, such as ``tue,thu 02:00 America/New_York``."""
     return f"{','.join(window.days)} {window.from_:%H:%M} {window.timezone}"
 
 
 def waits_for_jobs(pool: NodePoolSpec) -> bool:
-    """Tell whether nodes of ``pool`` that go wait until their jobs have ended."""
+    """Return whether the drain of nodes of ``pool`` waits until their jobs have finished."""
     return pool.rollout.strategy is RolloutStrategy.IDLE or pool.scale_down is ScaleDown.IDLE_ONLY
 
 
 def drain_limit_seconds(pool: NodePoolSpec) -> int | None:
-    """Return how many seconds a node may take to drain before it goes anyway; None where it waits for its jobs."""
+    """Return the drain timeout of a node in seconds, after which it is deleted anyway; None if it waits for jobs."""
     return None if waits_for_jobs(pool) else pool.rollout.drain_timeout_seconds
 
 
 def drain_rules(
     name: str, namespace: str, pool: NodePoolSpec, selector: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return what lets jobs end on nodes that go, unless the pool wants them drained at once."""
+    """Return the drain rule that waits for jobs on nodes; nothing if the pool is drained immediately."""
     if not waits_for_jobs(pool):
         return ()
     interruptible = {"key": keys.INTERRUPTIBLE, "operator": "NotIn", "values": ["true"]}
@@ -75,7 +76,7 @@ def drain_rules(
             spec={
                 "drain": {"behavior": "WaitCompleted"},
                 "machines": [{"selector": {"matchLabels": dict(selector)}}],
-                "pods": [{"selector": {"matchExpressions": [*told_by, interruptible]}} for told_by in _JOBS],
+                "pods": [{"selector": {"matchExpressions": [*job, interruptible]}} for job in _JOBS],
             },
         ),
     )

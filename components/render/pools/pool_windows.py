@@ -1,9 +1,10 @@
-"""Windows that are kept: two CronJobs hold the rolls of a cluster's pools outside the window of their tenant.
+"""Enforcement of maintenance windows: two CronJobs pause rollouts of a cluster's pools outside their tenant's window.
 
-Cluster API's own switch does the holding: a MachineDeployment with ``spec.paused`` begins no replacement, while scaling
-and repair go on. The field is declared nowhere, so applying neither reverts nor contests it. The window is held shut
-more often than once: a closing that was missed, a pool that was made since, or a clock change costs an hour. It opens
-once, and only by taking the field away, so that a pause that is declared stays and never meets another owner.
+They use Cluster API's own mechanism: a MachineDeployment with ``spec.paused`` starts no replacement, while scaling and
+repair continue. The rendered objects of these pools lack the field, so applying neither reverts it nor conflicts with
+it. Outside the window, the pause is set again every hour. So a missed run, a new pool or a clock change has an effect
+of at most an hour. The opening runs once and only removes the field, so that a declared pause remains and never has a
+second owner.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from components.render.workloads import KUBECTL, cron_job, pod, role
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
 FIELD_MANAGER = "jacquard-window"
-"""Owner of ``spec.paused`` while the window is shut."""
+"""Field manager of ``spec.paused`` while the window is closed."""
 OPENS, CLOSES = "window-opens", "window-closes"
 LEAST_MINUTES = 10
-"""How many minutes a window must be open, and shut: a job may start five minutes late and run for five."""
+"""Minimum minutes for which a window must be open, and closed: a job may start five minutes late and run for five."""
 _RUN_SECONDS = _LATE_SECONDS = LEAST_MINUTES * 60 // 2
 _ACCOUNT = "window"
 _GROUP = "cluster.x-k8s.io"
@@ -32,17 +33,17 @@ _KIND = f"machinedeployments.v1beta2.{_GROUP}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolWindows:
-    """The window that the pools of a cluster keep."""
+    """Maintenance window of the pools of a cluster."""
 
     window: WindowSpec
     groups: tuple[str, ...]
-    """Names of the pools' MachineDeployments, without those that the tenant pauses; at least one."""
+    """Names of the pools' MachineDeployments, except those paused by the tenant; at least one."""
     image: str
-    """Container image of kubectl, by digest."""
+    """Container image of kubectl, pinned by digest."""
 
 
 def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return the two CronJobs in the namespace of ``cluster``, and what lets them do this and nothing else."""
+    """Return the two CronJobs in the namespace of ``cluster``, with an account and a minimal role."""
     window = windows.window
     common: dict[str, Any] = {"namespace": cluster, "labels": labels}
     rule = {
@@ -61,7 +62,7 @@ def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]
                 **common,
                 schedule=schedule,
                 time_zone=window.timezone,
-                # Late, it must still be done before the window turns again.
+                # A late run must finish before the window changes again.
                 late_seconds=late_seconds,
             )
             for name, schedule, paused, late_seconds in (
@@ -73,15 +74,15 @@ def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]
 
 
 def opening(window: WindowSpec) -> str:
-    """Return the cron schedule of the moments at which ``window`` opens."""
+    """Return the cron schedule of the opening of ``window``."""
     days = ",".join(window.days) if len(set(window.days)) < 7 else "*"  # noqa: PLR2004 - of a week
     return f"{window.from_.minute} {window.from_.hour} * * {days}"
 
 
 def closing(window: WindowSpec) -> str:
-    """Return the cron schedule of the moments at which ``window`` is held shut: its end, and each hour until it opens.
+    """Return the cron schedule of the closing of ``window``: at its end, and every hour until it opens.
 
-    They are out of the hours of the window, so they hold on every day, whichever its days are.
+    All times are outside the hours of the window, so the schedule runs daily, independent of the days of the window.
     """
     last = DAY_MINUTES - window.minutes - LEAST_MINUTES
     hours = sorted((window.to.hour + hour) % 24 for hour in range(max(last, 0) // HOUR_MINUTES + 1))
@@ -89,7 +90,7 @@ def closing(window: WindowSpec) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    """Return rising ``numbers`` as cron writes them: ``0-1,6-23``."""
+    """Return ascending ``numbers`` in the format of cron, such as ``0-1,6-23``."""
     runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 

@@ -1,6 +1,6 @@
-"""Node templates, revision 1. Frozen: a change of one byte here would roll nodes when the library is upgraded.
+"""Node templates, revision 1. Frozen: any change of the output would roll nodes when the library is upgraded.
 
-What must change goes into a new revision beside this one; a rollout group takes it when it rolls anyway.
+Changes require a new revision; a rollout group uses it from its next rollout.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ INTENT = (
     "image_sha256",
     "taints",
 )
-"""Fields of the intent that decide what it writes."""
+"""Fields of the intent that this revision uses."""
 _HOSTNAME = "$${METAL_HOSTNAME}"
-"""What IronCore's provider replaces by the Machine's name, in this spelling, once Ignition has encoded it."""
+"""Placeholder that IronCore's provider replaces by the Machine's name, in this spelling, after Ignition encoding."""
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
@@ -59,13 +59,13 @@ def _metal3_machine(intent: TemplateIntent) -> dict[str, Any]:
 
 
 def _ironcore_machine(intent: TemplateIntent) -> dict[str, Any]:
-    # An image that boots from the network is in an OCI registry: its URL names it there, its digest is the manifest's.
+    # Netboot images are in an OCI registry: the URL is that of the repository, the digest that of the manifest.
     repository = intent.image_url.removeprefix("https://")
     return {
         "template": {
             "spec": {
                 "image": f"{repository}@sha256:{intent.image_sha256}",
-                # Servers have no namespace: without the cluster's label a pool would claim another's of its name.
+                # Servers are cluster-scoped: without the cluster label, pools of the same name could claim them.
                 "serverSelector": {
                     "matchLabels": {
                         "jacquard.dev/cluster": intent.cluster,
@@ -86,7 +86,7 @@ def _kubeadm_by_config_drive(intent: TemplateIntent) -> dict[str, Any]:
 def _kubeadm_by_ignition(intent: TemplateIntent) -> dict[str, Any]:
     arguments = [
         {"name": "node-labels", "value": _image_label(intent)},
-        # Nobody else tells the node, and Cluster API finds a Machine's node by it.
+        # Not set by any other component; Cluster API finds the node of a Machine by its provider ID.
         {"name": "provider-id", "value": f"metal://{intent.cluster}/{_HOSTNAME}"},
     ]
     return {
@@ -116,7 +116,7 @@ def _k0s_by_ignition(intent: TemplateIntent) -> dict[str, Any]:
 
 
 def _k0s(intent: TemplateIntent, provisioner: dict[str, Any]) -> dict[str, Any]:
-    # k0smotron names the node after its Machine and writes the provider's ID by itself.
+    # k0smotron sets the name of the node to that of its Machine, and sets the provider ID.
     arguments = [f"--labels={_image_label(intent)}"]
     if intent.taints:
         arguments.append(f"--taints={','.join(f'{key}={value}:{effect}' for key, value, effect in intent.taints)}")
@@ -137,4 +137,4 @@ _BOOTSTRAPS = {
     (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.METAL3): _k0s_by_config_drive,
     (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.IRONCORE_METAL): _k0s_by_ignition,
 }
-"""Bootstrap templates by backend: who hosts the control plane decides the kind of node, who boots it the format."""
+"""Bootstrap templates by backend: the control-plane backend determines the kind, the bare-metal backend the format."""

@@ -1,7 +1,6 @@
-"""Node templates, revision 2: revision 1 and what it does not know. Frozen as that one is.
+"""Node templates, revision 2: revision 1 with ``live-iso`` images and a configurable number of pods. Frozen.
 
-New are images that boot by ``live-iso``, and a number of pods other than the kubelet's own. Where neither is asked for,
-the templates are those of revision 1 byte by byte.
+If an intent uses neither, the templates are byte-identical to those of revision 1.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from components.specs.region.region import ControlPlaneBackend
 
 INTENT = (*template_revision_1.INTENT, "boot", "max_pods")
 _KUBELET_MAX_PODS = 110
-"""What a kubelet takes when nobody says."""
+"""Default of the kubelet."""
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
@@ -32,32 +31,34 @@ def build(intent: TemplateIntent) -> NodeTemplates:
 
 
 def _live_iso(machine: Json) -> Json:
-    # Metal3 does not verify an ISO. The digest stays: another build is another template, and policies read it.
+    # Metal3 does not verify an ISO. The digest is kept so that another build changes the template; policies read it.
     return _with(machine, ("template", "spec", "image"), diskFormat="live-iso")
 
 
 def _kubeadm(bootstrap: Json, max_pods: int) -> Json:
     path = ("template", "spec", "joinConfiguration", "nodeRegistration")
-    arguments = [*_at(bootstrap, path)["kubeletExtraArgs"], {"name": "max-pods", "value": str(max_pods)}]
+    arguments = [*_section(bootstrap, path)["kubeletExtraArgs"], {"name": "max-pods", "value": str(max_pods)}]
     return _with(bootstrap, path, kubeletExtraArgs=arguments)
 
 
 def _k0s(bootstrap: Json, max_pods: int) -> Json:
     path = ("template", "spec")
-    return _with(bootstrap, path, args=[*_at(bootstrap, path)["args"], f"--kubelet-extra-args=--max-pods={max_pods}"])
+    return _with(
+        bootstrap, path, args=[*_section(bootstrap, path)["args"], f"--kubelet-extra-args=--max-pods={max_pods}"]
+    )
 
 
 _SIZED = {ControlPlaneBackend.KAMAJI: _kubeadm, ControlPlaneBackend.K0SMOTRON: _k0s}
 
 
-def _at(content: Json, path: tuple[str, ...]) -> Json:
+def _section(content: Json, path: tuple[str, ...]) -> Json:
     for key in path:
         content = content[key]
     return content
 
 
 def _with(content: Json, path: tuple[str, ...], **fields: Any) -> Json:
-    """Return ``content`` with ``fields`` set in the mapping at ``path``; the order of keys stays."""
+    """Return ``content`` with ``fields`` set in the mapping at ``path``; the order of keys is preserved."""
     if not path:
         return {**content, **fields}
     return {**content, path[0]: _with(content[path[0]], path[1:], **fields)}

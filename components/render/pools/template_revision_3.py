@@ -1,7 +1,7 @@
-"""Node templates, revision 3: the kubelet's settings belong to the node, not to its cluster. Frozen as the others are.
+"""Node templates, revision 3: kubelet settings are part of the node template instead of the cluster. Frozen.
 
-Up to revision 2 a node took the settings that the cluster had on the day it joined, so that two nodes of one pool could
-differ. Now each template says all of them, and what is not asked for is taken away from what the cluster says.
+Up to revision 2, a node used the settings of the cluster at the time of its join, so two nodes of a pool could differ.
+From revision 3 on, each template contains all settings, and removes settings of the cluster that its intent lacks.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ MANAGED = (
     "topologyManagerPolicy",
     "topologyManagerScope",
 )
-"""Fields of ``KubeletConfiguration`` that an intent may say something about."""
+"""Fields of ``KubeletConfiguration`` that an intent can set."""
 _FOLDER = "/etc/kubernetes/patches"
 _PATCH = f"{_FOLDER}/kubeletconfiguration0+merge.json"
-"""Name by which ``kubeadm join`` takes it for a merge patch of the kubelet's configuration (kubernetes#110405)."""
+"""File name that ``kubeadm join`` recognises as a merge patch of the kubelet's configuration (kubernetes#110405)."""
 _KUBELET_MAX_PODS = 110
-"""What revision 2 leaves to the kubelet."""
+"""Default of the kubelet, for which revision 2 sets no flag."""
 _PROFILE_DIGITS = 10
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
     """Return the specs of both templates of a rollout group."""
     before = template_revision_2.build(replace(intent, max_pods=_KUBELET_MAX_PODS))
-    return NodeTemplates(machine=before.machine, bootstrap=_SET[intent.control_plane](before.bootstrap, intent))
+    return NodeTemplates(machine=before.machine, bootstrap=_BUILDERS[intent.control_plane](before.bootstrap, intent))
 
 
 def profile(configuration: Json) -> str:
-    """Return the name of the k0s worker profile that holds ``configuration``."""
+    """Return the name of the k0s worker profile with ``configuration``."""
     return f"node-{digest(configuration, _PROFILE_DIGITS)}"
 
 
 def settings(configuration: Mapping[str, Any], max_pods: int) -> dict[str, Any]:
-    """Return the fields of ``KubeletConfiguration`` that nodes have which may run ``max_pods`` pods."""
+    """Return the fields of ``KubeletConfiguration`` for nodes with at most ``max_pods`` pods."""
     return {**configuration, "maxPods": max_pods}
 
 
 def _kubeadm(bootstrap: Json, intent: TemplateIntent) -> Json:
-    # In a merge patch (RFC 7386) null takes a field away, also one that older nodes of the cluster still need.
+    # In a merge patch (RFC 7386) null removes a field, including fields that older nodes of the cluster still need.
     patch = {**dict.fromkeys(MANAGED), **_settings(intent)}
     spec = bootstrap["template"]["spec"]
     file = {"path": _PATCH, "owner": "root:root", "permissions": "0644", "content": json.dumps(patch, sort_keys=True)}
@@ -77,4 +77,4 @@ def _settings(intent: TemplateIntent) -> dict[str, Any]:
     return settings(intent.kubelet_configuration, intent.max_pods)
 
 
-_SET = {ControlPlaneBackend.KAMAJI: _kubeadm, ControlPlaneBackend.K0SMOTRON: _k0s}
+_BUILDERS = {ControlPlaneBackend.KAMAJI: _kubeadm, ControlPlaneBackend.K0SMOTRON: _k0s}

@@ -1,6 +1,6 @@
-"""Node templates, revision 4: revision 3, and the registry that containers of the node are pulled through. Frozen too.
+"""Node templates, revision 4: revision 3 with a registry mirror for image pulls of the node. Frozen.
 
-Where no registry is asked for, the templates are those of revision 3 byte by byte.
+If an intent has no mirror, the templates are byte-identical to those of revision 3.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from components.render.pools import template_revision_3
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 
 HOSTS = "/etc/containerd/certs.d/_default/hosts.toml"
-"""What containerd asks for any registry, where its ``config_path`` is ``/etc/containerd/certs.d`` (docs/hosts.md of
-containerd). It goes to the registry itself when this one does not answer."""
+"""Mirror configuration of containerd for all registries, if its ``config_path`` is ``/etc/containerd/certs.d``
+(docs/hosts.md of containerd). If the mirror does not respond, containerd pulls from the registry itself."""
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
@@ -31,5 +31,5 @@ def _pulling(bootstrap: Json, mirror: str) -> Json:
 
 
 def hosts(mirror: str) -> str:
-    """Return the hosts that containerd asks: ``mirror``, for tags and for content."""
+    """Return the ``hosts.toml`` of containerd with ``mirror``, for resolving tags and pulling content."""
     return f'[host."https://{mirror}"]\n  capabilities = ["pull", "resolve"]\n'

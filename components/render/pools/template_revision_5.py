@@ -1,11 +1,11 @@
-"""Node templates, revision 5: revision 4, and the node's address in its VPC. Frozen as the others are.
+"""Node templates, revision 5: revision 4 with the node's address in its VPC. Frozen.
 
-Metal3 takes the address that its host has in the pool's address pool (``node_addresses``), writes it with gateway and
-name servers onto the config drive, and cloud-init sets it on the port of the DPU before anything else starts. No other
-port is named there, so that a node has no address in the network that its host booted in. The kubelet is told the same
-address, and does not choose one.
+Metal3 gets the address of the host from the pool's address pool (``node_addresses``) and writes it to the config drive,
+with gateway and name servers. Cloud-init configures it on the port of the DPU before any other service starts. No other
+port is configured, so a node has no address in the boot network of its host. The kubelet gets the same address as an
+argument, instead of choosing one.
 
-Where no address is given, the templates are those of revision 4 byte by byte.
+If an intent has no network, the templates are byte-identical to those of revision 4.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from components.specs.network.node_addresses import NodeNetwork
 
 NODE_IP = "node_ip"
 """Key of the node's address in its metadata."""
-_MOST_MTU = 9000
-"""Highest MTU that the data template's schema takes."""
+_MAX_MTU = 9000
+"""Maximum MTU in the schema of the data template, in bytes."""
 _PORT = "vpc"
 
 
@@ -40,7 +40,7 @@ def build(intent: TemplateIntent) -> NodeTemplates:
 
 
 def data_name(cluster: str, pool: str, data: Json) -> str:
-    """Return the name of the data template with the spec ``data``, which all groups of a pool have in common."""
+    """Return the name of the data template with the spec ``data``, which groups of a pool share."""
     return f"{fit(f'{cluster}-{pool}', LABEL_LIMIT)}-{digest(data, 10)}"
 
 
@@ -65,7 +65,7 @@ def _data(intent: TemplateIntent, network: NodeNetwork) -> Json:
                     {
                         "id": _PORT,
                         "type": "phy",
-                        "mtu": min(network.mtu_bytes, _MOST_MTU),
+                        "mtu": min(network.mtu_bytes, _MAX_MTU),
                         "macAddress": {"fromHostInterface": network.interface},
                     }
                 ]
@@ -87,7 +87,8 @@ def _addressed(bootstrap: Json, network: NodeNetwork) -> Json:
     spec = bootstrap["template"]["spec"]
     join = spec["joinConfiguration"]
     registration = join["nodeRegistration"]
-    own = {"name": "node-ip", "value": f"{{{{ ds.meta_data.{NODE_IP} }}}}"}
-    told: dict[str, Any] = {**registration, "kubeletExtraArgs": [*registration["kubeletExtraArgs"], own]}
+    node_ip = {"name": "node-ip", "value": f"{{{{ ds.meta_data.{NODE_IP} }}}}"}
+    arguments = [*registration["kubeletExtraArgs"], node_ip]
+    addressed: dict[str, Any] = {**registration, "kubeletExtraArgs": arguments}
     clocks = {"ntp": {"enabled": True, "servers": [str(clock) for clock in network.ntp]}} if network.ntp else {}
-    return {"template": {"spec": {**spec, **clocks, "joinConfiguration": {**join, "nodeRegistration": told}}}}
+    return {"template": {"spec": {**spec, **clocks, "joinConfiguration": {**join, "nodeRegistration": addressed}}}}

@@ -1,10 +1,10 @@
-"""Node templates, revision 6: revision 5, and how pods share the node's GPUs. Frozen as the others are.
+"""Node templates, revision 6: revision 5 with GPU sharing between pods. Frozen.
 
-The kubelet registers with the labels that NVIDIA's MIG manager and device plugin look for (MIGP:cmd/nvidia-mig-manager,
-NVDP:cmd/config-manager), so that GPUs are cut before any pod has one, and a node never changes: cutting the GPUs of a
-node in use needs all their users gone. ``nvidia.com`` is none of the domains that a kubelet may not write.
+The kubelet registers with the labels that NVIDIA's MIG manager and device plugin read (MIGP:cmd/nvidia-mig-manager,
+NVDP:cmd/config-manager). So GPUs are partitioned before any pod uses them, and the setting of a node never changes:
+repartitioning GPUs of a node would require that no process uses them. Kubelets may write labels of ``nvidia.com``.
 
-Where GPUs are not shared, the templates are those of revision 5 byte by byte.
+If GPUs are not shared, the templates are byte-identical to those of revision 5.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def build(intent: TemplateIntent) -> NodeTemplates:
 
 
 def time_slicing(slices: int) -> str:
-    """Return the name of the device plugin's configuration with ``slices`` pods on each GPU."""
+    """Return the name of the device plugin configuration with ``slices`` time slices per GPU."""
     return f"time-slices-{slices}"
 
 
 def _labels(sharing: GpuSharingSpec) -> str:
     if sharing.time_slices is not None:
         return f"nvidia.com/device-plugin.config={time_slicing(sharing.time_slices)}"
-    # What the MIG manager calls the layout of one profile on all GPUs (MIGP:pkg/mig/builder/builder.go).
+    # The MIG manager's name of the layout with one profile on all GPUs (MIGP:pkg/mig/builder/builder.go).
     return f"nvidia.com/mig.config=all-{sharing.mig}"
 
 
@@ -50,8 +50,8 @@ def _kubeadm(bootstrap: Json, labels: str) -> Json:
         {**argument, "value": f"{argument['value']},{labels}"} if argument["name"] == _KUBEADM_LABELS else argument
         for argument in registration["kubeletExtraArgs"]
     ]
-    told = {**registration, "kubeletExtraArgs": arguments}
-    return {"template": {"spec": {**spec, "joinConfiguration": {**join, "nodeRegistration": told}}}}
+    labelled = {**registration, "kubeletExtraArgs": arguments}
+    return {"template": {"spec": {**spec, "joinConfiguration": {**join, "nodeRegistration": labelled}}}}
 
 
 def _k0s(bootstrap: Json, labels: str) -> Json:

@@ -1,11 +1,11 @@
-"""Node templates, revision 7: revision 6, and clusters with IPv6 beside IPv4. Frozen as the others are.
+"""Node templates, revision 7: revision 6 with dual-stack clusters. Frozen.
 
-A k0s worker of such a cluster looks its name up and stops unless it finds an address of each family, except where the
-kubelet is told one (K0S:pkg/component/worker/kubelet.go). Hosts have IPv4 alone. ``0.0.0.0`` stands for what a kubelet
-finds by itself (K8S:pkg/kubelet/nodestatus/setters.go), the address with which it registers in any other cluster. A
-kubelet that joins by kubeadm looks for no second address.
+A k0s worker of a dual-stack cluster resolves its own name, and exits unless it finds an address of each family or the
+kubelet has an explicit node IP (K0S:pkg/component/worker/kubelet.go). Hosts have IPv4 addresses only. With ``0.0.0.0``
+the kubelet detects its IPv4 address (K8S:pkg/kubelet/nodestatus/setters.go), the same as in any other cluster. A
+kubelet that joins by kubeadm does not look for a second address.
 
-Where a cluster has IPv4 alone, the templates are those of revision 6 byte by byte.
+If a cluster has IPv4 only, the templates are byte-identical to those of revision 6.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.render.pools import template_revision_6
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 from components.specs.region.region import ControlPlaneBackend
 
-_FOUND_BY_ITSELF = "--kubelet-extra-args=--node-ip=0.0.0.0"
+_DETECTED_ADDRESS = "--kubelet-extra-args=--node-ip=0.0.0.0"
 
 
 def build(intent: TemplateIntent) -> NodeTemplates:
@@ -25,4 +25,4 @@ def build(intent: TemplateIntent) -> NodeTemplates:
     if not intent.dual_stack or intent.control_plane is not ControlPlaneBackend.K0SMOTRON:
         return before
     spec = before.bootstrap["template"]["spec"]
-    return replace(before, bootstrap={"template": {"spec": {**spec, "args": [*spec["args"], _FOUND_BY_ITSELF]}}})
+    return replace(before, bootstrap={"template": {"spec": {**spec, "args": [*spec["args"], _DETECTED_ADDRESS]}}})

@@ -1,7 +1,7 @@
-"""All revisions of node templates, and the fingerprint by which two rollouts are the same.
+"""All revisions of node templates, and the fingerprint of declared nodes.
 
-A rollout group has the revision of its intent, which it took when it last rolled. A library that learns to write better
-templates gets a new revision; groups take it when they roll anyway, so that an upgrade of the library rolls nothing.
+The revision of a rollout group is part of its intent, and dates from its last rollout. An improvement of the templates
+requires a new revision. Groups adopt it with their next rollout, so an upgrade of the library rolls no nodes.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from components.specs.pools.intents import FINGERPRINT_DIGITS, NodeIntent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """One way to write templates. It stays for ever, byte by byte."""
+    """A revision of the node templates. Its output never changes, byte by byte."""
 
     build: Callable[[TemplateIntent], NodeTemplates]
     intent: tuple[str, ...] = ()
-    """Fields that its fingerprint is of; empty: the fingerprint is that of the node's intent, as a lock file has it."""
+    """Fields that determine its fingerprint; empty if it is the fingerprint of the whole intent in the lock file."""
 
 
 KNOWS_MIRRORS = 4
-"""First revision whose nodes may pull through a mirror."""
+"""First revision that supports a registry mirror."""
 KNOWS_ADDRESSES = 5
-"""First revision whose nodes may be given their address."""
+"""First revision that supports node addresses."""
 KNOWS_GPU_SHARING = 6
-"""First revision whose nodes may have GPUs that pods share."""
+"""First revision that supports GPU sharing."""
 KNOWS_DUAL_STACK = 7
-"""First revision whose nodes may be in a cluster with IPv6 beside IPv4."""
+"""First revision that supports dual-stack clusters."""
 REVISIONS = {
     1: Revision(build=template_revision_1.build, intent=template_revision_1.INTENT),
     2: Revision(build=template_revision_2.build, intent=template_revision_2.INTENT),
@@ -50,26 +50,26 @@ REVISIONS = {
     KNOWS_DUAL_STACK: Revision(build=template_revision_7.build),
 }
 NEWEST = max(REVISIONS)
-"""Revision that a new intent takes."""
+"""Revision of new intents."""
 CLUSTER_WIDE = (1, 2)
-"""Revisions whose nodes take the kubelet's settings from their cluster."""
+"""Revisions whose nodes use the kubelet settings of their cluster."""
 
 
 def fingerprint(intent: NodeIntent, at: TemplateIntent) -> str:
-    """Return what stays the same exactly as long as what ``intent`` says does: 16 hex digits.
+    """Return the fingerprint of ``intent``, 16 hex digits; it changes exactly when the intent changes.
 
-    It is of what was declared, not of what was rendered: two libraries agree on it without comparing objects.
+    It depends on the declared intent, not on rendered objects: two versions of the library compute the same one.
 
     Args:
-        intent: of a rollout group.
-        at: what the templates of the group are built of.
+        intent: intent of a rollout group.
+        at: template inputs of the group.
     """
-    known = REVISIONS[intent.revision].intent
-    return older_fingerprint(at, intent.revision) if known else intent.fingerprint
+    fields = REVISIONS[intent.revision].intent
+    return older_fingerprint(at, intent.revision) if fields else intent.fingerprint
 
 
 def older_fingerprint(at: TemplateIntent, revision: int) -> str:
-    """Return the fingerprint that ``revision`` made of a rollout group before lock files held intents."""
+    """Return the fingerprint of a rollout group by ``revision``, from the time before lock files contained intents."""
     declared = asdict(at)
-    known = {name: declared[name] for name in REVISIONS[revision].intent}
-    return digest({"revision": revision, "intent": known}, FINGERPRINT_DIGITS)
+    fields = {name: declared[name] for name in REVISIONS[revision].intent}
+    return digest({"revision": revision, "intent": fields}, FINGERPRINT_DIGITS)

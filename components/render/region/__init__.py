@@ -1,1 +1,1 @@
-"""Renderers of the region itself: management cluster, policies, versions, releases."""
+"""Renderers of the region itself: objects of the management cluster, NetworkPolicies, sources and releases."""

@@ -1,4 +1,4 @@
-"""How many pods of a kind drains of the management cluster may take away at once."""
+"""Pod disruption budgets for drains of the management cluster."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from collections.abc import Mapping
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 
-_ENOUGH_FOR_A_QUORUM = 3
-_ENOUGH_TO_SERVE = 2
+_MIN_MEMBERS = 3
+_MIN_REPLICAS = 2
 
 
 def quorum_budget(
     name: str, selector: Mapping[str, str], members: int, *, namespace: str, labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return what lets one member of an etcd go at a time; nothing for so few that none can be spared."""
-    return _budget(name, selector, namespace, labels) if members >= _ENOUGH_FOR_A_QUORUM else ()
+    """Return the budget of etcd members, one disruption at a time; nothing if the quorum needs every member."""
+    return _budget(name, selector, namespace, labels) if members >= _MIN_MEMBERS else ()
 
 
 def serving_budget(
     name: str, selector: Mapping[str, str], replicas: int, *, namespace: str, labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return what lets one API server go at a time, and any that does not serve; nothing for the only one."""
-    if replicas < _ENOUGH_TO_SERVE:
+    """Return the budget of API servers, one disruption at a time; unready ones can always be evicted.
+
+    A single replica gets no budget.
+    """
+    if replicas < _MIN_REPLICAS:
         return ()
     return _budget(name, selector, namespace, labels, unhealthy="AlwaysAllow")
 

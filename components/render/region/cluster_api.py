@@ -1,22 +1,22 @@
-"""Cluster API in the management cluster: its core and the providers of the region's backends, by its operator.
+"""Cluster API in the management cluster: core and the providers of the region's backends, installed by its operator.
 
-The operator fetches a release, gives it flags and gates and installs it in the namespace of the object that asks for
-it; it begins with the core, whatever comes first. All are awaited, so that their kinds and admission are there for the
-stacks of tenants.
+The operator fetches a release, sets flags and feature gates, and installs it in the namespace of the provider object.
+It always starts with the core. All providers are awaited, so that their CRDs and webhooks are available to the stacks
+of tenants.
 
-A tag decides what a registry gives the operator, which takes no digest. Where the vector has the releases in one
-artefact, its digest does: Flux puts a ConfigMap of each provider beside it, and the operator reads that and nothing
-else.
+The operator pulls releases from a registry by tag only; it supports no digest. If the version vector contains the
+releases in a single artefact, this is pinned by digest. Flux then creates a ConfigMap for each provider, and the
+operator reads only this ConfigMap.
 
-- The operator knows where a provider's releases are by its name, and refuses another without such a place.
-- k0smotron is here only. Its chart would be a second instance of the same controllers, by default even one that leaves
-  Cluster API's kinds alone.
-- Metal3's provider stops without the kinds of Metal3's IP address manager (cluster-api-provider-metal3#2654), though
-  no pool of addresses is rendered.
-- Kamaji's provider stops at a cluster of IronCore's kind. It can be told to patch one, but its role (v0.20.0) lets it
-  read none. The endpoint stands in each already, so that it may leave them alone.
-- IronCore's kinds (v0.2.0) are labelled for contract v1beta2 but have the status of v1beta1, so that Cluster API would
-  wait for ever for a Machine to be provisioned. They are labelled for what they do.
+- The operator knows the release URL of well-known providers by name, and requires a URL for any other.
+- k0smotron is installed only here. Its chart would run a second instance of the same controllers, which by default does
+  not even handle the kinds of Cluster API.
+- Metal3's provider exits without the CRDs of Metal3's IP address manager (cluster-api-provider-metal3#2654), even if
+  no address pool is rendered.
+- Kamaji's provider fails on a cluster of IronCore's kind. It has an option to patch such clusters, but its role
+  (v0.20.0) does not permit reading them. They already contain the endpoint, so the patch is disabled.
+- IronCore's kinds (v0.2.0) are labelled for contract v1beta2 but have the status of v1beta1, so Cluster API would wait
+  forever for a Machine to be provisioned. A patch corrects the labels.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _RELABELLED = {
     "kind": "CustomResourceDefinition",
     "metadata": {"labels": {"cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": None}},
 }
-"""Merge patch that corrects the contract's label on all kinds of a provider."""
+"""Merge patch that corrects the contract label on all CRDs of a provider."""
 
 
 def providers(region: RegionSpec) -> tuple[Provider, ...]:
-    """Return what ``region`` needs, the core first."""
+    """Return the providers of ``region``, the core first."""
     metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
     return (
         Provider(role="core", name="cluster-api", namespace="capi-system", release="core"),
@@ -65,19 +65,19 @@ def providers(region: RegionSpec) -> tuple[Provider, ...]:
 def render(
     region: RegionSpec, versions: ClusterApiSpec, artefact: ManifestArtefact | None = None
 ) -> Iterator[Manifest]:
-    """Yield what declares the providers of ``region``, in their releases of ``versions``.
+    """Yield the provider objects of ``region``, with their releases from ``versions``.
 
     Args:
-        region: that has the backends.
-        versions: what is installed.
-        artefact: that holds these releases; None where the operator fetches each by itself.
+        region: the region, which determines the backends.
+        versions: the releases to install.
+        artefact: the artefact that contains these releases; None if the operator fetches each release.
 
     Raises:
-        KeyError: a release is missing; the rule ``cluster-api.releases`` says where to add it.
+        KeyError: a release is missing; the rule ``cluster-api.releases`` reports where to add it.
     """
     if artefact:
-        for one in providers(region):
-            yield kustomization(one.label, artefact, one.namespace, path=f"./{one.label}")
+        for provider in providers(region):
+            yield kustomization(provider.label, artefact, provider.namespace, path=f"./{provider.label}")
     for provider in providers(region):
         version = versions.releases[provider.release]
         manager = given(
@@ -90,7 +90,7 @@ def render(
             KINDS[provider.role],
             provider.name,
             namespace=provider.namespace,
-            # It stays ready while it is upgraded: only the version tells that the new one is there.
+            # It stays ready during an upgrade: only the version shows that the new release is installed.
             readiness=Readiness(
                 conditions=("condition=Ready", f"jsonpath={{.status.installedVersion}}={version}"),
                 timeout_seconds=_SECONDS,
@@ -107,13 +107,13 @@ def render(
 
 
 def _selected(provider: Provider, version: Release) -> dict[str, Any]:
-    # Labels of the ConfigMap that the operator's own plug-in makes; the operator takes exactly one.
+    # Labels of the ConfigMap, as set by the operator's own plug-in; the selector must match exactly one.
     about = {"type": provider.role, "name": provider.name, "version": version}
     return {"selector": {"matchLabels": {f"provider.cluster.x-k8s.io/{key}": value for key, value in about.items()}}}
 
 
 def _source(provider: Provider, registry: str | None) -> dict[str, str]:
-    # The operator takes a repository without a scheme and without a digest; the version is the tag.
+    # The operator expects a repository without scheme and digest; the version is the tag.
     return {"oci": f"{registry}/{provider.label}"} if registry else given(url=provider.releases)
 
 

@@ -1,4 +1,4 @@
-"""Addresses of control planes: a pool of MetalLB, and how the management cluster announces it."""
+"""Addresses of control planes: a MetalLB address pool, and its announcement by the management cluster."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from components.specs.region.region import RegionSpec
 
 
 def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
-    """Return the pool of ``region`` and what announces it; ``metallb`` is the namespace of address pools."""
+    """Return the address pool of ``region`` and its announcement; ``metallb`` is the namespace of address pools."""
     pool = manifest(
         "metallb.io/v1beta1",
         "IPAddressPool",
         ADDRESS_POOL,
         namespace=metallb,
-        # Each control plane asks for its own address by name; nothing else may take one by accident.
+        # Each control plane requests a specific address; no other Service may get one automatically.
         spec={"addresses": [str(region.networks.control_plane_vips)], "autoAssign": False},
     )
     return (pool, *_announced(region.control_planes.announcement, metallb))
@@ -24,7 +24,7 @@ def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
 
 def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[Manifest, ...]:
     pools = {"ipAddressPools": [ADDRESS_POOL]}
-    # Only a rehearsal says nothing, and its simulated network is one.
+    # Only regions of stage rehearsal leave it out, and their simulated network is a single layer-2 network.
     if announcement is None or announcement.one_network:
         return (manifest("metallb.io/v1beta1", "L2Advertisement", ADDRESS_POOL, namespace=namespace, spec=pools),)
     sessions = tuple(_session(peer, announcement.asn, namespace) for peer in announcement.peers)
@@ -33,13 +33,13 @@ def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[M
 
 
 def _session(peer: BgpPeerSpec, asn: int | None, namespace: str) -> Manifest:
-    # By address: a router that is taken out of the middle of the list ends no session but its own.
+    # Named by address: removing a router from the middle of the list ends only its own session.
     name = f"router-{str(peer.address).replace('.', '-')}"
     spec = {"myASN": asn, "peerASN": peer.asn, "peerAddress": str(peer.address)}
-    only_there = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]
-    further = given(
+    in_zones = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]
+    optional = given(
         ebgpMultiHop=peer.multihop or None,
-        nodeSelectors=[{"matchExpressions": only_there}] if peer.zones else None,
+        nodeSelectors=[{"matchExpressions": in_zones}] if peer.zones else None,
         passwordSecret={"name": peer.password_secret} if peer.password_secret else None,
     )
-    return manifest("metallb.io/v1beta2", "BGPPeer", name, namespace=namespace, spec={**spec, **further})
+    return manifest("metallb.io/v1beta2", "BGPPeer", name, namespace=namespace, spec={**spec, **optional})

@@ -1,9 +1,10 @@
-"""Names in the DNS, written by ExternalDNS: one for control planes, and one for each cluster that has load balancers.
+"""DNS records by ExternalDNS: one instance for control planes, and one for each cluster with load balancers.
 
-All run in the management cluster. That of a cluster looks into it by the cluster's kubeconfig, and so no tenant has the
-key, or says what ExternalDNS may do. A tenant chooses names and addresses by annotations: a name counts only as a whole
-name below the cluster's own, since ExternalDNS puts its text into a record as it stands, and an address only if it is
-one of the cluster's load balancers. The values are those of the chart (external-dns 1.21.1).
+All instances run in the management cluster. The instance of a cluster reads it through the cluster's kubeconfig, so no
+tenant has the TSIG key or controls the permissions of ExternalDNS. Tenants choose names and addresses by annotations.
+A name is accepted only if it is entirely below the cluster's domain, since ExternalDNS copies its text into a record
+unchanged. An address is accepted only if it belongs to the cluster's load balancers. The values are those of the chart
+(external-dns 1.21.1).
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ _KUBECONFIG = "/etc/external-dns/kubeconfig"
 _INTERVAL = "5m"
 _TTL = "60s"
 _OWNER = "owner-%{record_type}."
-"""How the record is called beside a name that says who wrote it: below the name, so that it is within its domain."""
+"""Prefix of the ownership record of a name: it is below the name, so that it is within the same domain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterDnsInput:
-    """Names of one cluster's Services."""
+    """DNS names of one cluster's Services."""
 
     name: str
     cluster: str
     region: str
     dns: DnsSpec
     addresses: tuple[Network, ...]
-    """Networks of the cluster's load balancers; a name of the cluster never leads anywhere else."""
+    """Networks of the cluster's load balancers; names of the cluster resolve only to addresses in them."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the one release, in the namespace of the cluster; nothing waits for it."""
+        """Return the release, in the namespace of the cluster; it is not awaited."""
         names = _Names(dns=self.dns, owner=f"{self.region}/{self.cluster}", domain=domain_of(self.cluster, self.dns))
         operator = Operator(chart=CHART, namespace=self.cluster, values=_inside(names, self), awaited=False)
         return (cluster_release(operator, self.cluster, protect=False),)
@@ -52,7 +53,7 @@ class ClusterDnsInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
-    """What one ExternalDNS keeps."""
+    """Scope of one ExternalDNS instance."""
 
     dns: DnsSpec
     owner: str
@@ -60,12 +61,12 @@ class _Names:
 
 
 def domain_of(cluster: str, dns: DnsSpec) -> Domain:
-    """Return the domain that Services of ``cluster`` have names in."""
+    """Return the domain of names of Services of ``cluster``."""
     return f"{cluster}.{dns.zone}"
 
 
 def operators(region: RegionSpec) -> tuple[Operator, ...]:
-    """Return what writes names of control planes; nothing where a region names no name server."""
+    """Return the ExternalDNS for control planes; nothing if the region has no name server or domain for them."""
     if region.dns is None or region.control_planes.domain is None:
         return ()
     names = _Names(dns=region.dns, owner=f"{region.region}/management", domain=region.control_planes.domain)
@@ -74,7 +75,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
 
 
 def render(region: RegionSpec) -> tuple[Manifest, ...]:
-    """Return what the ExternalDNS of control planes may do, and what watches that one and those of clusters."""
+    """Return the role of the ExternalDNS for control planes, and the monitoring of all instances."""
     if not operators(region):
         return ()
     endpoint = {
@@ -88,14 +89,14 @@ def render(region: RegionSpec) -> tuple[Manifest, ...]:
         "podMetricsEndpoints": [endpoint],
     }
     return (
-        *_rights(),
+        *_role(),
         manifest(API_GROUP, "PodMonitor", CHART, namespace=NAMESPACE, spec=spec),
         name_rules(CHART, NAMESPACE),
     )
 
 
-def _rights() -> tuple[Manifest, ...]:
-    """Return rights to Services and events alone: by its chart it could read all pods of the management cluster."""
+def _role() -> tuple[Manifest, ...]:
+    """Return a role for Services and events only; the chart's role could read all pods of the management cluster."""
     rules = [
         {"apiGroups": [""], "resources": ["services"], "verbs": ["get", "list", "watch"]},
         {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]},
@@ -106,10 +107,10 @@ def _rights() -> tuple[Manifest, ...]:
     )
 
 
-def _inside(names: _Names, asked: ClusterDnsInput) -> dict[str, Any]:
-    """Return the values of one that looks into a tenant's cluster, and has no rights where it runs."""
-    values = _values(names, ("service", "ingress"), asked.addresses)
-    volume = {"name": "kubeconfig", "secret": {"secretName": f"{asked.cluster}-kubeconfig"}}
+def _inside(names: _Names, dns: ClusterDnsInput) -> dict[str, Any]:
+    """Return the values of an instance for a tenant's cluster, without permissions in the management cluster."""
+    values = _values(names, ("service", "ingress"), dns.addresses)
+    volume = {"name": "kubeconfig", "secret": {"secretName": f"{dns.cluster}-kubeconfig"}}
     return {
         **values,
         "extraArgs": {**values["extraArgs"], "kubeconfig": f"{_KUBECONFIG}/value"},
@@ -125,7 +126,7 @@ def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network])
     return {
         "provider": {"name": "rfc2136"},
         "sources": list(sources),
-        # An address that one tenant gives back is another's tomorrow: its name must not stay.
+        # A released address can be assigned to another tenant, so its name must be deleted.
         "policy": "sync",
         "txtOwnerId": names.owner,
         "txtPrefix": _OWNER,
@@ -137,27 +138,30 @@ def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network])
             "rfc2136-port": dns.port,
             "rfc2136-zone": dns.zone,
             "rfc2136-tsig-secret-alg": dns.key_algorithm.value,
-            # What it cannot read, it cannot take away.
+            # Without zone transfer it cannot read records, and so cannot delete them.
             "rfc2136-tsig-axfr": True,
             "rfc2136-min-ttl": _TTL,
             "txt-wildcard-replacement": "any",
-            "regex-domain-filter": _whole_names(names.domain),
+            "regex-domain-filter": _name_pattern(names.domain),
             "target-net-filter": [str(network) for network in addresses],
             "service-type-filter": "LoadBalancer",
             "events-emit": ["RecordReady", "RecordError"],
         },
-        "env": [_from_key("KEYNAME", dns.key_secret, "keyname"), _from_key("SECRET", dns.key_secret, "secret")],
+        "env": [
+            _tsig_variable("KEYNAME", dns.key_secret, "keyname"),
+            _tsig_variable("SECRET", dns.key_secret, "secret"),
+        ],
         "rbac": {"create": False},
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
     }
 
 
-def _from_key(variable: str, secret: str, key: str) -> Mapping[str, Any]:
+def _tsig_variable(variable: str, secret: str, key: str) -> Mapping[str, Any]:
     name = f"EXTERNAL_DNS_RFC2136_TSIG_{variable}"
     return {"name": name, "valueFrom": {"secretKeyRef": {"name": secret, "key": key}}}
 
 
-def _whole_names(domain: Domain) -> str:
-    """Return the pattern of all names in ``domain``, wild cards as well, and of nothing else that a text can hold."""
+def _name_pattern(domain: Domain) -> str:
+    """Return the pattern that matches ``domain`` and valid names below it, including wildcards, but no other text."""
     escaped = domain.replace(".", r"\.")
     return rf"^(\*\.)?([a-z0-9-]+\.)*{escaped}$"

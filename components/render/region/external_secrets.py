@@ -1,8 +1,8 @@
-"""Secrets that objects refer to, copied from a store by External Secrets Operator; no value is in an object.
+"""Secrets referred to by objects, copied from a store by External Secrets Operator. Rendered objects contain no values.
 
-A Secret of the management cluster is one ExternalSecret. A Secret inside a tenant's cluster is copied to the cluster's
-namespace first and pushed from there, by the kubeconfig that Cluster API keeps: so no operator, and no login to the
-store, is in a cluster that a tenant administers.
+A Secret of the management cluster is rendered as one ExternalSecret. A Secret inside a tenant's cluster is first copied
+to the cluster's namespace, then pushed with the kubeconfig from Cluster API. So a cluster administered by a tenant
+contains neither the operator nor credentials for the store.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ _INTERVAL = "1h"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A Secret that somebody has to put somewhere."""
+    """A Secret that must exist in a namespace of a cluster."""
 
     cluster: str
     namespace: str
     name: str
     keys: tuple[str, ...]
     entry: str
-    """Entry of the store; its properties are called like the keys."""
+    """Entry of the store; its properties have the same names as the keys."""
     type: str | None = None
-    """Type that the Secret must have; None for any."""
+    """Required type of the Secret; None for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalSecretsInput:
-    """The Secrets that the objects of one slice refer to."""
+    """Secrets referred to by the objects of one slice."""
 
     name: str
     namespace: str
-    """Namespace in which the set of them is kept track of."""
+    """Namespace of the parent object of the set."""
     store: str
     """ClusterSecretStore of the management cluster."""
     deliveries: tuple[Delivery, ...]
 
     def render(self) -> tuple[ManifestSet, ...]:
-        """Return all of them as one set: a rack more is no resource more."""
+        """Return all as a single set, so that an additional rack adds no Pulumi resource."""
         members = {
             f"{item.namespace}/{item.kind}/{item.name}": item for item in external_secrets(self.store, self.deliveries)
         }
@@ -54,20 +54,20 @@ class ExternalSecretsInput:
 
 
 def external_secrets(store: str, deliveries: tuple[Delivery, ...]) -> Iterator[Manifest]:
-    """Yield what copies each Secret from ``store``, in the order of ``deliveries``."""
+    """Yield the objects that copy each Secret from ``store``, in the order of ``deliveries``."""
     stores: set[tuple[str, str]] = set()
-    for one in deliveries:
-        if one.cluster == MANAGEMENT:
-            yield _copied(store, one, one.namespace, one.name)
+    for delivery in deliveries:
+        if delivery.cluster == MANAGEMENT:
+            yield _external_secret(store, delivery, delivery.namespace, delivery.name)
             continue
-        if (one.cluster, one.namespace) not in stores:
-            stores.add((one.cluster, one.namespace))
-            yield _inside(one)
-        yield _copied(store, one, one.cluster, _on_the_way(one))
-        yield _pushed(one)
+        if (delivery.cluster, delivery.namespace) not in stores:
+            stores.add((delivery.cluster, delivery.namespace))
+            yield _remote_store(delivery)
+        yield _external_secret(store, delivery, delivery.cluster, _intermediate_name(delivery))
+        yield _push_secret(delivery)
 
 
-def _copied(store: str, one: Delivery, namespace: str, name: str) -> Manifest:
+def _external_secret(store: str, delivery: Delivery, namespace: str, name: str) -> Manifest:
     return manifest(
         API,
         "ExternalSecret",
@@ -76,52 +76,54 @@ def _copied(store: str, one: Delivery, namespace: str, name: str) -> Manifest:
         spec={
             "secretStoreRef": {"kind": "ClusterSecretStore", "name": store},
             "refreshInterval": _INTERVAL,
-            # A host that goes is powered off by the login that came with it: the Secret outlives what asked for it.
+            # The login of a deleted host is needed to power it off, so a Secret outlives the objects that use it.
             "target": {
                 "name": name,
                 "creationPolicy": "Orphan",
                 "deletionPolicy": "Retain",
-                **given(template=given(type=one.type)),
+                **given(template=given(type=delivery.type)),
             },
-            "data": [{"secretKey": key, "remoteRef": {"key": one.entry, "property": key}} for key in one.keys],
+            "data": [
+                {"secretKey": key, "remoteRef": {"key": delivery.entry, "property": key}} for key in delivery.keys
+            ],
         },
     )
 
 
-def _inside(one: Delivery) -> Manifest:
-    """Return the store that is a namespace of a tenant's cluster, called like that namespace."""
-    reached = {"name": f"{one.cluster}-kubeconfig", "key": "value"}
+def _remote_store(delivery: Delivery) -> Manifest:
+    """Return the SecretStore for a namespace of a tenant's cluster; both have the same name."""
+    kubeconfig = {"name": f"{delivery.cluster}-kubeconfig", "key": "value"}
     return manifest(
         API,
         "SecretStore",
-        one.namespace,
-        namespace=one.cluster,
-        labels={keys.CLUSTER: one.cluster},
-        spec={"provider": {"kubernetes": {"authRef": reached, "remoteNamespace": one.namespace}}},
+        delivery.namespace,
+        namespace=delivery.cluster,
+        labels={keys.CLUSTER: delivery.cluster},
+        spec={"provider": {"kubernetes": {"authRef": kubeconfig, "remoteNamespace": delivery.namespace}}},
     )
 
 
-def _pushed(one: Delivery) -> Manifest:
+def _push_secret(delivery: Delivery) -> Manifest:
     def match(key: str) -> dict[str, Any]:
-        return {"match": {"secretKey": key, "remoteRef": {"remoteKey": one.name, "property": key}}}
+        return {"match": {"secretKey": key, "remoteRef": {"remoteKey": delivery.name, "property": key}}}
 
     return manifest(
         PUSH_API,
         "PushSecret",
-        _on_the_way(one),
-        namespace=one.cluster,
-        labels={keys.CLUSTER: one.cluster},
+        _intermediate_name(delivery),
+        namespace=delivery.cluster,
+        labels={keys.CLUSTER: delivery.cluster},
         spec={
-            "secretStoreRefs": [{"kind": "SecretStore", "name": one.namespace}],
-            "selector": {"secret": {"name": _on_the_way(one)}},
+            "secretStoreRefs": [{"kind": "SecretStore", "name": delivery.namespace}],
+            "selector": {"secret": {"name": _intermediate_name(delivery)}},
             "refreshInterval": _INTERVAL,
             "updatePolicy": "Replace",
             "deletionPolicy": "None",
-            "data": [match(key) for key in one.keys],
+            "data": [match(key) for key in delivery.keys],
         },
     )
 
 
-def _on_the_way(one: Delivery) -> str:
-    """Return what a Secret of a tenant's cluster is called in the management cluster."""
-    return f"{one.namespace}-{one.name}"
+def _intermediate_name(delivery: Delivery) -> str:
+    """Return the name in the management cluster of a Secret for a tenant's cluster."""
+    return f"{delivery.namespace}-{delivery.name}"

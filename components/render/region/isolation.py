@@ -1,17 +1,17 @@
-"""Walls inside the management cluster: what runs in a namespace, how much of it, and whom its pods talk to.
+"""Pod Security levels, quotas and NetworkPolicies of the management cluster's namespaces.
 
-A tenant's control plane is pods beside those of all others, and beside what commands the hardware. There are three
-kinds of namespaces:
+The pods of a tenant's control plane share the management cluster with those of other tenants and with the controllers
+of the hardware. There are three kinds of namespaces:
 
-- *operators*: they reach everything but BMCs, which only those reach that drive hardware. Each other's pods, hosts of
-  the management cluster and the monitoring reach them.
-- *control planes*, one namespace a cluster: its pods reach each other, the data stores that clusters share and what the
-  tenant's data name outside. Its API is open to everybody but BMCs, all else to the monitoring and to what keeps its
-  data store.
-- *empty* ones: hosts, and objects of a tenant. No pod has a place there.
+- *operators*: egress to everything except BMCs, which are open only to operators that control hardware. Ingress from
+  their own namespace, hosts of the management cluster and the monitoring.
+- *control planes*, one namespace per cluster: egress to their own namespace, shared data stores and external endpoints
+  named in the tenant's data. Ingress to the API from everywhere except BMCs; to other ports only from the monitoring
+  and the manager of the data store.
+- *empty* namespaces: hosts, and objects of a tenant. They allow no pods.
 
-A policy holds for pods with an address of their own. Ironic, speakers and exporters are on the network of their host,
-where none holds: control planes are kept from them by not being let out.
+NetworkPolicies do not apply to pods in the host network, such as Ironic, speakers and exporters. Control planes are
+isolated from these by their egress rules.
 """
 
 from __future__ import annotations
@@ -48,77 +48,77 @@ from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.region.region import NetworksSpec
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE
-"""Level of namespaces with pods of Kamaji, k0smotron and kamaji-etcd, which need nothing of a host and run as root."""
+"""Level of control-plane namespaces: pods of Kamaji, k0smotron and kamaji-etcd run as root without host access."""
 EMPTY_SECURITY = PodSecurity.RESTRICTED
 _API, _KONNECTIVITY, _ETCD, _DNS, _HTTPS = 6443, 8132, 2379, 53, 443
 _MONITORING, _DNS_NAMESPACE = "monitoring", "kube-system"
 _JOB_PODS = 8
-"""Pods of Jobs that a control plane may have at a time: snapshots, windows, the set-up of an etcd."""
+"""Maximum number of concurrent Job pods of a control plane: snapshots, windows, the setup of an etcd."""
 _SHARE = 16
-"""Part of the smallest machine of the sizing table that a container reserves which asks for nothing."""
+"""Divisor of the smallest machine of the sizing table for the default requests of a container."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanePlace:
-    """The control plane of one cluster, as far as walls go."""
+    """Network isolation and quota parameters of the control plane of one cluster."""
 
     cluster: str
     address: Address
-    """Address of its API, by which pods beside it reach it too."""
+    """Address of its API, also used by pods in its namespace."""
     replicas: int
     members: int
-    """Number of pods of etcds of its own."""
+    """Number of pods of its dedicated etcds."""
     asks: tuple[int, ...]
-    """Ports outside on which API servers ask the services that the tenant names."""
+    """External ports on which API servers call services named by the tenant."""
     saves: tuple[int, ...]
-    """Ports outside on which Jobs save snapshots."""
+    """External ports to which Jobs upload snapshots."""
     fabrics: int
-    """Number of fabric managers that are told of its pods."""
+    """Number of fabric managers that receive updates about its pods."""
     names: tuple[Address, int] | None = None
-    """Address and port of the name server that names of its Services are written to; None where there are none."""
+    """Address and port of the name server for the DNS names of its Services; None if it has no DNS names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolationInput:
-    """All namespaces of a management cluster, and what may pass between them."""
+    """All namespaces of a management cluster, with the input of their policies and quotas."""
 
     name: str
     home: str
-    """Namespace in which the set of walls is kept track of."""
+    """Namespace of the parent object of the set."""
     operators: Mapping[str, OperatorPlace]
     control_planes: tuple[ControlPlanePlace, ...]
     empty: tuple[str, ...]
     networks: NetworksSpec
     stores: tuple[str, ...]
-    """Endpoints of the data stores that control planes share."""
+    """Endpoints of shared data stores."""
     hosts: int
-    """Number of hosts of the region, the most nodes that a cluster may come to have."""
+    """Number of hosts of the region, the maximum number of nodes of a cluster."""
 
     def render(self) -> tuple[ManifestSet, ...]:
-        """Return all walls as one set: a cluster more is no resource more."""
+        """Return all objects as a single set, so that an additional cluster adds no Pulumi resource."""
         items = (
             *(_operators(name, place, self) for name, place in self.operators.items()),
             *(item for place in self.control_planes for item in _control_plane(place, self)),
-            *(item for name in self.empty for item in _nothing(name)),
+            *(item for name in self.empty for item in _empty(name)),
         )
         members = {f"{item.namespace}/{item.kind}/{item.name}": item for item in items}
         return (ManifestSet(name="isolation", namespace=self.home, members=members),)
 
 
-def _operators(name: str, place: OperatorPlace, walls: IsolationInput) -> Manifest:
-    networks = walls.networks
-    stores = [port_of(endpoint) for endpoint in walls.stores if namespace_of(endpoint) == name]
+def _operators(name: str, place: OperatorPlace, region: IsolationInput) -> Manifest:
+    networks = region.networks
+    stores = [port_of(endpoint) for endpoint in region.stores if namespace_of(endpoint) == name]
     users = [
         in_namespace(other)
-        for other, one in walls.operators.items()
-        if (one.api_servers or one.keeps_stores) and other != name
+        for other, operators in region.operators.items()
+        if (operators.api_servers or operators.keeps_stores) and other != name
     ]
     ports = (*place.ports, *((_API, _KONNECTIVITY) if place.api_servers else ()))
     return _policy(
         "default",
         name,
         ingress=[
-            # API servers of the management cluster call webhooks from the network of their host.
+            # API servers of the management cluster call webhooks from the host network.
             incoming(SAME_NAMESPACE, in_namespace(_MONITORING), within(networks.management)),
             *([incoming(within(networks.bmc))] if place.bmcs else []),
             *([incoming(anywhere(), ALL_OTHERS, ports=ports)] if ports else []),
@@ -128,9 +128,9 @@ def _operators(name: str, place: OperatorPlace, walls: IsolationInput) -> Manife
     )
 
 
-def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[Manifest]:
-    name, labels, networks = place.cluster, {keys.CLUSTER: place.cluster}, walls.networks
-    keepers = [in_namespace(other) for other, one in walls.operators.items() if one.keeps_stores]
+def _control_plane(place: ControlPlanePlace, region: IsolationInput) -> Iterator[Manifest]:
+    name, labels, networks = place.cluster, {keys.CLUSTER: place.cluster}, region.networks
+    managers = [in_namespace(other) for other, operators in region.operators.items() if operators.keeps_stores]
     yield _policy(
         "default",
         name,
@@ -138,19 +138,25 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
         ingress=[
             incoming(SAME_NAMESPACE, in_namespace(_MONITORING)),
             incoming(anywhere(networks.bmc), ALL_OTHERS, ports=(_API, _KONNECTIVITY)),
-            *([incoming(*keepers, ports=(_ETCD,))] if keepers else []),
+            *([incoming(*managers, ports=(_ETCD,))] if managers else []),
         ],
         egress=[
             outgoing(SAME_NAMESPACE),
             outgoing(within(place.address), ports=(_API,)),
             outgoing(in_namespace(_DNS_NAMESPACE), ports=(_DNS,), protocols=("UDP", "TCP")),
-            # Of all, since a control plane that moves to another one still has its objects in the former.
-            *_to_stores(walls.stores, networks),
+            # All stores are allowed, since a control plane uses both stores during a migration.
+            *_to_stores(region.stores, networks),
         ],
     )
-    # A tenant writes the address of its identity provider: it must lead to nothing of the region's own.
-    own = (networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks, networks.management, networks.tenants)
-    hidden = (*own, *(() if networks.boot is None else (networks.boot,)))
+    # The tenant chooses the address of its identity provider, so the region's internal networks are excluded.
+    internal = (
+        networks.bmc,
+        networks.control_plane_vips,
+        networks.dpu_loopbacks,
+        networks.management,
+        networks.tenants,
+    )
+    hidden = (*internal, *(() if networks.boot is None else (networks.boot,)))
     if place.asks:
         rules = [outgoing(anywhere(*hidden), ports=place.asks)]
         yield _policy("outside", name, labels=labels, pods=SERVERS, egress=rules)
@@ -158,19 +164,19 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
     rules += [outgoing(anywhere(*hidden), ports=place.saves)] if place.saves else []
     yield _policy("jobs", name, labels=labels, pods=JOBS, egress=rules)
     if place.fabrics:
-        # Only its Secret knows where a fabric manager is; on the management network, as a rule.
-        rules = [outgoing(anywhere(*(one for one in hidden if one != networks.management)), ports=(_HTTPS,))]
+        # The address of a fabric manager is only in its Secret; usually it is on the management network.
+        rules = [outgoing(anywhere(*(net for net in hidden if net != networks.management)), ports=(_HTTPS,))]
         yield _policy("fabric-managers", name, labels=labels, pods=FABRIC_DAEMONS, egress=rules)
     if place.names:
         server, port = place.names
         rules = [outgoing(within(server), ports=(port,))]
         yield _policy("names", name, labels=labels, pods={"matchLabels": dns.PODS}, egress=rules)
-    yield _quota(place, labels, walls.hosts)
+    yield _quota(place, labels, region.hosts)
     yield _defaults(name, labels)
 
 
 def _to_stores(endpoints: Iterable[str], networks: NetworksSpec) -> list[dict[str, Any]]:
-    """Return a rule for each answerer and port of ``endpoints``, once."""
+    """Return one egress rule for each distinct peer and port of ``endpoints``."""
     rules: list[dict[str, Any]] = []
     for endpoint in endpoints:
         rule = outgoing(serving(endpoint, networks), ports=(port_of(endpoint),))
@@ -178,7 +184,7 @@ def _to_stores(endpoints: Iterable[str], networks: NetworksSpec) -> list[dict[st
     return rules
 
 
-def _nothing(name: str) -> tuple[Manifest, ...]:
+def _empty(name: str) -> tuple[Manifest, ...]:
     return (
         _policy("default", name, ingress=[], egress=[]),
         manifest("v1", "ResourceQuota", "no-pods", namespace=name, spec={"hard": {"pods": "0"}}),
@@ -194,7 +200,7 @@ def _policy(
     labels: dict[str, str] | None = None,
     pods: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Return a policy whose rules are all that its pods may do; one without ``ingress`` adds ways out only."""
+    """Return a policy that allows only the given rules; without ``ingress`` it affects egress only."""
     return manifest(
         "networking.k8s.io/v1",
         "NetworkPolicy",
@@ -210,13 +216,13 @@ def _policy(
 
 
 def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Manifest:
-    """Return the most that a control plane takes: for each of its pods a machine of the sizing table.
+    """Return the quota of a control plane: a machine of the sizing table for each of its pods.
 
-    An upgrade makes all replicas anew before one of the old goes. The machine is that of a cluster of all hosts: a
-    quota that followed the pools would shrink with them, and keep the larger pods of before from being replaced.
+    During an upgrade all new replicas can exist before an old one is deleted. The machine is that of a cluster of all
+    hosts. A quota derived from the pools would shrink with them, and block the replacement of larger existing pods.
     """
-    beside = place.fabrics + (place.names is not None)
-    pods, machine = 2 * place.replicas + place.members + beside, size_for(hosts)
+    additional = place.fabrics + (place.names is not None)
+    pods, machine = 2 * place.replicas + place.members + additional, size_for(hosts)
     return manifest(
         "v1",
         "ResourceQuota",
@@ -236,7 +242,7 @@ def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Mani
 
 
 def _defaults(namespace: str, labels: dict[str, str]) -> Manifest:
-    """Return what a container reserves that asks for nothing; the quota would refuse it otherwise."""
+    """Return the default requests of containers without requests, which the quota would reject otherwise."""
     cpus = SIZES[0].cpus
     requests = {"cpu": f"{1000 * cpus // _SHARE}m", "memory": f"{MEBIBYTES_PER_CPU * cpus // _SHARE}Mi"}
     return manifest(

@@ -1,11 +1,12 @@
-"""How Flux brings an operator: by the release of a chart, or by manifests where upstream publishes nothing else.
+"""Installation of operators by Flux: from a chart, or from manifests if upstream publishes no chart.
 
-The version vector decides which. Manifests come as one OCIRepository by digest and a Kustomization wherever the
-operator is wanted. Two things of them are left out. Their Namespace, which is rendered with labels that they lack, and
-would go with everything in it once the Kustomization goes. And the right to take kinds away, with all objects of them.
+The version vector decides which. Manifests are rendered as an OCIRepository, pinned by digest, and a Kustomization in
+each cluster with the operator. Two things are excluded. Their Namespace is removed, because Jacquard renders it with
+additional labels, and deletion of the Kustomization would delete it with its content. Pruning of CRDs is disabled,
+because it would delete all objects of these kinds.
 
-Helm takes away what it installed once a release goes, unless the release is suspended. So whatever stands among charts
-and manifests alike has both: the manifests take over what is there, and the release rests until its chart has left.
+Helm uninstalls a deleted release unless it is suspended. So an operator that is listed under both charts and manifests
+has both: the manifests take over the existing objects, and the release is suspended until its chart is removed.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from components.specs.region.versions import Chart, ManifestArtefact, VersionVec
 _RELEASE, _KUSTOMIZATION = "HelmRelease", "Kustomization"
 _RETRY = "2m"
 _APPLY_SECONDS = {True: 600, False: 300}
-"""How long Flux waits for pods, and how long for calls alone where it waits for no pods."""
+"""Timeout of Flux by `wait`: it includes the start of pods if Flux waits for them, otherwise only API calls."""
 _TIMEOUT_SECONDS = 900
 _WITHOUT_NAMESPACE = deleted("", "Namespace")
-_KINDS_STAY = {
+_KEEP_CRDS = {
     "target": {"group": "apiextensions.k8s.io", "kind": "CustomResourceDefinition"},
     "patch": json.dumps(
         {
@@ -52,22 +53,23 @@ _KINDS_STAY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByManifests:
-    """Which operators come by manifests; all others come by the release of a chart."""
+    """Operators that are installed from manifests; all others are installed from a chart."""
 
     artefacts: Mapping[str, ManifestArtefact] = field(default_factory=dict)
     """Artefacts of the version vector, by name."""
     handed_over: frozenset[str] = frozenset()
-    """Names of those among them that have a chart as well."""
+    """Names of the artefacts that also have a chart."""
 
     @classmethod
     def taken(cls, versions: VersionVector, wanted: Iterable[str]) -> ByManifests:
-        """Return what ``versions`` has of what is ``wanted``, by name."""
+        """Return the manifests in ``versions`` of the operators named by ``wanted``."""
         names = {*wanted}
-        found = {one.name: one for one in versions.manifests if one.name in names}
-        return cls(artefacts=found, handed_over=frozenset(found.keys() & {chart.name for chart in versions.charts}))
+        artefacts = {artefact.name: artefact for artefact in versions.manifests if artefact.name in names}
+        charts = {chart.name for chart in versions.charts}
+        return cls(artefacts=artefacts, handed_over=frozenset(artefacts.keys() & charts))
 
     def of(self, operator: Operator) -> ManifestArtefact | None:
-        """Return the manifests that bring ``operator``; None where its chart does."""
+        """Return the manifests of ``operator``; None if it is installed from a chart."""
         return self.artefacts.get(operator.chart)
 
 
@@ -77,44 +79,51 @@ def repository(artefact: ManifestArtefact) -> Manifest:
 
 
 def installed(operators: Iterable[Operator], by_manifests: ByManifests) -> Iterator[Manifest]:
-    """Yield what brings ``operators`` into the management cluster, in their order, resting releases first.
+    """Yield the objects that install ``operators`` in the management cluster, in order, suspended releases first.
 
-    Flux lets a release depend on releases alone. What depends on manifests, or comes by them, is applied later instead.
+    In Flux, releases can depend only on releases. Dependencies of and on manifests determine the order of applying.
     """
     every = tuple(operators)
-    yield from (_resting(release(one)) for one in every if one.chart in by_manifests.handed_over)
-    kinds = {one.release: _KUSTOMIZATION if by_manifests.of(one) else _RELEASE for one in every}
-    for one in every:
-        if artefact := by_manifests.of(one):
-            found = kustomization(one.release, artefact, one.namespace, patched=_patched(one))
-            yield replace(found, after=(*_rests(one, by_manifests), *((kinds[name], name) for name in one.depends_on)))
+    yield from (_suspended(release(operator)) for operator in every if operator.chart in by_manifests.handed_over)
+    kinds = {operator.release: _KUSTOMIZATION if by_manifests.of(operator) else _RELEASE for operator in every}
+    for operator in every:
+        if artefact := by_manifests.of(operator):
+            item = kustomization(operator.release, artefact, operator.namespace, patched=_patched(operator))
+            dependencies = tuple((kinds[name], name) for name in operator.depends_on)
+            yield replace(item, after=(*_suspended_release(operator, by_manifests), *dependencies))
         else:
-            releases = tuple(name for name in one.depends_on if kinds[name] == _RELEASE)
-            others = tuple((_KUSTOMIZATION, name) for name in one.depends_on if name not in releases)
-            yield replace(release(replace(one, depends_on=releases)), after=others)
+            releases = tuple(name for name in operator.depends_on if kinds[name] == _RELEASE)
+            others = tuple((_KUSTOMIZATION, name) for name in operator.depends_on if name not in releases)
+            yield replace(release(replace(operator, depends_on=releases)), after=others)
 
 
 def installed_in(
     operators: Iterable[Operator], by_manifests: ByManifests, cluster: str, pins: Mapping[str, Chart]
 ) -> Iterator[Manifest]:
-    """Yield what brings ``operators`` into tenant cluster ``cluster``, awaited; none of them depends on another.
+    """Yield the objects that install ``operators`` in tenant cluster ``cluster``, awaited, without mutual dependencies.
 
-    Charts among ``pins`` come from sources of their own.
-    Flux waits for no pods there: a cluster whose nodes are still booting has the operators' kinds all the same.
+    Charts in ``pins`` have separate sources for this cluster.
+    Flux does not wait for pods: the CRDs of operators are available even while nodes of the cluster are still booting.
     """
     every = tuple(operators)
-    releases = {one.release: tenant_release(one, cluster, pins, awaited=True) for one in every}
+    releases = {operator.release: tenant_release(operator, cluster, pins, awaited=True) for operator in every}
     yield from sources(every, cluster, pins)
-    yield from (_resting(releases[one.release]) for one in every if one.chart in by_manifests.handed_over)
-    for one in every:
-        if artefact := by_manifests.of(one):
-            patched, there = _patched(one), inside(cluster)
-            found = kustomization(
-                one.release, artefact, one.namespace, place=cluster, wait=False, patched=patched, further=there
+    suspended = (operator for operator in every if operator.chart in by_manifests.handed_over)
+    yield from (_suspended(releases[operator.release]) for operator in suspended)
+    for operator in every:
+        if artefact := by_manifests.of(operator):
+            item = kustomization(
+                operator.release,
+                artefact,
+                operator.namespace,
+                place=cluster,
+                wait=False,
+                patched=_patched(operator),
+                further=inside(cluster),
             )
-            yield replace(found, after=_rests(one, by_manifests))
+            yield replace(item, after=_suspended_release(operator, by_manifests))
         else:
-            yield releases[one.release]
+            yield releases[operator.release]
 
 
 def kustomization(
@@ -128,24 +137,24 @@ def kustomization(
     patched: Iterable[Mapping[str, Any]] = (),
     further: Mapping[str, Any] | None = None,
 ) -> Manifest:
-    """Return what applies a folder of ``artefact`` in namespace ``target``; it is awaited at the artefact's digest.
+    """Return the Kustomization of a folder of ``artefact``; it is awaited until the artefact's digest is applied.
 
     Args:
-        name: of the Kustomization.
-        artefact: whose manifests are applied.
-        target: namespace that all objects are put into, whatever the manifests say.
+        name: name of the Kustomization.
+        artefact: artefact with the manifests.
+        target: namespace of all objects, which overrides the one in the manifests.
         place: namespace of the Kustomization itself, in the management cluster.
         path: folder in the artefact.
-        wait: whether Flux waits until everything that it applied is ready, pods too.
+        wait: whether Flux waits until all applied objects are ready, including pods.
         patched: patches of kustomize.
-        further: fields of its spec besides these.
+        further: additional fields of the spec.
     """
     return manifest(
         "kustomize.toolkit.fluxcd.io/v1",
         _KUSTOMIZATION,
         name,
         namespace=place,
-        # It stays ready while another artefact is fetched: only the revision tells what was applied.
+        # It stays ready while another artefact is fetched: only the revision shows the applied version.
         readiness=Readiness(
             conditions=("condition=Ready", f"jsonpath={{.status.lastAppliedRevision}}={artefact.digest}"),
             timeout_seconds=_TIMEOUT_SECONDS,
@@ -166,14 +175,14 @@ def kustomization(
 
 
 def _patched(operator: Operator) -> list[Mapping[str, Any]]:
-    return [_WITHOUT_NAMESPACE, _KINDS_STAY, *patches(operator)]
+    return [_WITHOUT_NAMESPACE, _KEEP_CRDS, *patches(operator)]
 
 
-def _rests(operator: Operator, by_manifests: ByManifests) -> tuple[tuple[str, str], ...]:
-    """Return the release of ``operator`` if it must rest before manifests take over."""
+def _suspended_release(operator: Operator, by_manifests: ByManifests) -> tuple[tuple[str, str], ...]:
+    """Return the release of ``operator`` if it must be suspended before manifests take over."""
     return ((_RELEASE, operator.release),) if operator.chart in by_manifests.handed_over else ()
 
 
-def _resting(item: Manifest) -> Manifest:
-    """Return a release that helm-controller leaves alone, and whose end uninstalls nothing; nobody waits for it."""
+def _suspended(item: Manifest) -> Manifest:
+    """Return the release, suspended and not awaited: helm-controller ignores it, and deletion uninstalls nothing."""
     return replace(item, body={**item.body, "spec": {**item.body["spec"], "suspend": True}}, readiness=None)

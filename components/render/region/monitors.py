@@ -1,7 +1,7 @@
-"""What watches control planes from the management cluster, in the kinds of prometheus-operator.
+"""Monitors and alerts of prometheus-operator for control planes and services of the management cluster.
 
-Every series has the labels ``cluster`` and ``job`` (``apiserver``, ``kube-controller-manager``, ``kube-scheduler``,
-``etcd``), which are what the dashboards of kube-prometheus-stack expect.
+Every series of a control plane has the labels ``cluster`` and ``job`` (``apiserver``, ``kube-controller-manager``,
+``kube-scheduler``, ``etcd``), as expected by the dashboards of kube-prometheus-stack.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ INTERVAL = "30s"
 _MINUTES = "10m"
 _MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 _SLOW_SECONDS = 1
-"""Objective of SIG Scalability for a request that changes something, in seconds at the 99th percentile."""
+"""Objective of SIG Scalability for mutating requests, in seconds at the 99th percentile."""
 _FULL_PERCENT = 80
 _FAILED_PERCENT = 5
 _OLD_SECONDS = 900
-"""Three rounds of ExternalDNS without one that succeeded."""
+"""Three intervals of ExternalDNS without a successful synchronisation."""
 _RELEASE_SECONDS = 1800
-"""How long no run may have ended well that lets DPUs go, of those that begin each two minutes."""
+"""Time without a successful run of the job that releases DPUs, which starts every two minutes."""
 
 
 def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
-    """Return the relabelings that put the labels ``cluster`` and ``job`` on a target."""
+    """Return the relabelings that set the labels ``cluster`` and ``job`` of a target."""
     return [
         {"action": "replace", "targetLabel": label, "replacement": value}
         for label, value in (("cluster", cluster), ("job", job))
@@ -38,7 +38,7 @@ def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
 def metrics_service(
     cluster: str, labels: Mapping[str, str], selector: Mapping[str, str], ports: Mapping[str, int]
 ) -> Manifest:
-    """Return the headless Service of the pods that ``selector`` finds, which declare no port for metrics."""
+    """Return the headless Service for metrics of the pods of ``selector``, which declare no metrics port."""
     return manifest(
         "v1",
         "Service",
@@ -68,7 +68,7 @@ def service_monitor(cluster: str, labels: Mapping[str, str], endpoints: list[dic
 def pod_monitor(
     name: str, cluster: str, selector: Mapping[str, str], *, namespace: str, labels: Mapping[str, str]
 ) -> Manifest:
-    """Return the PodMonitor ``name`` of the etcd members that ``selector`` finds, whose series say ``cluster``."""
+    """Return the PodMonitor ``name`` of the etcd members of ``selector``; their series have ``cluster`` as label."""
     return manifest(
         API_GROUP,
         "PodMonitor",
@@ -85,20 +85,22 @@ def pod_monitor(
 
 
 def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
-    """Return what is alerted on; ``etcd`` when the cluster has one that is watched with it."""
+    """Return the alerts of a control plane; ``etcd`` if its dedicated etcd is monitored with it."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
-    named = {"cluster": cluster, "tenant": labels[keys.TENANT]}
-    return prometheus_rule(f"{cluster}-control-plane", "control-plane", alerts, named, namespace=cluster, labels=labels)
+    common = {"cluster": cluster, "tenant": labels[keys.TENANT]}
+    return prometheus_rule(
+        f"{cluster}-control-plane", "control-plane", alerts, common, namespace=cluster, labels=labels
+    )
 
 
 def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
-    """Return what is alerted on of an etcd that clusters share, whose series say ``data_store`` as their cluster."""
-    named = {"cluster": data_store}
-    return prometheus_rule(name, "data-store", _etcd(data_store), named, namespace=namespace, labels={})
+    """Return the alerts of a shared etcd, whose series have ``data_store`` as value of the label ``cluster``."""
+    common = {"cluster": data_store}
+    return prometheus_rule(name, "data-store", _etcd(data_store), common, namespace=namespace, labels={})
 
 
 def secret_rules(name: str, namespace: str) -> Manifest:
-    """Return what is alerted on of External Secrets Operator, by the conditions that its own series tell."""
+    """Return the alerts of External Secrets Operator, from the condition metrics that it exports."""
     failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
     alerts = [
         alert("SecretsOperatorDown", "warning", f'absent(up{{job="{name}"}} == 1)', "No Secret is copied or renewed."),
@@ -108,7 +110,7 @@ def secret_rules(name: str, namespace: str) -> Manifest:
 
 
 def name_rules(name: str, namespace: str) -> Manifest:
-    """Return what is alerted on of all that write names, job ``name``, each by the namespace that it runs in."""
+    """Return the alerts of all ExternalDNS instances, which have the job ``name`` and differ by namespace."""
     of = f'{{job="{name}"}}'
     alerts = [
         alert("NamesNotWritten", "warning", f"up{of} == 0", "Names of this namespace stay as they are."),
@@ -129,7 +131,7 @@ def name_rules(name: str, namespace: str) -> Manifest:
 
 
 def release_rules(name: str, namespace: str) -> Manifest:
-    """Return what is alerted on of the CronJob ``name`` that lets DPUs go, by the series of kube-state-metrics."""
+    """Return the alert of the CronJob ``name`` that releases DPUs, from the metrics of kube-state-metrics."""
     of = f'namespace="{namespace}",cronjob="{name}"'
     since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
     late = f"time() - {since} > {_RELEASE_SECONDS}"
@@ -148,9 +150,9 @@ def prometheus_rule(
     labels: Mapping[str, str],
     there: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the PrometheusRule ``name`` of ``alerts``, which all say what is ``named``, in the cluster ``there``."""
-    told = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
-    spec = {"groups": [{"name": group, "rules": told}]}
+    """Return the PrometheusRule ``name`` of ``alerts`` with the common labels ``named``, in the cluster ``there``."""
+    labelled = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
+    spec = {"groups": [{"name": group, "rules": labelled}]}
     return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, cluster=there, spec=spec)
 
 
@@ -197,7 +199,7 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
 
 
 def alert(name: str, severity: str, expression: str, summary: str) -> dict[str, Any]:
-    """Return an alert that tells ``summary`` once ``expression`` has held for ten minutes."""
+    """Return an alert that fires with ``summary`` after ``expression`` has been true for ten minutes."""
     return {
         "alert": name,
         "expr": expression,

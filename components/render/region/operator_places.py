@@ -1,8 +1,8 @@
-"""Namespaces of operators in the management cluster: what their pods may be, and what they need of the network.
+"""Pod Security levels and network requirements of operator namespaces in the management cluster.
 
-The Pod Security Standard of a namespace is the strictest that upstream's pods keep to, as read in the charts and
-manifests that are named here. A test refuses a namespace without a row: a guess, too strict or too lax, would be found
-out on hardware only.
+The Pod Security Standard of a namespace is the strictest one that upstream's pods comply with, according to the charts
+and manifests named here. A test rejects a namespace without an entry, because a wrong guess, too strict or too lax,
+would be discovered on hardware only.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from components.specs.hosts.bare_metal import BareMetalSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorPlace:
-    """What the operators of a namespace need beyond what all of them have."""
+    """Requirements of the operators of a namespace, in addition to those of all operators."""
 
     security: PodSecurity
     bmcs: bool = False
-    """Whether its pods talk to BMCs, and BMCs to them."""
+    """Whether its pods and BMCs communicate, in both directions."""
     api_servers: bool = False
-    """Whether API servers run there, with their data in the shared data stores."""
+    """Whether API servers run in it, with their data in the shared data stores."""
     keeps_stores: bool = False
-    """Whether its pods log in to the data stores of all control planes."""
+    """Whether its pods connect to the data stores of all control planes."""
     ports: tuple[int, ...] = ()
-    """Ports of its own that nodes reach."""
+    """Ports of its pods that are open to nodes."""
 
 
 _RESTRICTED = OperatorPlace(security=PodSecurity.RESTRICTED)
@@ -48,31 +48,31 @@ PLACES: Mapping[str, OperatorPlace] = {
     secret_store.NAMESPACE: _RESTRICTED,
     dns.NAMESPACE: _RESTRICTED,
     f"{bare_metal_controllers.IRONIC_CHART}-system": _RESTRICTED,
-    # Of a region with shards, which have an Ironic each.
+    # In a region with shards, each of which has its own Ironic.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,
     join_service.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(join_service.PORT,)),
-    # These charts and manifests leave out seccomp, capabilities or all of it.
+    # These charts and manifests do not set seccomp, capabilities, or either.
     "capi-operator-system": _BASELINE,
     "k0smotron": _BASELINE,
     kamaji.NAMESPACE: OperatorPlace(security=PodSecurity.BASELINE, keeps_stores=True),
     kamaji_etcd.NAMESPACE: _BASELINE,
-    # Speakers, exporters and keepalived are on the network of their host, exporters see its processes and files.
+    # Speakers, exporters and keepalived use the host network; exporters read processes and files of the host.
     "metallb-system": _PRIVILEGED,
     "monitoring": _PRIVILEGED,
     dpus.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, api_servers=True),
-    # TopoLVM's node agents make volumes with the devices of their host (TLVM:charts/topolvm/values.yaml).
+    # TopoLVM's node agents create volumes on the devices of their host (TLVM:charts/topolvm/values.yaml).
     storage.TOPOLVM_NAMESPACE: _PRIVILEGED,
     storage.SNAPSHOTS.namespace: _BASELINE,
-    # metal-operator is on the network of its host by its chart's default (controllerManager.hostNetwork).
+    # metal-operator uses the host network by its chart's default (controllerManager.hostNetwork).
     ironcore_metal.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True),
 }
 
 
 def of_namespace(name: str, metal: BareMetalSpec) -> OperatorPlace:
-    """Return the row of namespace ``name``; an Ironic is on the network of its host, whichever namespace it has.
+    """Return the entry of namespace ``name``; namespaces with an Ironic are privileged, since it uses the host network.
 
     Raises:
-        KeyError: the namespace has no row.
+        KeyError: the namespace has no entry.
     """
-    shards = {bare_metal_controllers.shard_namespace(one.name) for one in metal.controllers}
+    shards = {bare_metal_controllers.shard_namespace(shard.name) for shard in metal.controllers}
     return _PRIVILEGED if name in (shards or {bare_metal_controllers.NAMESPACE}) else PLACES[name]

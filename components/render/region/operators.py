@@ -1,12 +1,12 @@
-"""Helm charts as Flux objects: one pinned OCIRepository a chart, one HelmRelease a place it is installed.
+"""Helm charts as Flux objects: one pinned OCIRepository per chart, one HelmRelease per installation.
 
-Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases live in a
-namespace of ours, since ``flux-system`` belongs to whoever installed Flux. A cluster for which a chart is pinned has a
-repository of its own, beside the release: what moves there moves no other cluster.
+Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases have a separate
+namespace, since ``flux-system`` belongs to the installation of Flux. A cluster for which a chart is pinned has a
+separate repository in the namespace of its releases, so that a change of the pin affects no other cluster.
 
-What fails is tried again, and goes neither back nor away. Helm takes no kind back with a release, so that an older
-operator would meet kinds that it does not know; an uninstallation as remedy would take the kinds that a chart has among
-its templates, with all objects of them. The way back is the pin.
+Failed installations and upgrades are retried, with neither rollback nor uninstallation. Helm does not roll back CRDs,
+so an older operator would run with newer CRDs that it does not support. Uninstallation would delete the CRDs that a
+chart has among its templates, with all their objects. To roll back, change the pin.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
 _RETRY = {"name": "RetryOnFailure", "retryInterval": "2m"}
 _PODS_SECONDS = 600
-"""How long Helm waits for a release's pods: their images come through the region's mirror, and Flux' own five minutes
-count a slow pull as a failure."""
+"""Timeout of Helm for the pods of a release. Images are pulled through the region's mirror, and with Flux' default of
+five minutes a slow pull would fail the release."""
 _CALLS_SECONDS = 300
-"""How long it waits for hooks and single calls where it waits for no pods."""
+"""Timeout of Helm for hooks and single calls if it does not wait for pods."""
 _CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
 ANY = {"name": "any"}
-"""Kustomize asks a patch for a name and goes by its target."""
+"""Placeholder: kustomize requires a name in a patch, but selects objects by the target."""
 _INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=_PODS_SECONDS + _CALLS_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """A chart and where it is installed."""
+    """A chart with its values and the namespace of its installation."""
 
     chart: str
     namespace: str
@@ -45,20 +45,19 @@ class Operator:
     depends_on: tuple[str, ...] = ()
     """Names of the releases that must be ready first."""
     name: str = ""
-    """Name of the release, which differs from the chart's where a chart is installed twice in a namespace; empty for
-    the chart's."""
+    """Name of the release, required if a chart is installed twice in a namespace; empty for the chart's name."""
     flags: tuple[str, ...] = ()
-    """Arguments added to those of the chart's Deployment, for what the chart has no value for."""
+    """Arguments appended to those of the chart's Deployment, for settings without a chart value."""
     without: tuple[str, ...] = ()
-    """Kinds, as ``<API group>/<Kind>``, that the chart insists on making and something else makes: Helm gets none."""
+    """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart because they are created elsewhere."""
     pods: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of the pods of its Deployments, which manifests and charts that take no values have not."""
+    """Additional fields for the pods of its Deployments, for manifests and for charts without such values."""
     tokenless: tuple[str, ...] = ()
-    """Kinds of group ``apps`` whose pods ask no API and would get a token, which the chart has no value against."""
+    """Kinds of group ``apps`` whose pods do not use the API and whose token mount no chart value disables."""
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """What its release tells people."""
+    """Annotations of its release, for readers."""
     awaited: bool = True
-    """Whether what follows in the management cluster waits for it, since it needs its kinds or what it makes."""
+    """Whether later objects in the management cluster wait for it, as they need its CRDs or the objects it creates."""
 
     @property
     def release(self) -> str:
@@ -72,7 +71,7 @@ def repository(chart: Chart, namespace: str = NAMESPACE) -> Manifest:
 
 
 def source(pin: Chart | ManifestArtefact, namespace: str, annotations: Mapping[str, str], **further: Any) -> Manifest:
-    """Return the source of what is pinned; the digest decides, the tag is there for people."""
+    """Return the source of a pinned artefact; the digest is authoritative, the tag is informational."""
     return manifest(
         "source.toolkit.fluxcd.io/v1",
         "OCIRepository",
@@ -84,7 +83,7 @@ def source(pin: Chart | ManifestArtefact, namespace: str, annotations: Mapping[s
 
 
 def sources(operators: Iterable[Operator], cluster: str, pins: Mapping[str, Chart]) -> tuple[Manifest, ...]:
-    """Return the sources, in the namespace of ``cluster``, of those charts of ``operators`` that are pinned for it."""
+    """Return the sources of the charts of ``operators`` in ``pins``, in the namespace of ``cluster``."""
     charts = dict.fromkeys(operator.chart for operator in operators)
     return tuple(repository(pins[chart], cluster) for chart in charts if chart in pins)
 
@@ -95,20 +94,20 @@ def release(operator: Operator) -> Manifest:
 
 
 def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manifest:
-    """Return the release of ``operator`` in the management cluster, in the namespace of ``cluster``, which owns it.
+    """Return the release of ``operator`` in the management cluster, in the namespace of its owner ``cluster``.
 
-    It is protected while what is installed there holds the cluster's data.
+    ``protect`` is for releases that contain data of the cluster.
     """
     return _release(operator, cluster, _INSTALLED if operator.awaited else None, protect=protect)
 
 
 def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], *, awaited: bool) -> Manifest:
-    """Return the release of ``operator`` inside tenant cluster ``cluster``, of its own source where that is pinned.
+    """Return the release of ``operator`` inside tenant cluster ``cluster``, from a separate source if it is pinned.
 
-    Helm's state lies there too, in the namespace it installs into, which is rendered before. Flux would take a
-    namespace called like the release's own, and no tenant cluster has that.
-    Helm does not wait for pods there: a cluster whose nodes are still booting has the operator's CRDs all the same.
-    ``awaited`` when objects of the operator's own kinds follow.
+    Helm's state is in the same cluster, in the target namespace, which is rendered before. By default Flux would use a
+    namespace with the name of the release object's namespace, which does not exist in tenant clusters.
+    Helm does not wait for pods: the operator's CRDs are available even while the nodes of a cluster are still booting.
+    ``awaited`` is required if objects of the operator's kinds follow.
     """
     remote = {**inside(cluster), "storageNamespace": operator.namespace}
     at = cluster if operator.chart in pins else NAMESPACE
@@ -117,7 +116,7 @@ def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], 
 
 
 def inside(cluster: str) -> dict[str, Any]:
-    """Return the field by which Flux works inside tenant cluster ``cluster``, and not where its objects are."""
+    """Return the field by which Flux applies objects to tenant cluster ``cluster`` instead of its own cluster."""
     return {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
 
 
@@ -157,37 +156,37 @@ def _release(
 
 
 def patches(operator: Operator) -> list[dict[str, Any]]:
-    """Return the patches of kustomize that give ``operator`` its flags, and leave out what something else makes."""
-    found = [deleted(*kind.split("/")) for kind in operator.without]
-    found += [_without_token(kind) for kind in operator.tokenless]
+    """Return the patches of kustomize for the fields ``flags``, ``without``, ``pods`` and ``tokenless``."""
+    items = [deleted(*kind.split("/")) for kind in operator.without]
+    items += [_without_token(kind) for kind in operator.tokenless]
     if operator.pods:
-        found.append(_with_pods(operator.pods))
+        items.append(_with_pods(operator.pods))
     if operator.flags:
         path = "/spec/template/spec/containers/0/args/-"
         added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
-        found.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
-    return found
+        items.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
+    return items
 
 
 def _patched(operator: Operator) -> list[dict[str, Any]]:
-    found = patches(operator)
-    return [{"kustomize": {"patches": found}}] if found else []
+    items = patches(operator)
+    return [{"kustomize": {"patches": items}}] if items else []
 
 
 def _with_pods(pods: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the patch that gives fields to the pods of all Deployments."""
+    """Return the patch that sets ``pods`` in the pod specs of all Deployments."""
     of = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": ANY}
     patch = {**of, "spec": {"template": {"spec": dict(pods)}}}
     return {"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(patch)}
 
 
 def _without_token(kind: str) -> dict[str, Any]:
-    """Return the patch that keeps the token of their account from the pods of a kind."""
+    """Return the patch that disables the token mount in the pods of a kind."""
     added = {"op": "add", "path": "/spec/template/spec/automountServiceAccountToken", "value": False}
     return {"target": {"group": "apps", "kind": kind}, "patch": json.dumps([added])}
 
 
 def deleted(group: str, kind: str) -> dict[str, Any]:
-    """Return the patch that takes all objects of a kind away, of the core group where ``group`` is empty."""
+    """Return the patch that removes all objects of a kind; an empty ``group`` is the core group."""
     patch = {"$patch": "delete", "apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": ANY}
     return {"target": {**given(group=group or None), "kind": kind}, "patch": json.dumps(patch)}

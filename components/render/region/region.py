@@ -1,7 +1,7 @@
-"""What the management cluster of a region holds for everyone: namespaces, operators, address pools, data stores, DPUs.
+"""Shared objects in the management cluster of a region: namespaces, operators, address pools, data stores, DPUs.
 
-Public addresses are not here: each tenant cluster announces exactly the ones allocated to it, because two clusters
-must never hold pools that overlap (``vm_offering``).
+Public addresses are not included: each tenant cluster announces exactly its allocated addresses, because the address
+pools of two clusters must never overlap (``vm_offering``).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PRIORITIES = (
 _MONITORING = Operator(
     chart="kube-prometheus-stack",
     namespace="monitoring",
-    # Monitors of control planes are in the namespaces of their clusters, and no part of this release.
+    # Monitors of control planes are in the namespaces of their clusters and not part of this release.
     values={
         "prometheus": {
             "prometheusSpec": {
@@ -56,47 +56,47 @@ _MONITORING = Operator(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionInput:
-    """The foundation of one region."""
+    """Foundation of one region."""
 
     name: str
     spec: RegionSpec
     charts: tuple[Chart, ...]
-    """Charts of what is installed in the management cluster and in those of tenants."""
+    """Charts that are installed in the management cluster and in tenant clusters."""
     by_manifests: ByManifests
-    """What comes by manifests there, instead of by a chart."""
+    """Operators that are installed from manifests instead of a chart."""
     platform: DpuPlatform
     dpf: bool
-    """Whether VPCs are isolated on DPUs. Where none is, DPF is not there and network cards are nobody's business."""
+    """Whether VPCs are isolated on DPUs. Otherwise DPF is not installed and network cards are not managed."""
     ovn: bool
     """Whether a VPC of the region is isolated by OVN."""
     clusters: Mapping[str, str]
-    """Tenant of each cluster, by cluster; each cluster has a namespace of its name."""
+    """Tenant of each cluster, by cluster; each cluster has a namespace with its name."""
     tenants: Mapping[str, Mapping[str, str]]
-    """What the namespaces of each tenant say of it, by tenant."""
+    """Annotations of the namespaces of each tenant, by tenant."""
     release: str
     """Name of the version vector."""
     watched: Watched
-    """Namespaces of the hosts of each bare-metal controller, by controller; empty where the region lists none."""
+    """Namespaces of the hosts of each bare-metal controller, by controller; empty if the region lists none."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
     data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
-    """Data stores that clusters share and Kamaji keeps control planes in: made here, or made by somebody else."""
+    """Shared data stores for control planes by Kamaji: created by the library, or external."""
     dpu_release: DpuRelease | None = None
-    """How DPUs are let go; None where people do it."""
+    """Automatic release of the maintenance hold of DPUs; None if it is released manually."""
     secrets: tuple[Manifest, ...] = ()
-    """What copies the Secrets that these objects refer to; nothing where somebody else puts them there."""
+    """Objects that copy the Secrets of these objects; empty if the Secrets are provided externally."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the objects of the foundation, in the order they are applied."""
+        """Return the objects of the foundation, in the order in which they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched)
         installs = tuple(installed(operators, self.by_manifests))
         classes = storage.of_management(self.spec.storage)
-        first = {one.release for one in secret_store.operators(self.spec.secrets)}
+        first = {operator.release for operator in secret_store.operators(self.spec.secrets)}
         return (
             *_namespaces(self),
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
-            *(kustomizations.repository(one) for one in self.by_manifests.artefacts.values()),
+            *(kustomizations.repository(artefact) for artefact in self.by_manifests.artefacts.values()),
             *(item for item in installs if item.name in first),
             *secret_store.render(self.spec.secrets),
             *self.secrets,
@@ -117,13 +117,17 @@ class RegionInput:
 def region_operators(
     region: RegionSpec, *, dpf: bool = True, ovn: bool = False, watched: Watched = MappingProxyType({})
 ) -> tuple[Operator, ...]:
-    """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one.
+    """Return the operators of the management cluster, in the order in which they are installed.
 
-    With ``ovn``, OVN's are among them, which a VPC asks for.
+    Args:
+        region: the region.
+        dpf: whether DPF is included.
+        ovn: whether the operators of OVN are included, which VPCs with OVN require.
+        watched: namespaces of the hosts of each bare-metal controller, by controller.
     """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
-    # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
+    # DPF uses Kamaji for the cluster of its DPUs, independent of the backend of tenants' clusters.
     for_dpus = (kamaji.operator(control_planes),) if dpf else ()
     return (
         *secret_store.operators(region.secrets),
@@ -133,7 +137,7 @@ def region_operators(
             values={"crds": {"enabled": True}, "global": {"priorityClassName": _PRIORITIES[0][0]}},
         ),
         Operator(chart="metallb", namespace=METALLB),
-        *{one.chart: one for one in (*hosting, *for_dpus)}.values(),
+        *{operator.chart: operator for operator in (*hosting, *for_dpus)}.values(),
         cluster_api.OPERATOR,
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
@@ -144,30 +148,30 @@ def region_operators(
 
 
 def storage_drivers(region: RegionSpec) -> Iterator[Operator]:
-    """Yield what makes volumes in the management cluster, in the order it is installed; nothing waits for a volume."""
+    """Yield the storage drivers of the management cluster, in the order of installation; only snapshots are awaited."""
     for driver in storage.storage_drivers(storage.of_management(region.storage)):
         yield replace(driver, awaited=driver is storage.SNAPSHOTS)
 
 
 def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
-    """Return the shared data stores that Kamaji keeps control planes in: of tenants, and of DPUs with ``dpf``."""
+    """Return the shared data stores that Kamaji uses: those for tenants, and with ``dpf`` the one for DPUs."""
     hosts_tenants = CONTROL_PLANES[control_planes.backend].makes_shared_data_stores
     return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
 
 
 def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, OperatorPlace]:
-    """Return the namespaces in which operators run, in order, each with what these need."""
-    names = [one.namespace for one in region_operators(region, dpf=dpf)]
-    names += [one.namespace for one in cluster_api.providers(region)]
-    names += [one.namespace for one in storage_drivers(region)]
-    made = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
-    names += [kamaji_etcd.NAMESPACE] if made else []
+    """Return the namespaces of operators, in order, each with the requirements of its operators."""
+    names = [operator.namespace for operator in region_operators(region, dpf=dpf)]
+    names += [provider.namespace for provider in cluster_api.providers(region)]
+    names += [driver.namespace for driver in storage_drivers(region)]
+    installs_etcd = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
+    names += [kamaji_etcd.NAMESPACE] if installs_etcd else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []
-    found = {name: of_namespace(name, region.bare_metal) for name in names}
+    places = {name: of_namespace(name, region.bare_metal) for name in names}
     if ovn:
-        of_dpus = found[dpus.NAMESPACE]
-        found[dpus.NAMESPACE] = replace(of_dpus, ports=(*of_dpus.ports, *ovn_services.DATABASE_PORTS))
-    return found
+        of_dpus = places[dpus.NAMESPACE]
+        places[dpus.NAMESPACE] = replace(of_dpus, ports=(*of_dpus.ports, *ovn_services.DATABASE_PORTS))
+    return places
 
 
 def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:

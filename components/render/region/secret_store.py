@@ -1,7 +1,8 @@
-"""The store that a region's Secrets are copied from, where the region makes it: its operator, its login and itself.
+"""Secret store of a region, if the region manages it: operator, Vault login and ClusterSecretStore.
 
-The operator logs in to Vault as a ServiceAccount that may do nothing else, and makes tokens of no other one: by its
-chart's default it could become whoever the cluster has. The values are those of the chart (external-secrets 2.9.0).
+The operator logs in to Vault as a ServiceAccount without other permissions, and can create tokens for this
+ServiceAccount only. By the chart's default it could create tokens for any ServiceAccount of the cluster. The values are
+those of the chart (external-secrets 2.9.0).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from components.specs.region.external_secrets import SecretsSpec, VaultSpec
 CHART = "external-secrets"
 NAMESPACE = CHART
 LOGIN = "vault-login"
-"""ServiceAccount that Vault's role is bound to."""
+"""ServiceAccount that is bound to the role in Vault."""
 AUTHORITY_KEY = "ca.crt"
 _REVIEWER = "system:auth-delegator"
 _READY = Readiness(conditions=("condition=Ready",), timeout_seconds=300)
@@ -26,13 +27,13 @@ _OPERATOR = Operator(
     chart=CHART,
     namespace=NAMESPACE,
     values={
-        # A large region has hundreds of Secrets, and each is several questions to Vault.
+        # A large region has hundreds of Secrets, each of which needs several requests to Vault.
         "concurrent": 8,
-        # Without it each look at each Secret is a login of its own.
+        # Without the cache, each refresh of each Secret requires a separate login.
         "vault": {"enableTokenCache": True},
-        # A release that goes leaves the kinds, and so what says which Secrets there are.
+        # CRDs survive deletion of the release, and so do the objects that define the Secrets.
         "crds": {"annotations": {"helm.sh/resource-policy": "keep"}},
-        # Nobody but the region says what is copied where.
+        # Only the region's own objects define which Secrets are copied.
         "processClusterExternalSecret": False,
         "processClusterPushSecret": False,
         "rbac": {"serviceAccountTokenCreate": False, "aggregateToEdit": False, "aggregateToAdmin": False},
@@ -41,14 +42,14 @@ _OPERATOR = Operator(
 
 
 def operators(secrets: SecretsSpec) -> tuple[Operator, ...]:
-    """Return what reads the store; nothing where somebody else installs it."""
+    """Return the operator that reads the store; nothing if it is installed externally."""
     return (_OPERATOR,) if secrets.vault else ()
 
 
 def render(secrets: SecretsSpec) -> tuple[Manifest, ...]:
-    """Return the store after its login; nothing where somebody else makes it.
+    """Return the login and the store; nothing if the store is created externally.
 
-    The store is awaited, since all Secrets wait for it.
+    The store is awaited, since all Secrets depend on it.
     """
     if secrets.store is None or secrets.vault is None:
         return ()
@@ -56,10 +57,10 @@ def render(secrets: SecretsSpec) -> tuple[Manifest, ...]:
 
 
 def watch(secrets: SecretsSpec) -> tuple[Manifest, ...]:
-    """Return what tells when a Secret is not copied; nothing where somebody else has the operator."""
+    """Return the monitor and the alert for Secrets that are not copied; nothing if the operator is external."""
     if not secrets.vault:
         return ()
-    # Its series say by namespace and name which object they are of, and not which pod told it.
+    # The labels namespace and name of its series identify the ExternalSecret, not the pod that exports them.
     endpoint = {
         "port": "metrics",
         "interval": INTERVAL,
@@ -84,7 +85,7 @@ def _login() -> tuple[Manifest, ...]:
     return (
         manifest("v1", "ServiceAccount", LOGIN, namespace=NAMESPACE),
         *role(LOGIN, [tokens], account=(NAMESPACE, CHART), namespace=NAMESPACE, labels={}),
-        # Vault asks this cluster about a token with that very token, and so keeps none itself.
+        # Vault validates a token through this cluster's API with that same token, and so stores no token.
         cluster_binding(LOGIN, role=_REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
     )
 
@@ -107,7 +108,7 @@ def _store(name: str, vault: VaultSpec) -> Manifest:
         name,
         readiness=_READY,
         spec={
-            # Of all namespaces of the cluster only those that the region makes.
+            # Restricts the store to namespaces created by the region.
             "conditions": [{"namespaceSelector": {"matchLabels": {keys.MANAGED_BY: keys.FIELD_MANAGER}}}],
             "provider": {
                 "vault": {

@@ -1,8 +1,8 @@
-"""How workloads of a tenant's cluster find their buckets: one ConfigMap each, beside the Secret with the keys.
+"""Bucket access for workloads of a tenant cluster: one ConfigMap per bucket, next to the Secret with the keys.
 
-Nothing here makes a bucket or a key. The names in the ConfigMap are those of object bucket claims
-(lib-bucket-provisioner:pkg/provisioner/resourcehandlers.go, which Rook and NooBaa follow), so that charts that take one
-of these take ours, and those that SDKs of S3 read.
+Buckets and keys are not created here. The ConfigMap has the keys of object bucket claims
+(lib-bucket-provisioner:pkg/provisioner/resourcehandlers.go, also used by Rook and NooBaa), so that charts for such
+claims accept it, and the variables that S3 SDKs read.
 """
 
 from __future__ import annotations
@@ -17,49 +17,53 @@ from components.specs.storage.buckets import BucketAccessSpec, BucketSpec, Objec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedBucket:
-    """A bucket, and what one cluster gets of it."""
+    """A bucket, and the access of one cluster to it."""
 
     spec: BucketSpec
     store: ObjectStoreSpec
     access: BucketAccessSpec
     bucket: str
-    """Name in the store."""
+    """Name of the bucket in the store."""
     networks: tuple[str, ...]
-    """Networks from which the store is asked."""
+    """Client networks of the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketsInput:
-    """The buckets that workloads of one cluster get keys of."""
+    """Buckets for which workloads of one cluster get keys."""
 
     name: str
     cluster: str
     offered: tuple[OfferedBucket, ...]
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return what the workloads find, by bucket and namespace."""
-        return tuple(_found(self.cluster, one, where) for one in self.offered for where in one.access.namespaces)
+        """Return one ConfigMap per bucket and namespace."""
+        return tuple(
+            _config_map(self.cluster, bucket, namespace)
+            for bucket in self.offered
+            for namespace in bucket.access.namespaces
+        )
 
 
-def _found(cluster: str, one: OfferedBucket, where: str) -> Manifest:
-    store, name = one.store, one.spec.found_as
+def _config_map(cluster: str, offered: OfferedBucket, namespace: str) -> Manifest:
+    store, name = offered.store, offered.spec.found_as
     return manifest(
         "v1",
         "ConfigMap",
         name,
-        namespace=where,
+        namespace=namespace,
         cluster=cluster,
         annotations={
-            keys.BUCKET_TERMS: _terms(one.spec),
-            keys.BUCKET_RIGHTS: f"{one.access.rights} for {cluster}",
+            keys.BUCKET_TERMS: _terms(offered.spec),
+            keys.BUCKET_RIGHTS: f"{offered.access.rights} for {cluster}",
             keys.BUCKET_LOGIN: name,
             **given(**{keys.BUCKET_AUTHORITY: name if store.private_authority else None}),
-            keys.CLIENT_NETWORKS: ",".join(one.networks),
+            keys.CLIENT_NETWORKS: ",".join(offered.networks),
         },
         data={
             "BUCKET_HOST": store.host,
             "BUCKET_PORT": str(store.port),
-            "BUCKET_NAME": one.bucket,
+            "BUCKET_NAME": offered.bucket,
             "BUCKET_REGION": store.region,
             "BUCKET_ADDRESSING": store.addressing.value,
             "AWS_ENDPOINT_URL_S3": store.endpoint,
@@ -69,18 +73,18 @@ def _found(cluster: str, one: OfferedBucket, where: str) -> Manifest:
 
 
 def _terms(spec: BucketSpec) -> str:
-    """Return what the store is to hold the bucket to."""
-    lock, ends = spec.object_lock, spec.lifecycle
-    ending = {
-        "objects": ends and ends.expire_days,
-        "old versions": ends and ends.old_versions_days,
-        "abandoned uploads": ends and ends.abandoned_uploads_days,
+    """Return the settings of the bucket that the store must enforce, as text."""
+    lock, lifecycle = spec.object_lock, spec.lifecycle
+    expiry = {
+        "objects": lifecycle and lifecycle.expire_days,
+        "old versions": lifecycle and lifecycle.old_versions_days,
+        "abandoned uploads": lifecycle and lifecycle.abandoned_uploads_days,
     }
     return ", ".join(
         (
             f"at most {spec.quota}",
             "versioned" if spec.versioning else "without versions",
             *((f"versions locked for {lock.days}d by {lock.mode}",) if lock else ()),
-            *(f"{what} go after {days}d" for what, days in ending.items() if days),
+            *(f"{what} go after {days}d" for what, days in expiry.items() if days),
         )
     )

@@ -1,7 +1,7 @@
-"""What a tenant cluster offers as storage: drivers, classes and snapshot classes.
+"""Storage of a tenant cluster: drivers, storage classes and snapshot classes.
 
-Kubernetes forbids every change of a class but its labels and options: a class is replaced, and volumes keep what they
-were made with.
+Most fields of a StorageClass are immutable in Kubernetes, except labels and options: a changed class is replaced, and
+volumes keep the parameters they were created with.
 """
 
 from __future__ import annotations
@@ -21,44 +21,48 @@ NFS_NAMESPACE = "csi-nfs"
 VAST_NAMESPACE = "vast-csi"
 TOPOLVM_NAMESPACE = "topolvm-system"
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
-"""Chart that alone owns the snapshot CRDs of a cluster."""
+"""The only chart that installs the snapshot CRDs of a cluster."""
 DEFAULT_OF_VMS = "storageclass.kubevirt.io/is-default-virt-class"
-"""Annotation of the class that disks of VMs get which name none, before the default of all claims."""
+"""Annotation of the default class for VM disks, which takes precedence over the default class of all claims."""
 _NFS_DRIVER = "nfs.csi.k8s.io"
 _VAST_DRIVER = "csi.vastdata.com"
 _TOPOLVM_DRIVER = "topolvm.io"
 _ANYWHERE = {"tolerations": [{"operator": "Exists"}]}
-"""Where agents of a driver run, beside what its chart says: a pod on a node without one gets no volume, whatever taint
-the tenant put there."""
+"""Additional tolerations of driver agents: they run on all nodes, including nodes with tenant taints, since a pod on a
+node without an agent gets no volume."""
 _VAST_SECRETS = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageCatalogInput:
-    """The storage of one cluster."""
+    """Storage offering of one cluster."""
 
     name: str
     cluster: str
     classes: tuple[StorageClassSpec, ...]
-    """What the cluster offers, with its tenant's name filled in."""
+    """Storage classes of the cluster, with the tenant's name filled in."""
     annotations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What each class says beside, by its name: from where it is mounted, and how much its tenant may have of it."""
+    """Annotations by class name: client networks, and the tenant's quota."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's storage, in the order they are applied."""
-        drivers, beside = storage_drivers(self.classes), self.annotations
+        drivers, annotations = storage_drivers(self.classes), self.annotations
         return (
             *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
             *sources(drivers, self.cluster, self.pins),
             *(tenant_release(driver, self.cluster, self.pins, awaited=driver is SNAPSHOTS) for driver in drivers),
-            *(item for spec in self.classes for item in render_class(self.cluster, spec, beside.get(spec.name, {}))),
+            *(
+                item
+                for spec in self.classes
+                for item in render_class(self.cluster, spec, annotations.get(spec.name, {}))
+            ),
         )
 
 
 def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
-    """Return what a cluster with ``classes`` needs, in the order it is installed."""
+    """Return the operators required by ``classes``, in installation order."""
     vast = [spec for spec in classes if isinstance(spec, VastClassSpec)]
     nfs = [spec for spec in classes if isinstance(spec, NfsClassSpec)]
     topolvm = [spec for spec in classes if isinstance(spec, TopolvmClassSpec)]
@@ -71,13 +75,13 @@ def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ..
 
 
 def _vast_driver(spec: VastClassSpec) -> Operator:
-    """Return the VAST driver without a login of its own: each class brings one.
+    """Return the VAST driver without a global login: each class has its own Secret.
 
-    With one, pods could ask for volumes of any path and policy in line, and the chart would make a default snapshot
-    class. ``spec`` gives the endpoint that the driver names in errors, and how it empties what a VAST system without a
-    trash folder cannot: by a mount of its own, at an address that it looks up.
+    With a global login, pods could request inline volumes with any path and policy, and the chart would create a
+    default snapshot class. ``spec`` provides the endpoint that the driver shows in errors, and the settings to delete
+    data on a VAST system without a trash folder: through the driver's own mount, at an address that it looks up.
     """
-    emptying = {"deletionVipPool": spec.vip_pool, "deletionViewPolicy": spec.view_policy} if spec.vip_pool else {}
+    deletion = {"deletionVipPool": spec.vip_pool, "deletionViewPolicy": spec.view_policy} if spec.vip_pool else {}
     return Operator(
         chart="vast-csi",
         namespace=VAST_NAMESPACE,
@@ -85,8 +89,8 @@ def _vast_driver(spec: VastClassSpec) -> Operator:
             "endpoint": spec.endpoint,
             "verifySsl": True,
             "node": _ANYWHERE,
-            **emptying,
-            # The chart fails without a class. Ours are Pulumi's, since Helm cannot replace one whose parameters change.
+            **deletion,
+            # The chart fails without a class. Pulumi manages our classes, since Helm cannot replace a changed class.
             "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
         },
         without=("storage.k8s.io/StorageClass",),
@@ -94,7 +98,7 @@ def _vast_driver(spec: VastClassSpec) -> Operator:
 
 
 def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
-    """Return TopoLVM with a device class for each volume group that ``classes`` name, and no class of its own."""
+    """Return TopoLVM with a device class for each volume group of ``classes``, without the chart's storage class."""
     groups = {spec.device_class: spec.spare_gib for spec in classes}
     devices = [
         {
@@ -113,28 +117,28 @@ def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
 
 
 def of_management(classes: Iterable[StorageClassSpec]) -> tuple[TopolvmClassSpec, ...]:
-    """Return those of ``classes`` that the management cluster has as well, where claims always name their class."""
-    found = (spec for spec in classes if isinstance(spec, TopolvmClassSpec) and spec.management)
-    return tuple(spec.model_copy(update={"default": False}) for spec in found)
+    """Return the classes that the management cluster also has; never a default, since claims there name their class."""
+    local = (spec for spec in classes if isinstance(spec, TopolvmClassSpec) and spec.management)
+    return tuple(spec.model_copy(update={"default": False}) for spec in local)
 
 
 def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str, str]) -> Iterator[Manifest]:
-    """Yield one class of ``cluster`` with its class of snapshots."""
+    """Yield one storage class of ``cluster`` with its snapshot class."""
     if isinstance(spec, NfsClassSpec):
         location = {"server": str(spec.server), "share": spec.share}
-        # Clusters of a tenant are on one share: without its own folder, one would open and delete another's volume.
+        # Clusters of a tenant are on one share: without separate folders they could delete each other's volumes.
         folder = {"subDir": f"{cluster}/{spec.sub_directory}"}
         yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, **folder}, annotations)
-        # The driver mounts the share again to make a snapshot, and takes the options from here only.
+        # The driver mounts the share again to create a snapshot, and reads the mount options only from here.
         options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
         yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
     elif isinstance(spec, TopolvmClassSpec):
-        # No snapshot class: TopoLVM's are on the same disks as the volume, and of thin pools only.
-        promised = {keys.DURABLE: str(spec.durable).lower(), **({keys.ENCRYPTED: "true"} if spec.encrypted else {})}
-        # A local volume must wait for the pod, which decides the node.
+        # No snapshot class: TopoLVM stores snapshots on the disks of the volume, and supports thin pools only.
+        labels = {keys.DURABLE: str(spec.durable).lower(), **({keys.ENCRYPTED: "true"} if spec.encrypted else {})}
+        # A local volume must wait for its pod, whose node it follows.
         parameters = _topolvm_parameters(spec)
         wait = "WaitForFirstConsumer"
-        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=promised, binding=wait)
+        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=labels, binding=wait)
     else:
         yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec), annotations)
         yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))

@@ -1,4 +1,4 @@
-"""Virtual machines, one by one or as a fleet: root from a golden volume, other volumes, public address."""
+"""Virtual machines, single or as a fleet: root disk from a golden volume, other volumes, public address."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ PUBLIC_POOL = "public"
 CLOUD_INIT = "cloudinit"
 SYSPREP = "sysprep"
 EVICTION = EvictionStrategy.IF_POSSIBLE
-"""What becomes of VMs that say nothing else: one that cannot migrate must not hold up the drain of its node."""
+"""Default eviction strategy of VMs: a VM that cannot migrate must not block the drain of its node."""
 MOST_INLINE = 2048
-"""Most bytes of user data in the VM itself (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
+"""Maximum size of inline user data in bytes (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A VM, or a fleet of them, with what its names stand for."""
+    """A VM or a fleet of VMs, with resolved references."""
 
     spec: VirtualMachineSpec
     size: VmSizeSpec
     image: VmImage
     classes: Mapping[str, StorageClassSpec]
-    """Storage classes that its cluster offers, by name."""
+    """Storage classes that the cluster offers, by name."""
     public_address: Address | None
     host_name: str | None = None
-    """Name of that address; None where none is written."""
+    """DNS name of the public address; None for no DNS record."""
     keys_secret: str | None = None
-    """Secret with public SSH keys of the image's own user; None where no keys come by one."""
+    """Secret with public SSH keys of the image's default user; None for no Secret."""
     through_api: bool = False
-    """Whether it is ordered through the API of its cluster, where an image has a name and its volumes change."""
+    """Whether the VM is ordered through the API of its cluster, where images have names and their volumes change."""
 
 
 def virtual_machine(
     cluster: str, machine: Machine, instancetype: str, preference: str, taints: tuple[TaintSpec, ...]
 ) -> Iterator[Manifest]:
-    """Yield the volumes of ``machine``, the machine, which tolerates ``taints``, and its public address."""
+    """Yield the volumes of ``machine``, the machine itself (tolerating ``taints``), and its public address."""
     spec = machine.spec
     label = {keys.VIRTUAL_MACHINE: spec.name}
     for volume in spec.volumes:
@@ -71,7 +71,7 @@ def virtual_machine(
         "runStrategy": spec.run_strategy.value,
         "instancetype": {"kind": "VirtualMachineClusterInstancetype", "name": instancetype},
         "preference": {"kind": "VirtualMachineClusterPreference", "name": preference},
-        **given(dataVolumeTemplates=_own_volumes(machine)),
+        **given(dataVolumeTemplates=_managed_volumes(machine)),
         "template": {"metadata": {"labels": label}, "spec": _template(machine, taints)},
     }
     if spec.count is None:
@@ -91,7 +91,7 @@ def virtual_machine(
 
 
 def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifest:
-    """Return ``count`` machines of ``body``, which KubeVirt gives a number each, and their own volumes too."""
+    """Return a pool of ``count`` machines with ``body``; KubeVirt numbers the machines and their volumes."""
     label = {keys.VIRTUAL_MACHINE: name}
     return manifest(
         "pool.kubevirt.io/v1beta1",
@@ -104,7 +104,7 @@ def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifes
             "replicas": count,
             "selector": {"matchLabels": label},
             "virtualMachineTemplate": {"metadata": {"labels": label}, "spec": body},
-            # Left to the defaults, an edit would start all machines anew at once, and those that go would be any.
+            # By default an edit would restart all machines simultaneously, and scale-in would delete random machines.
             "updateStrategy": {"opportunistic": {}},
             "scaleInStrategy": {"proactive": {"selectionPolicy": {"sortPolicy": "DescendingOrder"}}},
         },
@@ -115,17 +115,18 @@ def _blank(machine: Machine, volume: VolumeSpec) -> dict[str, Any]:
     return {"source": {"blank": {}}, "storage": storage(machine.classes[volume.storage_class], volume.size)}
 
 
-def _own_volumes(machine: Machine) -> list[dict[str, Any]]:
-    """Return the volumes that KubeVirt makes with ``machine``, and deletes with it."""
-    spec, found = machine.spec, dict[str, dict[str, Any]]()
+def _managed_volumes(machine: Machine) -> list[dict[str, Any]]:
+    """Return the volumes that KubeVirt creates and deletes together with ``machine``."""
+    spec, volumes = machine.spec, dict[str, dict[str, Any]]()
     if spec.root is not None:
-        found[ROOT] = {**_cloned(machine), "storage": storage(machine.classes[spec.root.storage_class], spec.root.size)}
-    found |= {volume.name: _blank(machine, volume) for volume in spec.volumes if volume.scratch}
-    return [{"metadata": {"name": _volume_name(spec, name)}, "spec": body} for name, body in found.items()]
+        root_storage = storage(machine.classes[spec.root.storage_class], spec.root.size)
+        volumes[ROOT] = {**_clone_source(machine), "storage": root_storage}
+    volumes |= {volume.name: _blank(machine, volume) for volume in spec.volumes if volume.scratch}
+    return [{"metadata": {"name": _volume_name(spec, name)}, "spec": body} for name, body in volumes.items()]
 
 
-def _cloned(machine: Machine) -> dict[str, Any]:
-    """Return what a root is cloned from: the golden volume of its image, or what the image is called in the cluster."""
+def _clone_source(machine: Machine) -> dict[str, Any]:
+    """Return the clone source of a root disk: the golden volume of the image, or the DataSource with its name."""
     if machine.through_api:
         return {"sourceRef": {"kind": "DataSource", "name": machine.image.name, "namespace": NAMESPACE}}
     return {"source": {"pvc": {"name": _golden(machine), "namespace": NAMESPACE}}}
@@ -137,14 +138,14 @@ def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
 
 def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]:
     spec, first_boot = machine.spec, _first_boot(machine)
-    # KubeVirt asks for 50 MB whatever the overlay's size, and the node would evict the VM.
+    # KubeVirt requests only 50 MB for an overlay of any size, so the node would evict the VM.
     overlay = {"resources": {"requests": {"ephemeral-storage": machine.size.root_disk}}}
     return {
         **({"hostname": spec.name} if spec.count is None else {}),
         **({"nodeSelector": {keys.NODE_POOL: spec.pool}} if spec.pool else {}),
         **tolerating(taints),
         **_eviction(machine.size),
-        # Windows may install updates before it ends: its preference says how long it has.
+        # Windows may install updates during shutdown: its preference sets the grace period.
         **({} if machine.image.os is GuestSystem.WINDOWS else {"terminationGracePeriodSeconds": 180}),
         **given(accessCredentials=_access(machine)),
         "domain": {
@@ -174,30 +175,30 @@ def _golden(machine: Machine) -> str:
 
 
 def _eviction(size: VmSizeSpec) -> dict[str, Any]:
-    """Return what becomes of a machine whose node is drained, where that is not what holds for all of the cluster."""
+    """Return the eviction strategy of a machine if it differs from the cluster's default."""
     return {} if size.eviction is EVICTION else {"evictionStrategy": size.eviction.value}
 
 
 def _disk_name(volume: str) -> str:
-    """Return the name of a volume's disk inside the VM, where the root has a name too."""
+    """Return the disk name of a volume inside the VM; the prefix avoids collisions with the root disk."""
     return f"data-{volume}"
 
 
 def _disks(machine: Machine, first_boot: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the disks of ``machine``, among them those of its volumes for ``first_boot``."""
+    """Return the disks of ``machine``, including those of the ``first_boot`` volumes."""
     virtio = {"disk": {"bus": "virtio"}}
-    # Windows' setup looks for its answer file on a CD.
+    # Windows Setup reads its answer file from a CD.
     buses = {CLOUD_INIT: virtio, SYSPREP: {"cdrom": {"bus": "sata"}}}
     return [
         {"name": ROOT, **virtio, "bootOrder": 1},
         *({"name": volume["name"], **buses[volume["name"]]} for volume in first_boot),
-        # The serial is what the guest finds the disk by, whatever their order.
+        # The guest identifies disks by serial, independent of their order.
         *({"name": _disk_name(volume.name), **virtio, "serial": volume.name} for volume in machine.spec.volumes),
     ]
 
 
 def _first_boot(machine: Machine) -> list[dict[str, Any]]:
-    """Return the volume that sets the guest up at its first boot; none for Windows without an answer file."""
+    """Return the volume with the first-boot configuration; empty for Windows without an answer file."""
     if machine.image.os is GuestSystem.LINUX:
         return [{"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(machine)}]
     secret = machine.spec.sysprep_secret
@@ -212,16 +213,16 @@ def _access(machine: Machine) -> list[dict[str, Any]]:
 
 
 def _cloud_init(machine: Machine) -> dict[str, Any]:
-    """Return where the guest's first-boot configuration is: in a Secret, or here."""
+    """Return the guest's first-boot configuration: a reference to a Secret, or inline user data."""
     if machine.spec.user_data_secret is not None:
         return {"secretRef": {"name": machine.spec.user_data_secret}}
     return {"userData": user_data(machine.spec, own_user=machine.keys_secret is not None)}
 
 
 def user_data(spec: VirtualMachineSpec, *, own_user: bool = False) -> str:
-    """Return the guest's first-boot configuration; KubeVirt takes `MOST_INLINE` bytes of it at most.
+    """Return the guest's first-boot configuration; KubeVirt accepts at most `MOST_INLINE` bytes.
 
-    With ``own_user`` the image's own user is among the users, for whom keys come by a Secret.
+    With ``own_user`` the users include the image's default user, whose keys come from a Secret.
     """
     users = [*(["- default\n"] if own_user else []), *(f"- {json.dumps(_user(user))}\n" for user in spec.users)]
     mounts = [
@@ -230,13 +231,13 @@ def user_data(spec: VirtualMachineSpec, *, own_user: bool = False) -> str:
     ]
     parts = (("users", users), ("mounts", mounts))
     lists = "".join(f"{name}:\n{''.join(lines)}" for name, lines in parts if lines)
-    # Machines of a fleet are called as KubeVirt called them, which cloud-init learns from it.
+    # Machines of a fleet have names assigned by KubeVirt, which cloud-init reads from its metadata.
     name = f"hostname: {spec.name}\n" if spec.count is None else ""
     return f"#cloud-config\n{name}{lists}"
 
 
 def _user(user: VmUserSpec) -> dict[str, Any]:
-    """Return an entry of cloud-init's ``users``, which locks the password of each."""
+    """Return an entry of cloud-init's ``users``; cloud-init locks the password of each user."""
     root = {"sudo": "ALL=(ALL) NOPASSWD:ALL"} if user.sudo else {}
     return {"name": user.name, "shell": "/bin/bash", **root, "ssh_authorized_keys": list(user.ssh_keys)}
 
@@ -251,7 +252,7 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address, ho
         annotations={
             "metallb.io/address-pool": PUBLIC_POOL,
             "metallb.io/loadBalancerIPs": str(address),
-            "pulumi.com/skipAwait": "true",  # a machine that is down must not hold up an update
+            "pulumi.com/skipAwait": "true",  # A stopped machine must not block an update.
             **given(**{HOST_NAME: host_name}),
         },
         cluster=cluster,
@@ -260,7 +261,7 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address, ho
             "selector": {keys.VIRTUAL_MACHINE: spec.name},
             "externalTrafficPolicy": "Local",
             "allocateLoadBalancerNodePorts": False,
-            # By name, since one number of both protocols is two ports of one Service.
+            # Ports are named, since the same number with both protocols is two ports of one Service.
             "ports": [
                 {"name": f"{protocol.lower()}-{port}", "protocol": protocol, "port": port, "targetPort": port}
                 for protocol, listing in (("TCP", spec.ports), ("UDP", spec.udp_ports))

@@ -1,4 +1,4 @@
-"""Values of the chart ``virtual-machine``: an order, and what its names stand for in the cluster."""
+"""Values of the chart ``virtual-machine``: an order, and the catalogue of the cluster that resolves its names."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 def chart_values(offering: VmOfferingInput, machine: Machine) -> Json:
-    """Return the values by which the chart makes ``machine`` in the cluster of ``offering``."""
+    """Return the chart values that create ``machine`` in the cluster of ``offering``."""
     order = machine.spec.model_dump(mode="json", exclude_defaults=True)
     catalog = chart_catalog(offering).model_dump(mode="json", exclude_defaults=True)
     return {**order, **given(keys_secret=machine.keys_secret), "catalog": catalog}
 
 
 def chart_catalog(offering: VmOfferingInput) -> ChartCatalogSpec:
-    """Return what names of orders stand for in the cluster of ``offering``."""
+    """Return the catalogue that resolves names of orders in the cluster of ``offering``."""
     return ChartCatalogSpec.model_validate(
         {
             "namespace": NAMESPACE,
@@ -53,6 +53,6 @@ def _size(offering: VmOfferingInput, size: VmSizeSpec) -> dict[str, Any]:
 
 
 def _class(spec: StorageClassSpec) -> dict[str, Any]:
-    asked = storage(spec, "1Gi")
-    [access] = asked["accessModes"]
-    return {"access_mode": access, "volume_mode": asked["volumeMode"]}
+    claim = storage(spec, "1Gi")
+    [access] = claim["accessModes"]
+    return {"access_mode": access, "volume_mode": claim["volumeMode"]}

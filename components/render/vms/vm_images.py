@@ -1,4 +1,4 @@
-"""Golden volumes of VM images, the names that people order them by, and the right to clone them."""
+"""Golden volumes of VM images, their DataSources for orders, and the permission to clone them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from components.specs.vms.tenant_images import DiskInClusterSpec, HttpImageSpec
 from components.specs.vms.vm_offering import VmImage, VmImageSpec
 
 NAMESPACE = "virtual-machines"
-"""Namespace of golden volumes and the platform's VMs, one for both, since an ephemeral root needs them together."""
+"""Namespace of golden volumes and the platform's VMs: an ephemeral root disk requires both in the same namespace."""
 CDI = "cdi.kubevirt.io/v1beta1"
 FILE_FOR_ALL = ("ReadWriteMany", "ReadOnlyMany")
-"""Access of a golden volume: the import writes it; after that every VM maps it read-only."""
+"""Access modes of a golden volume: the import writes it; afterwards VMs map it read-only."""
 _CLONES = "golden-images"
 _EVERY_ACCOUNT = "system:serviceaccounts"
 
 
 def root_volume(image: VmImage, root_disk: Quantity) -> str:
-    """Return the name of the golden volume of ``image`` for roots of ``root_disk``.
+    """Return the name of the golden volume of ``image`` for root disks of size ``root_disk``.
 
-    An overlay is as large as its base, so each size of root has a golden volume of its own.
+    An overlay is as large as its base, so each size of root disk has its own golden volume.
     """
     return fit(f"{image.version}-{root_disk.lower()}".replace(".", "-"), LABEL_LIMIT)
 
@@ -36,14 +36,14 @@ def golden_images(
     storage_class: DnsLabel,
     preferences: Mapping[GuestSystem, Manifest],
 ) -> Iterator[Manifest]:
-    """Yield what each of ``images`` is ordered by, a golden volume for each size of root disk, and who may clone them.
+    """Yield the golden volumes of ``images`` for each root disk size, their DataSources, and the clone permission.
 
     Args:
-        cluster: runs the VMs.
-        images: operating systems that can be ordered there, at least one.
-        roots: sizes of root disks, at least one; the first is what the DataSource of an image stands for.
-        storage_class: holds the golden volumes.
-        preferences: defaults of guests, by what they run.
+        cluster: cluster of the VMs.
+        images: images that can be ordered there, at least one.
+        roots: sizes of root disks, at least one; the DataSource of an image refers to the first.
+        storage_class: storage class of the golden volumes.
+        preferences: preferences of guests, by operating system.
     """
     for image in images:
         for root in roots:
@@ -53,11 +53,11 @@ def golden_images(
     rule = {
         "apiGroups": [CDI.partition("/")[0]],
         "resources": ["datavolumes/source"],
-        # By name: disks of the platform's machines are in this namespace, too.
+        # Restricted by name: the namespace also contains disks of the platform's machines.
         "resourceNames": names,
         "verbs": ["create"],
     }
-    # A VM clones as the account that it runs as, so not even an administrator may order without this.
+    # A VM clones with its own service account, so even administrators cannot order VMs without this.
     subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": RBAC}
     yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
 
@@ -83,11 +83,11 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
         "DataVolume",
         root_volume(image, root),
         namespace=NAMESPACE,
-        # A DataVolume is imported once and has no content of its own to lose; CDI must not wait for a consumer.
+        # A DataVolume is imported once and can be imported again; CDI must not wait for a first consumer.
         annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
         cluster=cluster,
         spec={
-            "source": _from_where(image),
+            "source": _image_source(image),
             "storage": {
                 "storageClassName": storage_class,
                 "accessModes": list(FILE_FOR_ALL),
@@ -98,15 +98,15 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
     )
 
 
-def _from_where(image: VmImage) -> Json:
-    """Return what CDI fills a golden volume from, verified where it can be: by the file's sum, or by the digest."""
+def _image_source(image: VmImage) -> Json:
+    """Return the source from which CDI imports a golden volume, verified by checksum or digest if possible."""
     if isinstance(image, VmImageSpec):
         return _http(image)
     if image.http is not None:
         return _http(image.http)
     if image.registry is not None:
-        found = image.registry
-        return {"registry": {"url": f"docker://{found.image}", **given(secretRef=found.secret)}}
+        registry = image.registry
+        return {"registry": {"url": f"docker://{registry.image}", **given(secretRef=registry.secret)}}
     return {"pvc": _in_cluster(image.claim)} if image.claim else {"snapshot": _in_cluster(image.snapshot)}
 
 

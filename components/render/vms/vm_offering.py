@@ -1,7 +1,7 @@
-"""What can be ordered as a virtual machine in one cluster: operators, sizes, images, platform VMs.
+"""VM offering of one cluster: operators, sizes, images, platform VMs.
 
-Order is a constraint: KubeVirt's and CDI's operators make all further kinds only once they see their own object, so
-both are awaited before the catalogue follows.
+The order of objects is a constraint: the operators of KubeVirt and CDI install their CRDs only after their custom
+resource exists, so `up` waits for both before it applies the catalogue.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
 VM_OPERATORS = (_KUBEVIRT, _CDI)
-"""What a cluster with VMs needs, in the order it is installed."""
+"""Operators of a cluster with VMs, in installation order."""
 _DEPLOYED = Readiness(conditions=("jsonpath={.status.phase}=Deployed",), timeout_seconds=1800)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmOfferingInput:
-    """What one cluster offers."""
+    """VM offering of one cluster."""
 
     name: str
     cluster: str
@@ -49,28 +49,28 @@ class VmOfferingInput:
     pools: tuple[str, ...]
     """Names of the pools whose nodes run VMs."""
     taints: tuple[TaintSpec, ...]
-    """Taints of these nodes."""
+    """Taints of the nodes that run VMs."""
     system_pool: bool
-    """Whether the cluster has nodes for its own services."""
+    """Whether the cluster has a pool with role system."""
     sizes: tuple[VmSizeSpec, ...]
     images: tuple[VmImage, ...]
     image_storage_class: DnsLabel
     classes: Mapping[str, StorageClassSpec]
     """Storage classes that the cluster offers, by name."""
     machines: tuple[Machine, ...]
-    """VMs of the platform's own, and those that the tenant ordered as data."""
+    """VMs of the platform, and VMs declared in the tenant's data."""
     public_addresses: Mapping[str, ChartAddressSpec]
     """Public addresses of VMs that the tenant orders through the API, by name of the VM."""
     quotas: QuotasSpec
-    """Most that the tenant may have."""
+    """Quotas of the tenant."""
     emulation: bool = False
-    """Whether VMs run in software on nodes without virtualisation."""
+    """Whether VMs use software emulation on nodes without hardware virtualization."""
     snapshots: VmSnapshots | None = None
-    """When snapshots of VMs are taken; None where none are."""
+    """Snapshot schedule of VMs; None for no snapshots."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
-    """Which operators come by manifests."""
+    """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
-    """Releases of charts that are pinned for the cluster, by chart."""
+    """Pinned chart releases of the cluster, by chart."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
@@ -106,9 +106,9 @@ class VmOfferingInput:
 
     @property
     def systems(self) -> tuple[GuestSystem, ...]:
-        """Return what guests run in the cluster: Linux, and what else images have."""
-        found = {image.os for image in self.images}
-        return tuple(system for system in GuestSystem if system is GuestSystem.LINUX or system in found)
+        """Return the guest operating systems of the cluster: Linux, and those of its images."""
+        offered = {image.os for image in self.images}
+        return tuple(system for system in GuestSystem if system is GuestSystem.LINUX or system in offered)
 
 
 def _kubevirt(offering: VmOfferingInput) -> Manifest:
@@ -123,13 +123,13 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
         readiness=_DEPLOYED,
         spec={
             "configuration": {
-                # Left to the default, virt-operator would bring a second catalogue beside ours.
+                # By default virt-operator would install its own catalogue in addition to ours.
                 "commonInstancetypesDeployment": {"enabled": False},
                 "instancetype": {"referencePolicy": "reference"},
                 "evictionStrategy": EVICTION.value,
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
                 **given(
-                    # What Windows keeps of its TPM and firmware: as shared as the golden volumes, so that it migrates.
+                    # TPM and firmware state of Windows: on shared storage like golden volumes, to allow migration.
                     vmStateStorageClass=offering.image_storage_class
                     if GuestSystem.WINDOWS in offering.systems
                     else None,
@@ -139,7 +139,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
             },
             "imagePullPolicy": "IfNotPresent",
             "infra": {"nodePlacement": services_placement(system_pool=offering.system_pool)},
-            # KubeVirt runs VMs where its handler runs, whoever orders them.
+            # VMs run only on nodes of KubeVirt's handler, including VMs ordered by tenants.
             "workloads": {"nodePlacement": vm_placement(offering.pools, offering.taints)},
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
@@ -148,7 +148,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
 
 
 def _developer(offering: VmOfferingInput) -> dict[str, Any]:
-    """Return what KubeVirt takes for unfinished: handlers look for a kubelet's CPU manager behind a feature gate."""
+    """Return KubeVirt's developer settings: the CPU manager of kubelets is detected only behind a feature gate."""
     gates = ["CPUManager"] if any(size.dedicated_cpus for size in offering.sizes) else []
     return given(featureGates=gates, useEmulation=offering.emulation or None)
 

@@ -1,7 +1,7 @@
-"""An order of a tenant, as it could be applied: a VM with a root of its own, in a namespace of the tenant's.
+"""A tenant's VM order, ready to apply: a VM with its own root disk, in a namespace of the tenant.
 
-It is a machine as data could say it, so it has all that those have: what becomes of it in a drain, which taints it
-bears. `vm_order` writes it as an object, `vm_chart` as values of the chart.
+It uses the same model as VMs declared in data, so it has all their settings, such as eviction strategy and
+tolerations. `vm_order` renders it as an object, `vm_chart` as values of the chart.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: str) -> Machine:
-    """Return the machine called ``name`` that a tenant orders to get ``size`` with ``image``.
+    """Return the machine ``name`` that a tenant orders with ``size`` and ``image``.
 
-    Its root is cloned, so it may be in any namespace and is kept until the VM is deleted. Who may log in is in the
-    Secret ``<name>-keys`` beside it, a public SSH key an entry.
+    Its root disk is cloned, so the VM can be in any namespace, and the disk is kept until the VM is deleted. Public SSH
+    keys for login are entries of the Secret ``<name>-keys`` in the same namespace.
     """
     root = RootSpec(size=size.root_disk, storage_class=offering.image_storage_class)
     return Machine(
@@ -34,7 +34,7 @@ def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: s
 
 
 def vm_order(offering: VmOfferingInput, machine: Machine) -> Json:
-    """Return the VirtualMachine that a tenant applies to get ``machine``, in the namespace that it likes."""
+    """Return the VirtualMachine that a tenant applies for ``machine``, in a namespace of its choice."""
     sized, guest = instancetype(offering.cluster, machine.size), preference(offering.cluster)
     [item] = virtual_machine(offering.cluster, machine, sized.name, guest.name, offering.taints)
     labels = {key: value for key, value in item.body["metadata"]["labels"].items() if key != keys.MANAGED_BY}

@@ -1,4 +1,4 @@
-"""On which nodes VMs run, and on which what runs them."""
+"""Node placement of VMs, and of the services that manage them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from components.specs.pools.node_pool import PoolRole, TaintEffect, TaintSpec
 
 
 def vm_placement(pools: Iterable[str], taints: Iterable[TaintSpec]) -> dict[str, Any]:
-    """Return what keeps pods to nodes of ``pools``, whatever their ``taints``."""
+    """Return the placement on nodes of ``pools``, tolerating their ``taints``."""
     term = {"matchExpressions": [{"key": keys.NODE_POOL, "operator": "In", "values": list(pools)}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     return {"nodeSelector": {"kubernetes.io/os": "linux"}, "affinity": {"nodeAffinity": required}} | tolerating(taints)
 
 
 def services_placement(*, system_pool: bool) -> dict[str, Any]:
-    """Return what keeps the cluster's own services to its nodes for them, where it has such a pool."""
+    """Return the placement of cluster services on the system pool, if there is one."""
     role = {keys.NODE_ROLE: PoolRole.SYSTEM.value} if system_pool else {}
     return {"nodeSelector": {"kubernetes.io/os": "linux", **role}}
 
 
 def tolerating(taints: Iterable[TaintSpec]) -> dict[str, Any]:
-    """Return the field ``tolerations`` for those of ``taints`` that keep pods away, if there are any."""
-    found = [
+    """Return the field ``tolerations`` for ``taints`` with hard effects; empty if there are none."""
+    tolerations = [
         {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect.value}
         for taint in taints
         if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
     ]
-    return {"tolerations": found} if found else {}
+    return {"tolerations": tolerations} if tolerations else {}

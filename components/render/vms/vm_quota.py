@@ -1,7 +1,7 @@
-"""What bounds the namespace of VMs in a cluster: machines, GPUs, public addresses, and bytes of each storage class.
+"""ResourceQuota of a cluster's VM namespace: machines, GPUs, public addresses, and bytes of each storage class.
 
-CPUs and memory are compared in the data alone: KubeVirt asks for a tenth of a machine's CPUs and for more memory than
-it has, and a machine that migrates is there twice (KV:pkg/virt-controller/services/renderresources.go).
+CPUs and memory are checked only in the data: KubeVirt requests a tenth of a machine's CPUs and more memory than the
+machine has, and a migrating machine counts twice (KV:pkg/virt-controller/services/renderresources.go).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from components.specs.region.tenant import QuotasSpec
 from components.specs.vms.vm_sizes import VmSizeSpec
 
 _IMPORTS = 4
-"""Claims of one golden volume at most: its own, what CDI fills and unpacks it in, and that of the version before."""
+"""Maximum number of claims per golden volume: the volume, two for CDI's import and unpacking, and the old version."""
 _FILLED_PERCENT = 94
-"""Share of a claim that a disk in a file system may fill; CDI asks for that much more (its filesystemOverhead)."""
+"""Share of a claim that a disk in a file system may fill; CDI increases claims accordingly (filesystemOverhead)."""
 
 
 def vm_quota(
@@ -29,14 +29,14 @@ def vm_quota(
     machines: Sequence[Machine],
     golden: tuple[DnsLabel, Sequence[Quantity]],
 ) -> Iterator[Manifest]:
-    """Yield the quota of the VMs in ``cluster``, if anything bounds them.
+    """Yield the quota of the VMs in ``cluster``, if any limit is set.
 
     Args:
-        cluster: runs the VMs.
-        quotas: what their tenant may have.
-        sizes: what can be ordered there.
-        machines: the VMs that are written as data, with the classes that the cluster offers.
-        golden: the class of golden volumes, and the size of each; they are in the same namespace, and not the tenant's.
+        cluster: cluster of the VMs.
+        quotas: quotas of the tenant.
+        sizes: VM sizes offered in the cluster.
+        machines: VMs declared in the data, with the storage classes of the cluster.
+        golden: storage class and sizes of golden volumes; they are in the same namespace, but do not count for tenants.
     """
     devices = dict.fromkeys(size.gpu.device for size in sizes if size.gpu)
     hard = {
@@ -44,23 +44,23 @@ def vm_quota(
         **{f"requests.{device}": quotas.vms.gpus for device in devices},
         "services.loadbalancers": quotas.public_ips,
     }
-    bounds = {key: str(most) for key, most in hard.items() if most is not None}
+    limits = {key: str(most) for key, most in hard.items() if most is not None}
     image_class, volumes = golden
     for name, quota in quotas.storage.items():
-        beside = _IMPORTS * sum(map(bytes_of, volumes)) if name == image_class else 0
-        whole = bytes_of(quota) + beside + _largest(machines, name)
-        bounds[f"{name}.storageclass.storage.k8s.io/requests.storage"] = _claimed(whole)
-    if bounds:
-        yield manifest("v1", "ResourceQuota", NAMESPACE, namespace=NAMESPACE, cluster=cluster, spec={"hard": bounds})
+        images = _IMPORTS * sum(map(bytes_of, volumes)) if name == image_class else 0
+        total = bytes_of(quota) + images + _largest(machines, name)
+        limits[f"{name}.storageclass.storage.k8s.io/requests.storage"] = _claimed(total)
+    if limits:
+        yield manifest("v1", "ResourceQuota", NAMESPACE, namespace=NAMESPACE, cluster=cluster, spec={"hard": limits})
 
 
 def _largest(machines: Sequence[Machine], storage_class: str) -> int:
-    """Return the bytes of the largest volume of a class, which is there twice while CDI fills it."""
+    """Return the bytes of the largest volume of a class, which exists twice while CDI fills it."""
     every = [(*machine.spec.volumes, *((machine.spec.root,) if machine.spec.root else ())) for machine in machines]
-    sizes = (bytes_of(one.size) for volumes in every for one in volumes if one.storage_class == storage_class)
+    sizes = (bytes_of(volume.size) for disks in every for volume in disks if volume.storage_class == storage_class)
     return max(sizes, default=0)
 
 
 def _claimed(disks: int) -> Quantity:
-    """Return what claims ask for, whose disks have so many bytes, in whole Gi."""
+    """Return the size of claims for ``disks`` bytes of disks, including the overhead, in whole Gi."""
     return f"{-(-disks * 100 // (_FILLED_PERCENT << 30))}Gi"

@@ -1,4 +1,4 @@
-"""Sizes of VMs and the defaults of their guests: objects called after their content, which nobody edits in place."""
+"""Instance types and preferences of VMs: objects named after their content, which are never edited in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINUX: dict[str, Any] = {
 
 
 _WINDOWS: dict[str, Any] = {
-    # The clock is left to the guest, and time to interrupts that Windows expects of a hypervisor.
+    # Clock and timers as Windows expects them from a hypervisor.
     "clock": {
         "preferredClockOffset": {"utc": {}},
         "preferredTimer": {
@@ -29,7 +29,7 @@ _WINDOWS: dict[str, Any] = {
             "rtc": {"tickPolicy": "catchup"},
         },
     },
-    # Windows takes a few sockets, and all their cores.
+    # Windows limits the number of sockets, but not of cores.
     "cpu": {"preferredCPUTopology": "cores"},
     "devices": {
         "preferredDiskBus": "virtio",

@@ -1,8 +1,8 @@
-"""Snapshots of virtual machines: a ring of as many as there are days, each replaced when its day comes again.
+"""Snapshots of virtual machines: one per configured weekday, each replaced on the same day of the next week.
 
-KubeVirt takes a snapshot of all that a machine keeps at once, stops writing meanwhile where the guest runs its agent,
-and has what brings it back; when to take one, and which one goes, it leaves to others. A CronJob a day asks for it by
-kubectl, whose ``replace --force`` deletes, waits and makes anew: no program of ours has to tell how old one is.
+KubeVirt takes a snapshot of all persistent volumes of a machine simultaneously, quiesces the guest if it runs the
+agent, and supports restore. Scheduling and retention are not part of KubeVirt. One CronJob per day runs kubectl, whose
+``replace --force`` deletes, waits and recreates: no custom program has to track the age of snapshots.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ GROUP = "snapshot.kubevirt.io"
 NAME = "vm-snapshots"
 _MOUNT = "/snapshots"
 _GONE_SECONDS = 600
-"""How many seconds a former snapshot may take to go; its storage system deletes it first."""
+"""Timeout in seconds for the deletion of the old snapshot, which its storage system must delete first."""
 _RUN_SECONDS = 2 * _GONE_SECONDS
 _LATE_SECONDS = 6 * 3600
-"""How many seconds late a run may begin and still be that of its day."""
+"""Maximum delay of a run in seconds; a later run is skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmSnapshots:
-    """When snapshots are taken, and what takes them."""
+    """Snapshot schedule, with the image and the machines."""
 
     spec: VmSnapshotsSpec
     image: str
     """Container image of kubectl, by digest."""
     machines: tuple[str, ...]
-    """Names of the virtual machines that are taken snapshots of, at least one."""
+    """Names of the virtual machines with snapshots, at least one."""
 
 
 def vm_snapshots(cluster: str, snapshots: VmSnapshots, *, system_pool: bool) -> Iterator[Manifest]:
-    """Yield the CronJobs in ``cluster``, what they ask for, and what lets them do this and nothing else.
+    """Yield the CronJobs in ``cluster``, the snapshot objects they apply, and their minimal RBAC.
 
     Args:
-        cluster: runs the VMs.
-        snapshots: when, and of which VMs.
-        system_pool: whether the cluster has nodes for its own services.
+        cluster: cluster of the VMs.
+        snapshots: schedule and VMs.
+        system_pool: whether the cluster has a pool with role system.
     """
     rule = {
         "apiGroups": [GROUP],
@@ -57,10 +57,10 @@ def vm_snapshots(cluster: str, snapshots: VmSnapshots, *, system_pool: bool) -> 
     }
     account = service_account(NAMESPACE, NAME)
     days = snapshots.spec.days
-    asked = {_file(name, day): json.dumps(_asked(name, day)) for day in days for name in snapshots.machines}
+    files = {_file(name, day): json.dumps(_snapshot(name, day)) for day in days for name in snapshots.machines}
     yield manifest("v1", "ServiceAccount", NAME, namespace=NAMESPACE, cluster=cluster)
     yield from role_for(NAME, [rule], subject=account, namespace=NAMESPACE, cluster=cluster)
-    yield manifest("v1", "ConfigMap", NAME, namespace=NAMESPACE, cluster=cluster, data=asked)
+    yield manifest("v1", "ConfigMap", NAME, namespace=NAMESPACE, cluster=cluster, data=files)
     for day in days:
         yield cron_job(
             f"{NAME}-{day}",
@@ -75,7 +75,7 @@ def vm_snapshots(cluster: str, snapshots: VmSnapshots, *, system_pool: bool) -> 
 
 
 def snapshot_name(machine: str, day: Weekday) -> str:
-    """Return the name of the snapshot of a virtual machine that is taken on ``day``."""
+    """Return the name of a virtual machine's snapshot of ``day``."""
     return f"{machine}-{day}"
 
 
@@ -83,8 +83,8 @@ def _file(machine: str, day: Weekday) -> str:
     return f"{snapshot_name(machine, day)}.json"
 
 
-def _asked(machine: str, day: Weekday) -> Json:
-    """Return the snapshot that KubeVirt is asked for."""
+def _snapshot(machine: str, day: Weekday) -> Json:
+    """Return the VirtualMachineSnapshot of ``machine`` on ``day``."""
     return manifest(
         f"{GROUP}/v1beta1",
         "VirtualMachineSnapshot",
@@ -96,13 +96,13 @@ def _asked(machine: str, day: Weekday) -> Json:
 
 
 def _job(snapshots: VmSnapshots, day: Weekday, *, system_pool: bool) -> dict[str, Any]:
-    """Return the job of one day. A container a machine: a snapshot that does not go holds up no other machine's."""
+    """Return the job of one day, with one container per machine so that a stuck deletion affects one machine only."""
     containers = [_container(name, day, snapshots.image) for name in snapshots.machines]
     files = [{"name": "asked", "configMap": {"name": NAME}}]
     placement = services_placement(system_pool=system_pool)
     tolerations = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
     spec = pod(NAME, containers, volumes=files, **placement, tolerations=tolerations)
-    # Tried again, it would replace those that were just taken, too.
+    # A retry would also replace the snapshots that were just taken.
     return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}
 
 

@@ -1,4 +1,4 @@
-"""Volumes of VMs: what is asked of a storage class, and what CDI asks of it for claims that leave it out."""
+"""Volumes of VMs: access and volume modes by storage class, and CDI's storage profiles with the defaults."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from components.specs.storage.storage import StorageClassSpec
 PROFILES = "storage-profiles"
 """Name of the set that patches the profiles of a cluster."""
 _SECONDS = 60
-"""How long `up` waits for profiles: CDI makes one as soon as it sees a class
+"""Seconds that `up` waits for profiles: CDI creates one as soon as a class exists
 (CDI:pkg/controller/storageprofile-controller.go)."""
 
 
 def storage(spec: StorageClassSpec, size: Quantity) -> Json:
-    """Return what a DataVolume of ``size`` asks of the class ``spec``.
+    """Return the storage request of a DataVolume of ``size`` in the class ``spec``.
 
-    Said outright although the class's profile says it too: a disk never changes what it asks for, and a profile is
-    whoever administers the cluster's to edit.
+    The modes are explicit although the profile of the class has them too: the request of a disk is immutable, and
+    cluster administrators can edit profiles.
     """
-    return {"storageClassName": spec.name, **_ways(spec)[0], "resources": {"requests": {"storage": size}}}
+    return {"storageClassName": spec.name, **_modes(spec)[0], "resources": {"requests": {"storage": size}}}
 
 
 def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> ManifestSet:
-    """Return what the profiles say that CDI makes of ``classes`` in ``cluster``, whatever CDI knows of their drivers.
+    """Return the patches of CDI's storage profiles for ``classes`` in ``cluster``, independent of CDI's defaults.
 
-    Of VAST's it knows nothing, and refuses disks that do not say how they want their volume. Of several classes of a
-    driver it takes the default's snapshot class for all, with that one's login or share (CDI:pkg/controller/common,
+    CDI does not know the VAST driver, and rejects disks without explicit modes. For several classes of one driver it
+    uses the snapshot class of the default for all, with the login or share of that class (CDI:pkg/controller/common,
     GetVolumeSnapshotClass).
     """
     return ManifestSet(
@@ -46,7 +46,7 @@ def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> Manif
                 names=(spec.name,),
                 fields={"spec": _profile(spec)},
                 wait_seconds=_SECONDS,
-                # A class whose parameters change is made anew, and CDI makes another profile with it.
+                # A class whose parameters change is recreated, and CDI then creates a new profile.
                 made_of=digest(spec.model_dump(mode="json"), 6),
             )
             for spec in classes
@@ -55,19 +55,20 @@ def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> Manif
 
 
 def _profile(spec: StorageClassSpec) -> dict[str, Any]:
-    # A driver that takes snapshots clones, too, in one step: csi-driver-nfs copies where a snapshot would be packed and
-    # unpacked, VAST's snapshot of the source goes by itself. TopoLVM's disks are copied by CDI.
+    # Drivers with snapshots also clone in one step: csi-driver-nfs copies directly instead of packing and unpacking a
+    # snapshot, and VAST deletes its temporary snapshot of the source. CDI copies TopoLVM disks.
     return {
-        "claimPropertySets": list(_ways(spec)),
+        "claimPropertySets": list(_modes(spec)),
         "cloneStrategy": "csi-clone" if spec.SNAPSHOTS else "copy",
         **given(snapshotClass=spec.name if spec.SNAPSHOTS else None),
     }
 
 
-def _ways(spec: StorageClassSpec) -> tuple[dict[str, Any], ...]:
-    """Return how a volume of the class can be had, the best way for a VM first.
+def _modes(spec: StorageClassSpec) -> tuple[dict[str, Any], ...]:
+    """Return the access and volume modes of the class, the best for a VM first.
 
-    Of a class of one node that is a block device: a file in a file system would be slower, and nobody shares it.
+    For node-local classes this is a block device: a file in a file system would be slower, and the volume is not
+    shared.
     """
     modes = [("ReadWriteMany", "Filesystem")]
     if not spec.SHARED:

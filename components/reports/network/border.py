@@ -1,8 +1,8 @@
-"""What the border must do so that VPCs reach what they may: a contract with those who configure its routers.
+"""Configuration that the network edge requires so that VPCs reach allowed networks: a contract with its operators.
 
-A permit in an access list is no route. VPCs on DPUs have routes by EVPN only, each in a VRF of its own: what
-lies outside is reached by what the border announces into it. The data say how: by route targets of the border
-(``networks.border``) that VPCs import, or by a VRF of each VPC on the border, with the VPC's own route target.
+A permit in an access list is not a route. VPCs on DPUs have routes by EVPN only, each in its VRF: external networks are
+reachable through routes that the border routers announce into it. The data define how: by route targets of the edge
+(``networks.border``) that VPCs import, or by a VRF for each VPC on the border routers, with the VPC's route target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = 1
 
 
 class Announced(Spec):
-    """A route of the border into a VPC."""
+    """A route that the border routers announce into a VPC."""
 
     prefix: Network
     route_target: str
@@ -34,61 +34,61 @@ class Announced(Spec):
 
 
 class Accepted(Spec):
-    """Routes of a VPC that the border takes, and no others."""
+    """Routes of a VPC that the border routers accept; all others are rejected."""
 
     prefix: Network
     longest: int
-    """Length of the longest prefix inside ``prefix`` that it takes."""
+    """Length of the longest prefix inside ``prefix`` that they accept."""
     why: str
     outside: bool
-    """Whether the border announces it to the internet; all else stays between the VPC and what serves it."""
+    """Whether they announce it to the internet; all others stay between the VPC and its services."""
 
 
 class Dropped(Spec):
-    """Packets of VPCs that the border drops."""
+    """Packets of VPCs that the border routers drop."""
 
     prefix: Network
-    """Network that they are for."""
+    """Destination network of the packets."""
     why: str
 
 
 class BorderVpc(Spec):
-    """What the border does for one VPC."""
+    """Configuration of the border routers for one VPC."""
 
     vpc: str
     tenant: str
     vni: int
-    """VNI that packets into the VPC carry; also of its VRF on the border, where it has one there."""
+    """VNI of packets into the VPC; also of its VRF on the border routers, if it has one there."""
     own_vrf: bool
-    """Whether the border has a VRF of the VPC; if not, it has one for services and one for the internet."""
+    """Whether the border routers have a VRF for the VPC; otherwise one for services and one for the internet."""
     imports: str
-    """Route target of the VPC's routes, which the border imports."""
+    """Route target of the VPC's routes, which the border routers import."""
     announces: tuple[Announced, ...]
-    """Routes that lead out of the VPC; it reaches nothing outside that is in none of them."""
+    """Routes out of the VPC; it reaches no external network without one of them."""
     accepts: tuple[Accepted, ...]
-    """Routes that lead into the VPC. No packet out of it has a sender that none of them leads to (reverse path): DPUs
-    do not ask who sends."""
+    """Routes into the VPC. The source of each packet out of it is in one of them (reverse path), because DPUs do not
+    check sources."""
     peers: dict[str, str]
-    """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``: those packets pass no border."""
+    """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``; those packets bypass the routers."""
     translates: bool
-    """Whether the border gives packets to the internet public addresses, since those of the VPC are private."""
+    """Whether the border routers translate source addresses to public ones, because those of the VPC are private."""
 
 
 class Underlay(Spec):
-    """What leaf switches and the border agree on with DPUs."""
+    """Parameters that leaf switches and border routers share with DPUs."""
 
     dpu_asns: Numbers
     """ASNs of DPUs, one each; their sessions with both leaf switches are eBGP on unnumbered links."""
     vteps: tuple[Network, ...]
-    """Networks of the ends of VXLAN tunnels on DPUs, by DPU cluster."""
+    """Networks of VXLAN tunnel endpoints on DPUs, by DPU cluster."""
     uplink_mtu_bytes: int
-    """Largest packet between DPUs, switches and border."""
+    """Maximum packet size between DPUs, switches and border routers."""
     mtu_bytes: int
-    """Largest packet of VPCs, which the border does not exceed into them."""
+    """Maximum packet size of VPCs, which the border routers must respect."""
 
 
 class ControlPlaneRoutes(Spec):
-    """Routes to control planes, a /32 each, as hosts of the management cluster announce them."""
+    """Routes to control planes, a /32 each, announced by hosts of the management cluster."""
 
     asn: int
     """ASN of the hosts."""
@@ -96,28 +96,28 @@ class ControlPlaneRoutes(Spec):
 
 
 class BorderContract(Spec):
-    """Everything that ``jacquard show ENV network --border`` says."""
+    """Report of ``jacquard show ENV network --border``."""
 
     schema_version: int = FORMAT
     environment: str
     underlay: Underlay
     vpcs: tuple[BorderVpc, ...]
-    """VPCs that EVPN tells apart, in the order of the data."""
+    """VPCs with EVPN, in the order of the data."""
     without_evpn: dict[str, Isolation]
-    """All other VPCs, which the border has no VRF and no route of."""
+    """All other VPCs, without VRF and routes on the border routers."""
     drops: tuple[Dropped, ...]
-    """What the border drops although it may have a route: packets that come from any VPC."""
+    """Packets of any VPC that the border routers drop, even if they have a route."""
     control_planes: ControlPlaneRoutes | None
-    """Who announces control planes; None where hosts and addresses share one network, or nothing says who does."""
+    """Hosts that announce control planes; None if hosts and addresses share a network, or it is not defined."""
     fabrics: tuple[FabricSwitches, ...]
-    """What switches of Ethernet fabrics do that keep VPCs apart, which no border is part of."""
+    """Configuration of switches of Ethernet fabrics that isolate VPCs, independent of the border routers."""
 
 
 def contract(environment: Environment) -> BorderContract:
-    """Return what the border of ``environment`` does.
+    """Return the configuration of the border routers of ``environment``.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     region, placed = environment.region, list(vpcs(environment))
     plan = region.networks
@@ -161,7 +161,7 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
 
 
 def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
-    """Yield the routes out of a VPC: to what the border serves to all of them, or to this one alone."""
+    """Yield the routes out of a VPC: to services of all VPCs, or of this one."""
     own, targets = placed.vpc.numbers.evpn_target, border_targets(plan)
     services, internet = targets or (own, own)
     if targets:
@@ -171,7 +171,7 @@ def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
             yield Announced(prefix=Network(f"{address}/32"), route_target=services, why="its control plane")
     yield Announced(prefix=plan.storage, route_target=services, why="storage")
     for network in plan.border.networks if plan.border else ():
-        yield Announced(prefix=network, route_target=services, why="behind the border, for every VPC")
+        yield Announced(prefix=network, route_target=services, why="behind the network edge, for every VPC")
     if reach(placed.vpc, plan).outside:
         yield Announced(prefix=ANYWHERE, route_target=internet, why="egress: public")
 
@@ -187,8 +187,8 @@ def _accepts(placed: PlacedVpc) -> Iterator[Accepted]:
 
 
 def _drops(plan: NetworksSpec) -> Iterator[Dropped]:
-    yield Dropped(prefix=plan.tenants, why="of another VPC, or of nobody")
+    yield Dropped(prefix=plan.tenants, why="of another VPC, or unassigned")
     for name in ("management", "bmc", "boot", "dpu_loopbacks", "ovn"):
         prefix: Network | None = getattr(plan, name)
         if prefix is not None:
-            yield Dropped(prefix=prefix, why=f"networks.{name}, which no tenant sees")
+            yield Dropped(prefix=prefix, why=f"networks.{name}, unreachable for tenants")

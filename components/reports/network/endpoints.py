@@ -1,4 +1,4 @@
-"""Ends of a path through a region's networks: what people call them, whose they are, and where."""
+"""Ends of a path through a region's networks: name, owner and address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.network.vpc_allocation import PREFIXES
 from components.specs.reading.problems import listed, suggestion
 
 SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks", "ovn")
-"""Networks of the region that are ends by their own name."""
+"""Networks of the region that are ends under their name."""
 INTERNET, PUBLIC = "internet", "public"
 _MAX_LISTED = 8
 _PORTS = range(1, 65_536)
@@ -26,33 +26,33 @@ _PORT = re.compile(r"icmp|(?P<protocol>tcp|udp)/(?P<port>[0-9]{1,5})")
 
 
 class UnknownEndError(LookupError):
-    """Nothing of the region is called so; the text says what is."""
+    """No end of the region has this name; the text lists the ends."""
 
 
 class UnknownPortError(ValueError):
-    """No protocol and port is written so; the text says how they are."""
+    """Invalid protocol and port; the text has the format."""
 
 
 class Endpoint(Spec):
     """One end of a path."""
 
     name: str
-    """What it is called: ``pod:acme-train``, ``storage``, or an address."""
+    """Name: ``pod:acme-train``, ``storage``, or an address."""
     address: Network
-    """Address of the end, or the network that it is in; ``0.0.0.0/0`` is the internet."""
+    """Address of the end, or its network; ``0.0.0.0/0`` is the internet."""
     where: str
-    """What the address is of: a prefix of a VPC, ``public``, ``api``, a network of the region, ``internet``, or
+    """Location of the address: a prefix of a VPC, ``public``, ``api``, a network of the region, ``internet``, or
     ``nobody``."""
     vpc: str | None = None
-    """VPC that it is in."""
+    """VPC of the end."""
     cluster: str | None = None
-    """Cluster whose control plane it is, or whose pods are there."""
+    """Cluster of the control plane or of the pods."""
     namespace: str | None = None
-    """Namespace of a team that its pods are in."""
+    """Team namespace of the pods."""
 
 
 def ports(text: str) -> Ports:
-    """Return what ``text`` asks of, as the one sees it who opens a connection: ``tcp/443``, ``udp/53`` or ``icmp``.
+    """Return the protocol and port of ``text`` as seen by the client: ``tcp/443``, ``udp/53`` or ``icmp``.
 
     Raises:
         UnknownPortError: it is none of them.
@@ -61,19 +61,19 @@ def ports(text: str) -> Ports:
     if match is None or int(match["port"] or 1) not in _PORTS:
         number = text if text.isdecimal() and int(text) in _PORTS else ""
         remedy = f"tcp/{number} or udp/{number}" if number else "tcp/443, udp/53 or icmp"
-        msg = f"'{text}' is no protocol and port; write {remedy}"
+        msg = f"'{text}' is not a protocol and port; write {remedy}"
         raise UnknownPortError(msg)
     return Ports(protocol=Protocol(match["protocol"] or text), far=int(match["port"]) if match["port"] else None)
 
 
 def endpoint(environment: Environment, name: str) -> Endpoint:
-    """Return the end that ``name`` stands for: a name of `named`, or an address.
+    """Return the end for ``name``: a name of `named`, or an address.
 
-    One of IPv6 is no end: no step is between two of one cluster, and nothing is reached from any other.
+    An IPv6 address is not an end: within a cluster there are no steps, and it is unreachable from elsewhere.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        UnknownEndError: it stands for nothing.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        UnknownEndError: there is no such end.
     """
     known = {one.name: one for one in named(environment)}
     if name in known:
@@ -85,13 +85,13 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
     except ValueError:
         forms = "host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE, vm:CLUSTER/VM, api:CLUSTER, an address"
         names = listed(known, _MAX_LISTED)
-        msg = f"'{name}' is no end of a path ({forms}, or one of: {names}){suggestion(name, known)}"
+        msg = f"'{name}' is not an end of a path ({forms}, or one of: {names}){suggestion(name, known)}"
         raise UnknownEndError(msg) from None
     return _at(environment, name, address)
 
 
 def named(environment: Environment) -> Iterator[Endpoint]:
-    """Yield all ends that have a name: the region's networks, and each cluster's API, pods, hosts of pools, VMs."""
+    """Yield all ends with a name: the region's networks, and each cluster's API, pods, hosts of pools, VMs."""
     plan, lock = environment.region.networks, environment.allocations
     yield Endpoint(name=INTERNET, address=ANYWHERE, where=INTERNET)
     for shared in SHARED:
@@ -120,7 +120,7 @@ def named(environment: Environment) -> Iterator[Endpoint]:
 
 
 def _at(environment: Environment, name: str, address: Network) -> Endpoint:
-    """Return whose ``address`` is; one that nobody has is of the internet, unless a range of the region has it."""
+    """Return the end of ``address``; a free address belongs to the internet, unless a range of the region has it."""
     plan = environment.region.networks
     for placed in vpcs(environment):
         for where in PREFIXES:
@@ -143,7 +143,7 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
 
 
 def _ipv6(environment: Environment, name: str) -> str:
-    """Return who reaches ``name``, if it is an address of IPv6; nothing if it is none."""
+    """Return the reachability of ``name`` if it is an IPv6 address; an empty string if it is not."""
     try:
         address = IPv6Address(name)
     except ValueError:
@@ -152,13 +152,12 @@ def _ipv6(environment: Environment, name: str) -> str:
         for kind, prefix in numbers.ipv6.items():
             if address in prefix:
                 return (
-                    f"'{name}' is an address of IPv6, of {kind} in VPC {vpc} ({prefix}), whose pods alone reach it: its"
-                    " network carries it between nodes, and no route leads in or out; policies that name no address"
-                    " hold for both families, so ask for pod:CLUSTER"
+                    f"'{name}' is an IPv6 address of {kind} in VPC {vpc} ({prefix}), reachable only by its pods: there"
+                    " are no routes in or out; policies without addresses apply to both families, so write pod:CLUSTER"
                 )
-    return f"'{name}' is an address of IPv6, which no pod reaches: no route of IPv6 leads out of a cluster"
+    return f"'{name}' is an IPv6 address that no pod reaches: clusters have no external IPv6 routes"
 
 
 def _only(network: Network) -> Address | None:
-    """Return the address of a network of one."""
+    """Return the address of a network with a single address."""
     return network.network_address if network.prefixlen == network.max_prefixlen else None

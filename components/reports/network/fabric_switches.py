@@ -1,7 +1,7 @@
-"""What switches of Ethernet fabrics must do so that each VPC hears its own hosts alone: a contract with their owners.
+"""Configuration that switches of Ethernet fabrics require to isolate VPCs: a contract with their operators.
 
-No switch is configured from here. Ports of a host are all of one VPC, that of its cluster, so a port is in one VRF and
-no host chooses among them.
+Jacquard configures no switches. All ports of a host belong to one VPC, that of its cluster, so a port is in one VRF and
+hosts cannot choose.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ class FabricRail(Spec):
 
     cluster: str
     rail: int
-    """Number of the rail, from 0, which is the place of its ports in ``roce_interfaces`` of the instance type."""
+    """Number of the rail, counted from zero, the position of its ports in ``roce_interfaces`` of the instance type."""
     subnet: Network
     gateway: Address
-    """Address that switches answer to in the subnet, on each leaf the same."""
+    """Gateway address of the subnet on the switches, the same on each leaf."""
 
 
 class FabricVrf(Spec):
-    """The VRF of a VPC on a fabric."""
+    """VRF of a VPC on a fabric."""
 
     vpc: str
     tenant: str
     vni: int
     """VNI of the VRF, unique on the fabric."""
     hosts: dict[str, int]
-    """Ports in the VRF by host: all that the host has on the fabric."""
+    """Ports in the VRF by host: all ports of the host on the fabric."""
     rails: tuple[FabricRail, ...]
-    """Subnets of pods in the VRF, each on the ports that hosts of its cluster have on its rail."""
+    """Subnets of pods in the VRF, each on the ports of its cluster's hosts on that rail."""
 
 
 class FabricSwitches(Spec):
-    """What the switches of a fabric carry, and for whom."""
+    """Configuration of the switches of a fabric."""
 
     fabric: str
     halls: tuple[str, ...]
     roce: RoceSpec
-    """What packets of RDMA are like, on all ports and links."""
+    """Properties of RDMA packets, on all ports and links."""
     vrfs: tuple[FabricVrf, ...]
-    """VRFs of VPCs, in the order of the data; nothing is routed between them."""
+    """VRFs of VPCs, in the order of the data, without routes between them."""
     unused: dict[str, int]
-    """Ports in no VRF by host: nobody has the host, or its VPC is not on the fabric."""
+    """Ports without VRF by host: the host is free, or its VPC is not on the fabric."""
 
 
 def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
-    """Yield what the switches of each Ethernet fabric do that keeps VPCs apart.
+    """Yield the configuration of the switches of each Ethernet fabric that isolates VPCs.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     for fabric in environment.region.fabrics:
         if fabric.roce is None:

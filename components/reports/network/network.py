@@ -1,4 +1,4 @@
-"""What network a region is to its tenants: who has which prefix and number, where, and what is left of each range."""
+"""Tenant networks of a region: prefixes and numbers by owner, their location, and the rest of each range."""
 
 from __future__ import annotations
 
@@ -33,57 +33,57 @@ class ClusterNetwork(Spec):
     guids: dict[str, str]
     """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
     rail_prefixes: dict[str, Network]
-    """Addresses of pods on rails, by RoCE fabric."""
+    """Prefixes of pods on rails, by RoCE fabric."""
     public_addresses: tuple[Address, ...]
     """Public addresses of VMs, in the order of the data."""
     api_name: str | None
-    """Name of the control plane's address; None where it has none."""
+    """DNS name of the control plane; None if it has none."""
     domain: str | None
-    """Domain in which VMs and Services have names; None where nobody writes them."""
+    """DNS domain of VMs and Services; None if no records are written."""
 
 
 class DpuShare(Spec):
-    """What one DPU cluster has of a VPC."""
+    """Part of a VPC in one DPU cluster."""
 
     dpu_cluster: str
     hosts: int
-    """Hosts of the VPC whose DPUs the cluster runs."""
+    """Hosts of the VPC whose DPUs the cluster manages."""
     links: tuple[str, ...]
-    """Links to hosts that the cluster gives out, counted from 0 in the prefix for hosts, or in another that
-    they name; empty where it gives all."""
+    """Links to hosts that the cluster assigns, counted from 0 in the prefix for hosts, or in another that they name;
+    empty if it assigns all."""
 
 
 class VpcNetwork(Spec):
-    """A VPC: its numbers, and where it is."""
+    """A VPC with its numbers and location."""
 
     vpc: str
     tenant: str
     isolation: Isolation
     vni: int | None
-    """VNI of the VPC's routes; None where no EVPN tells VPCs apart."""
+    """VNI of the VPC's routes; None without EVPN."""
     route_target: str | None
-    """Route target of the VPC's routes, ``<ASN>:<number>``; None where there is no EVPN."""
+    """Route target of the VPC's routes, ``<ASN>:<number>``; None without EVPN."""
     prefixes: dict[str, Network]
     """Prefixes of hosts, pods, services and load balancers."""
     prefixes_ipv6: dict[str, Network6]
-    """Prefixes of pods and services where it has IPv6, too; empty where it has IPv4 alone."""
+    """IPv6 prefixes of pods and services; empty with IPv4 only."""
     egress: Egress
     ingress: Ingress
     denied: tuple[Network, ...]
-    """Networks that the data deny to it, those of all VPCs first."""
+    """Denied networks, those of all VPCs first."""
     security_group: str | None
-    """Group of rules that says what crosses its edge; None where nothing bounds it."""
+    """Security group of the VPC's external traffic; None if it is not restricted."""
     peers: dict[str, str]
-    """Route targets of the VPCs that it is peered with, by tenant and name, ``TENANT/VPC``."""
+    """Route targets of the peers of the VPC, by tenant and name, ``TENANT/VPC``."""
     pkeys: dict[str, str]
     """Partition by InfiniBand fabric, in hex."""
     fabric_vnis: dict[str, int]
-    """VNI of the VPC's VRF by Ethernet fabric whose switches keep VPCs apart."""
+    """VNI of the VPC's VRF by Ethernet fabric whose switches isolate VPCs."""
     clusters: tuple[ClusterNetwork, ...]
     dpus: tuple[DpuShare, ...]
-    """Where the DPUs of its hosts are; empty where DPUs do not isolate the VPC."""
+    """DPU clusters of its hosts; empty if DPUs do not isolate the VPC."""
     addresses: dict[str, Address]
-    """Address of each host that is given one, by host; the one before it is that of its DPU, and its gateway."""
+    """Configured address by host; the preceding address is that of its DPU, and its gateway."""
 
 
 class DpuShard(Spec):
@@ -95,46 +95,46 @@ class DpuShard(Spec):
     loopbacks: Network
     """Network of the VTEPs of its DPUs."""
     dpus: int
-    """DPUs of the inventory that it runs."""
+    """Number of DPUs of the inventory that it manages."""
 
 
 class RangeUse(Spec):
-    """A range of the address plan, and what is left of it."""
+    """A range of the address plan, with its free part."""
 
     range: str
     """Place in ``region.yaml``, such as ``networks.vni``."""
     written: str
-    """The range as it is written there."""
+    """The range as written there."""
     unit: str
-    """What is counted, such as ``addresses``."""
+    """Counted unit, such as ``addresses``."""
     given: int
-    """Numbers that somebody has."""
+    """Number of assigned numbers."""
     quarantined: int
-    """Numbers that somebody had, and that nobody gets before they are released."""
+    """Number of released numbers in quarantine, which are not assigned before their release."""
     reserved: int
-    """Numbers of the range that no tenant gets: ASNs of DPUs, and addresses of a network that no machine has."""
+    """Number of numbers that tenants never get: ASNs of DPUs, and network and broadcast addresses."""
     free: int
     largest: str | None
-    """Largest prefix that is still free; None where prefixes are not given, or none is left."""
+    """Largest free prefix; None if the range has no prefixes, or none is free."""
 
 
 class RegionNetwork(Spec):
-    """Everything that ``jacquard show ENV network`` says."""
+    """Report of ``jacquard show ENV network``."""
 
     schema_version: int = FORMAT
     environment: str
     networks: dict[str, Network]
-    """Networks of the region that tenants' numbers are not taken from, by name."""
+    """Networks of the region without tenants' numbers, by name."""
     vpcs: tuple[VpcNetwork, ...]
     dpu_clusters: tuple[DpuShard, ...]
     ranges: tuple[RangeUse, ...]
 
 
 def network(environment: Environment) -> RegionNetwork:
-    """Return the tenants' networks of ``environment`` by its data and lock files.
+    """Return the tenants' networks of ``environment`` from its data and lock files.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     plan = environment.region.networks
     shared = ("management", "bmc", "boot", "storage", "ovn")
@@ -191,7 +191,7 @@ def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNe
 
 
 def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
-    """Return how many hosts each VPC has in each DPU cluster."""
+    """Return the number of hosts of each VPC in each DPU cluster."""
     vpc_of, shard_of = vpc_of_host(environment), running_dpu(environment)
     places = ((vpc_of(host), shard_of(host)) for host in environment.hosts)
     return Counter((vpc, at) for vpc, at in places if vpc and at)
@@ -215,7 +215,7 @@ def _shards(environment: Environment) -> Iterator[DpuShard]:
 
 
 def _ranges(environment: Environment) -> Iterator[RangeUse]:
-    """Yield the ranges that numbers of tenants are taken from, fabrics last."""
+    """Yield the ranges of tenants' numbers, fabrics last."""
     given, freed = _taken(environment)
     for kind, parts in room(environment).items():
         path, text = written(environment, kind)
@@ -237,7 +237,7 @@ def _ranges(environment: Environment) -> Iterator[RangeUse]:
 
 
 def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind, list[Block]]]:
-    """Return the numbers that somebody has, and those in quarantine."""
+    """Return the assigned numbers, and those in quarantine."""
     lock = environment.allocations
     given: dict[Kind, list[Block]] = {}
     freed: dict[Kind, list[Block]] = {}
@@ -252,7 +252,7 @@ def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind
 
 
 def _within(block: Block, parts: tuple[Block, ...]) -> int:
-    """Return how many numbers of ``block`` lie in ``parts``: ranges may have been made smaller since."""
+    """Return how many numbers of ``block`` are in ``parts``, because ranges may have been reduced since."""
     return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
 
 

@@ -1,8 +1,8 @@
-"""Who must be in which partition of InfiniBand fabrics, by port: a contract with those who keep its manager (UFM).
+"""Members of each partition of InfiniBand fabrics, by port: a contract with the operators of the fabric manager (UFM).
 
-Nothing here speaks to UFM for ports of hosts. Ports of a host are all of one VPC, that of its cluster, so a port is in
-one partition, or in none but UFM's default one. A request is what UFM's REST API takes to enter ports:
-``POST /ufmRest/resources/pkeys`` (Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go,
+Jacquard does not configure ports of hosts in UFM. All ports of a host belong to one VPC, that of its cluster, so a port
+is in one partition, or in UFM's default one only. A request has the format of UFM's REST API to add ports: ``POST
+/ufmRest/resources/pkeys`` (Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go,
 NVIDIA/infra-controller:crates/ib-fabric/src/ib/ufmclient/mod.rs, NVIDIA's guide of UFM's REST API, PKey GUIDs).
 """
 
@@ -27,43 +27,43 @@ FORMAT = 1
 
 
 class MembersRequest(Spec):
-    """What enters ports in a partition at UFM, as its REST API takes it; what is there already stays."""
+    """Request that adds ports to a partition in UFM, in the format of its REST API; existing members stay."""
 
     pkey: str
     """Partition key in hexadecimal, such as ``0x10``, never that of the default partition, ``0x7fff``."""
     membership: Literal["full"] = "full"
-    """Full members hear each other."""
+    """Full members communicate with each other."""
     index0: Literal[True] = True
-    """Whether the key is the first of the port's table, by which jobs that choose none go."""
+    """Whether the key is the first of the port's table, which jobs use by default."""
     ip_over_ib: Literal[True] = True
-    """Whether IP runs over the partition."""
+    """Whether the partition carries IP over InfiniBand."""
     guids: tuple[str, ...]
     """GUIDs of ports, 16 hexadecimal digits each, in the order of the inventory."""
 
 
 class PartitionFunctions(Spec):
-    """Virtual functions of a cluster in a partition, which ib-kubernetes enters and takes out."""
+    """Virtual functions of a cluster in a partition, which ib-kubernetes adds and removes."""
 
     cluster: str
     guids: GuidRange
-    """GUIDs that they have, and no others: ib-kubernetes refuses any outside its range."""
+    """Range of their GUIDs: ib-kubernetes rejects any others."""
 
 
 class PartitionMembers(Spec):
-    """The partition of a VPC on a fabric."""
+    """Partition of a VPC on a fabric."""
 
     vpc: str
     tenant: str
     clusters: tuple[str, ...]
     """Clusters in the VPC with ports on the fabric."""
     request: MembersRequest
-    """All ports that must be members; whatever else is a member, and in no range of ``functions``, must go."""
+    """All required ports; any other member outside the ranges of ``functions`` must be removed."""
     hosts: dict[str, tuple[str, ...]]
-    """GUIDs in the request by host. Its cluster may claim the host, and no other one may."""
+    """GUIDs in the request by host. Only its cluster may claim the host."""
     functions: tuple[PartitionFunctions, ...]
-    """Members that come and go beside the ports."""
+    """Dynamic members in addition to the ports."""
     unknown: tuple[str, ...]
-    """Hosts with ports that must be members and whose GUIDs no inventory says."""
+    """Hosts with required ports whose GUIDs are not in the inventory."""
 
 
 class FabricPartitions(Spec):
@@ -72,30 +72,30 @@ class FabricPartitions(Spec):
     fabric: str
     halls: tuple[str, ...]
     pkeys: str
-    """Range of keys that are ours to fill and to empty; others are nobody's business here."""
+    """Range of keys that Jacquard assigns; others are out of scope."""
     partitions: tuple[PartitionMembers, ...]
     """Partitions of VPCs, in the order of the data."""
     nobody: dict[str, tuple[str, ...]]
-    """GUIDs by host of ports that are in none of them: nobody has the host, or its VPC has no partition here."""
+    """GUIDs by host of ports without partition: the host is free, or its VPC has no partition here."""
     freed: tuple[str, ...]
-    """Keys of partitions that nobody has any more, which must have no member."""
+    """Keys of released partitions, which must have no members."""
 
 
 class PartitionsContract(Spec):
-    """Everything that ``jacquard show ENV network --partitions`` says."""
+    """Report of ``jacquard show ENV network --partitions``."""
 
     schema_version: int = FORMAT
     environment: str
     fabrics: tuple[FabricPartitions, ...]
-    """InfiniBand fabrics of the region. Ports there are limited members of the default partition, beside what is said
-    of them here."""
+    """InfiniBand fabrics of the region. Ports there are limited members of the default partition, in addition to the
+    partitions here."""
 
 
 def partitions(environment: Environment) -> PartitionsContract:
-    """Return who must be in which partition of the InfiniBand fabrics of ``environment``.
+    """Return the members of each partition of the InfiniBand fabrics of ``environment``.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
     return PartitionsContract(
         environment=environment.name,
@@ -160,7 +160,7 @@ def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, lis
 
 
 def _known(hosts: Iterable[HostSpec]) -> dict[str, tuple[str, ...]]:
-    """Return the GUIDs of ports by host as UFM has them, without those that no inventory says."""
+    """Return the GUIDs of ports by host in UFM's format, without ports missing from the inventory."""
     return {host.host: tuple(guid.removeprefix("0x") for guid in host.port_guids) for host in hosts if host.port_guids}
 
 

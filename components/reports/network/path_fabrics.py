@@ -1,4 +1,4 @@
-"""Whether two ends hear each other on a fabric too, past all that filters the network of their VPCs."""
+"""Connectivity of two ends over a common fabric, which bypasses the filters of their VPCs' network."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from components.specs.base import Spec
 from components.specs.environment import Environment
 
 _ON_NODES = frozenset({"hosts", "pods"})
-"""Where ends are that ports of nodes may be given to."""
+"""Locations of ends whose nodes may provide ports."""
 
 
 class FabricEnds(Spec):
-    """A fabric that the VPCs of both ends are on, with the partition or VRF of each."""
+    """A fabric of the VPCs of both ends, with the partition or VRF of each."""
 
     fabric: str
     source: str
@@ -21,11 +21,11 @@ class FabricEnds(Spec):
     target: str
     """Partition or VRF of the target."""
     together: bool
-    """Whether both are the same, so that ports of the one hear those of the other whatever policies say."""
+    """Whether both are the same, so that their ports communicate regardless of policies."""
 
 
 def fabric_ends(environment: Environment, source: Endpoint, target: Endpoint) -> Iterator[FabricEnds]:
-    """Yield the fabrics on which ports may be given to both ends."""
+    """Yield the fabrics on which both ends may have ports."""
     if {source.where, target.where} <= _ON_NODES and source.vpc and target.vpc:
         there = _numbers(environment, target.vpc)
         for fabric, number in _numbers(environment, source.vpc).items():

@@ -1,4 +1,4 @@
-"""What policies of teams' namespaces say of a connection between one of their pods and another end."""
+"""Decisions of NetworkPolicies of teams' namespaces about a connection between one of their pods and another end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from components.specs.network.security_groups import Protocol
 
 
 class Walls:
-    """The namespaces of all teams of a region; those without policies have no say."""
+    """NetworkPolicies of the namespaces of all teams of a region; namespaces without policies allow everything."""
 
     def __init__(self, environment: Environment) -> None:
         networks = environment.region.networks
@@ -32,23 +32,23 @@ class Walls:
         }
 
     def leaves(self, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield what the policy of the source's namespace says."""
+        """Yield the decision of the policy of the source's namespace."""
         spec = self._closed(source)
         if spec is None:
             return
         if target.where == "api" and target.cluster == source.cluster:
             passes = asked in {ALL, Ports(protocol=Protocol.TCP, far=API_PORT)}
-            yield _verdict(spec, f"lets out to the cluster's API at port {API_PORT}", passes=passes)
+            yield _verdict(spec, f"permits egress to the cluster's API at port {API_PORT}", passes=passes)
         elif target.vpc == source.vpc:
             other = self._specs.get((target.cluster or "", target.namespace or ""))
             yield self._among(spec, source, target, None if other is None else other.admits)
         elif target.address.subnet_of(self._storage) and has_keys(self._clusters[source.cluster or ""], spec.name):
-            yield _verdict(spec, f"lets out to {self._storage}, since it has keys of a bucket", passes=True)
+            yield _verdict(spec, f"permits egress to {self._storage}, because it has keys of a bucket", passes=True)
         else:
             yield self._outside(spec, target, "egress", is_open=spec.egress is NamespaceEgress.PUBLIC)
 
     def enters(self, source: Endpoint, target: Endpoint) -> Iterator[Verdict]:
-        """Yield what the policy of the target's namespace says."""
+        """Yield the decision of the policy of the target's namespace."""
         spec = self._closed(target)
         if spec is None:
             return
@@ -64,22 +64,22 @@ class Walls:
     def _among(
         self, spec: NamespaceSpec, source: Endpoint, target: Endpoint, admitted: tuple[str, ...] | None
     ) -> Verdict:
-        """Return what holds between two ends of one VPC: ``admitted`` are those whom the target lets in."""
+        """Return the decision between two ends of one VPC; ``admitted`` are the namespaces that the target admits."""
         if source.cluster and target.cluster and source.cluster != target.cluster:
-            return _verdict(spec, "pods of another cluster, whom no policy knows by their namespace", passes=False)
+            return _verdict(spec, "pods of another cluster, which policies cannot select by namespace", passes=False)
         if source.namespace is not None and source.namespace == target.namespace:
             return _verdict(spec, "pods of one namespace reach each other", passes=True)
         if target.where == "hosts" or source.where == "hosts":
-            return _verdict(spec, "no node but the one that a pod runs on, which reaches the pod", passes=False)
+            return _verdict(spec, "only the node of the pod reaches it", passes=False)
         if source.namespace is not None and source.namespace in (admitted or ()):
             return _verdict(spec, f"{target.namespace} admits {source.namespace}", passes=True)
-        whom = f"{target.namespace} does not admit it" if target.namespace else "no namespace that admits it is meant"
+        whom = f"{target.namespace} does not admit it" if target.namespace else "no namespace admits it"
         return _verdict(spec, whom, passes=False)
 
     def _outside(self, spec: NamespaceSpec, far: Endpoint, key: str, *, is_open: bool) -> Verdict:
         unseen = next((network for network in self._hidden if far.address.subnet_of(network)), None)
         if unseen is not None:
-            return _verdict(spec, f"{unseen}, which no tenant sees", passes=False)
+            return _verdict(spec, f"{unseen}, unreachable for tenants", passes=False)
         return _verdict(spec, f"{key}: {'public' if is_open else 'none'}", passes=is_open)
 
 

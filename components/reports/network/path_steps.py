@@ -1,4 +1,4 @@
-"""Decisions on the way of a packet: what decides, by which rule, and who keeps it."""
+"""Decisions on the path of a packet: device, rule, and owner of the rule."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from components.specs.base import Spec
 
 
 class Keeper(StrEnum):
-    """Who sees to a step."""
+    """Owner of a step."""
 
     RENDERED = "rendered"
-    """Objects that Jacquard renders see to it."""
+    """Objects that Jacquard renders."""
     BORDER = "border"
-    """Routers outside see to it, by their contract."""
+    """Border routers outside, by their contract."""
     NOBODY = "nobody"
-    """Nothing here decides, whatever the network in between may do."""
+    """No decision by Jacquard, regardless of the network in between."""
 
 
 class Way(StrEnum):
@@ -27,7 +27,7 @@ class Way(StrEnum):
 
 
 class Step(Spec):
-    """One decision on the way of a packet."""
+    """One decision on the path of a packet."""
 
     way: Way
     device: str
@@ -38,7 +38,7 @@ class Step(Spec):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One decision, before it is known on which way it is."""
+    """One decision, before its direction is known."""
 
     device: str
     rule: str

@@ -1,7 +1,7 @@
-"""May one end reach another: by which rule, over which devices, and who keeps it. Read from data; no device is asked.
+"""Reachability of one end from another: rules, devices and owners. Derived from data only; devices are not queried.
 
-A connection needs a way there and a way back. What filters on DPUs knows no connections, so that each way is judged by
-itself there; Kubernetes' policies, Kube-OVN and OVN let answers pass.
+A connection requires both directions. DPU filters are stateless, so each direction is evaluated separately there;
+Kubernetes NetworkPolicies, Kube-OVN and OVN let replies pass.
 """
 
 from __future__ import annotations
@@ -27,45 +27,45 @@ FORMAT = 1
 
 
 class Path(Spec):
-    """Everything that ``jacquard show ENV network --path A B`` says."""
+    """Report of ``jacquard show ENV network --path A B``."""
 
     schema_version: int = FORMAT
     environment: str
     source: Endpoint
     target: Endpoint
     reached: bool
-    """Whether every step lets packets pass, there and back."""
+    """Whether every step lets packets pass, in both directions."""
     decided_by: Step | None
-    """The step that stops them; None where nothing does."""
+    """The step that blocks them; None if none does."""
     steps: tuple[Step, ...]
-    """Steps in the order that packets take them, to the one that stops them."""
+    """Steps in packet order, up to the one that blocks them."""
     objects: dict[str, tuple[str, ...]]
-    """Objects that hold the rules of each VPC at the ends, as their kinds and names."""
+    """Objects that contain the rules of each VPC at the ends, as their kinds and names."""
     fabrics: tuple[FabricEnds, ...]
-    """Fabrics that both ends are on beside that, where no step of these is."""
+    """Fabrics that both ends share, where these steps do not apply."""
 
 
 class NoVpcError(LookupError):
-    """Neither end is in a VPC, so that nothing of Jacquard is between them; the text says so."""
+    """Neither end is in a VPC, so Jacquard controls nothing between them; the text says so."""
 
 
 def path(environment: Environment, source: str, target: str, port: str | None = None) -> Path:
-    """Return whether ``source`` may open a connection to ``target``; both as `endpoint` takes them.
+    """Return whether ``source`` may open a connection to ``target``; both in the format of `endpoint`.
 
-    ``port`` is as `ports` takes it; without it, it is one that no rule names.
+    ``port`` has the format of `ports`; without it, a port that no rule names is assumed.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        NoVpcError: nothing here is between the two.
-        UnknownEndError: one of them stands for nothing.
-        UnknownPortError: nothing is written like ``port``.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
+        NoVpcError: Jacquard controls nothing between the two.
+        UnknownEndError: one of them does not exist.
+        UnknownPortError: ``port`` has an invalid format.
     """
     asked = ALL if port is None else ports(port)
     return Region(environment).path(endpoint(environment, source), endpoint(environment, target), asked)
 
 
 class Region:
-    """The networks of a region, ready to be asked for many paths."""
+    """Networks of a region, prepared for many path queries."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._plan = environment, environment.region.networks
@@ -80,10 +80,10 @@ class Region:
         """Return whether ``source`` may open a connection to ``target``: to the far port of ``asked``.
 
         Raises:
-            NoVpcError: nothing here is between the two.
+            NoVpcError: Jacquard controls nothing between the two.
         """
         if source.vpc is None and target.vpc is None:
-            msg = f"neither {source.name} nor {target.name} is in a VPC, and nothing here is between others"
+            msg = f"neither {source.name} nor {target.name} is in a VPC, and Jacquard controls nothing between others"
             raise NoVpcError(msg)
         sender = self._sender(source)
         seen = self._seen(sender, target)
@@ -117,7 +117,7 @@ class Region:
         )
 
     def _sender(self, source: Endpoint) -> Endpoint:
-        """Return ``source`` as it sends: a VM with a public address has that of a pod, too."""
+        """Return ``source`` as sender: a VM with a public address also has that of a pod."""
         if source.where != PUBLIC or source.vpc is None:
             return source
         vms = self._placed[source.vpc].tenant.vms
@@ -125,7 +125,7 @@ class Region:
         return source.model_copy(update={"address": numbers.pods, "where": "pods"})
 
     def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
-        """Return the source as ``target`` sees it: one of nobody here where it got another address on the way."""
+        """Return the source as ``target`` sees it: without known owner if its address was translated."""
         if source.vpc is None or source.vpc == target.vpc or self._peer(source, target):
             return source
         border, isolation = self._border.get(source.vpc), BORDERS[self._vpcs[source.vpc].spec.isolation]
@@ -149,10 +149,10 @@ class Region:
         if target.vpc:
             yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target, asked.turned)
         if target.where == "api":
-            yield Verdict("management cluster", "policies open the API of a control plane to all but BMCs", passes=True)
+            yield Verdict("management cluster", "policies open the API server to all but BMCs", passes=True)
 
     def _back(self, target: Endpoint, seen: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield what answers meet where nothing remembers their connection: the way there, turned round, on DPUs."""
+        """Yield the steps of replies where filters are stateless: the forward path in reverse, on DPUs."""
         stateless = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
         if target.vpc and target.vpc == seen.vpc:
             if stateless:
@@ -169,10 +169,10 @@ class Region:
             yield from self._enters(self._vpcs[seen.vpc], target, seen, asked)
 
     def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield what filters packets of ``source`` in ``vpc``."""
+        """Yield the filters for packets of ``source`` in ``vpc``."""
         border, name = BORDERS[vpc.spec.isolation], vpc.spec.name
         if border.filters is Filter.NOTHING or (border.routed_inside and source.namespace):
-            return  # policies alone are those of namespace default, and each team's has its own
+            return  # policy-only VPCs have policies in namespace default; each team's namespace has separate ones
         if border.filters is Filter.PODS and source.where == "hosts":
             yield self._unfiltered(vpc)
             return
@@ -182,10 +182,10 @@ class Region:
         yield Verdict(device, words, rule.permits)
 
     def _receives(self, vpc: Vpc, source: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield what a security group lets in of ``source``: the rules for what hosts send, turned round."""
+        """Yield the packets of ``source`` that a security group allows in: rules for outgoing packets, in reverse."""
         if vpc.group is not None:
             rule = self._first_rule(vpc, source, asked)
-            words = f"{'lets in' if rule.permits else 'keeps out'} {about(rule)}: {why(vpc, rule, self._plan)}"
+            words = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
             yield Verdict(f"DPU of the host in {vpc.spec.name}", words, rule.permits)
 
     def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports) -> Rule:
@@ -193,12 +193,12 @@ class Region:
         return next(one for one in verdicts(reach(vpc, self._plan), apart=apart) if one.decides(other.address, asked))
 
     def _announced(self, target: Endpoint) -> bool:
-        """Tell whether ``target`` is in a route of its own VPC, as all but public addresses that stay out are."""
+        """Return whether a route of its VPC covers ``target``, as for all but public addresses outside."""
         border = self._border.get(target.vpc or "")
         return border is None or any(target.address.subnet_of(one.prefix) for one in border.accepts)
 
     def _peer(self, source: Endpoint, target: Endpoint) -> Peer | None:
-        """Return the peer of the VPC of ``source`` in which ``target`` has a route; None where it has none."""
+        """Return the peer of the VPC of ``source`` with a route to ``target``; None if there is none."""
         peers = self._vpcs[source.vpc].peers if source.vpc and self._announced(target) else ()
         return next((peer for peer in peers if peer.vpc == target.vpc), None)
 
@@ -208,7 +208,7 @@ class Region:
         yield Verdict(f"VPC {vpc.spec.name}", how, passes=True)
 
     def _crosses(self, vpc: Vpc, target: Endpoint) -> Iterator[Verdict]:
-        """Yield what leads packets out of ``vpc`` to ``target``."""
+        """Yield the steps that route packets out of ``vpc`` to ``target``."""
         border, name = self._border.get(vpc.spec.name), vpc.spec.name
         if border is not None:
             yield from self._by_border(border, target)
@@ -217,7 +217,7 @@ class Region:
             rule = f"egress: {vpc.spec.egress}: {'routed outside' if outside else 'no route'}, no network excepted"
             yield Verdict(f"logical router of {name}", rule, outside)
         else:
-            rule = f"{vpc.spec.isolation} has no route of its own: packets have addresses of nodes, or go as they are"
+            rule = f"{vpc.spec.isolation} has no separate routes: packets have addresses of nodes, or are unchanged"
             yield Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)
 
     def _by_border(self, border: BorderVpc, target: Endpoint) -> Iterator[Verdict]:
@@ -233,7 +233,7 @@ class Region:
         yield Verdict("border", rule, dropped is None, Keeper.BORDER)
 
     def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield what leads packets of ``source`` into ``vpc``, and filters them there."""
+        """Yield the steps that route packets of ``source`` into ``vpc`` and filter them there."""
         border, isolation = self._border.get(vpc.spec.name), BORDERS[vpc.spec.isolation]
         if border is not None:
             yield self._into(border, source, target)
@@ -241,16 +241,16 @@ class Region:
         elif isolation.filters is Filter.PODS and target.where == "hosts":
             yield self._unfiltered(vpc)
         elif isolation.routed_inside:
-            words = "leads there, if whoever runs it lets it"
+            words = "routes there, if its operator permits it"
             yield Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
             if target.namespace is None:
                 yield self._policy(vpc, source)
         else:
-            words = f"nobody outside has a route into {vpc.spec.isolation}"
+            words = f"no external network has a route into {vpc.spec.isolation}"
             yield Verdict(f"VPC {vpc.spec.name}", words, passes=False)
 
     def _unfiltered(self, vpc: Vpc) -> Verdict:
-        words = f"{vpc.spec.isolation} filters no host"
+        words = f"{vpc.spec.isolation} does not filter hosts"
         return Verdict(f"nodes of {vpc.spec.name}", words, passes=True, kept_by=Keeper.NOBODY)
 
     def _into(self, border: BorderVpc, source: Endpoint, target: Endpoint) -> Verdict:
@@ -268,7 +268,7 @@ class Region:
         return Verdict("border", words, passes=True, kept_by=Keeper.BORDER)
 
     def _policy(self, vpc: Vpc, source: Endpoint) -> Verdict:
-        """Return what the policy for namespace ``default`` says of who comes from outside."""
+        """Return the decision of the policy of namespace ``default`` about external senders."""
         allowed, device = reach(vpc, self._plan), f"nodes of {vpc.spec.name}"
         denied = next((one for one in allowed.deny if source.address.subnet_of(one)), None)
         if vpc.spec.ingress is Ingress.PUBLIC:

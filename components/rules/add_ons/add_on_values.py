@@ -1,4 +1,4 @@
-"""Values of add-ons that the data set: of an add-on that is there, offered by its release, of the right type."""
+"""Rules about values of add-ons in the data: the add-on is installed, its release offers the value, the type fits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEY = "add_on_values"
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Values of an add-on, where they are written, and the clusters that they are for."""
+    """Values of an add-on, with their file and path and the clusters they apply to."""
 
     name: str
     spec: AddOnValuesSpec
@@ -41,55 +41,57 @@ def _written(environment: Environment) -> Iterator[_Written]:
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report values of add-ons that are not declared, and in a cluster that does not have the add-on."""
+    """Report values for undeclared add-ons, and in clusters that do not have the add-on."""
     declared = [entry.name for entry in environment.add_ons.add_ons]
-    for one in _written(environment):
-        if one.name not in declared:
-            yield problem(environment, one.file, one.path, undeclared(one.name, declared, ADD_ONS))
-        elif one.file != REGION and not _with_add_on(environment, one):
-            text = f"sets nothing, since {one.here[0].cluster.name} does not have {one.name}; remove it"
-            yield problem(environment, one.file, one.path, text)
+    for written in _written(environment):
+        if written.name not in declared:
+            yield problem(environment, written.file, written.path, undeclared(written.name, declared, ADD_ONS))
+        elif written.file != REGION and not _with_add_on(environment, written):
+            text = f"has no effect, because {written.here[0].cluster.name} does not have {written.name}; remove it"
+            yield problem(environment, written.file, written.path, text)
 
 
 def offered(environment: Environment) -> Iterator[Problem]:
-    """Report values that a release does not offer, that the library keeps to itself, or of another type."""
-    for one in _written(environment):
-        releases = tuple(_releases(environment, one))
-        for path, value in one.spec.values.items():
+    """Report values that a release does not offer, that the library reserves, or that have another type."""
+    for written in _written(environment):
+        releases = tuple(_releases(environment, written))
+        for path, value in written.spec.values.items():
             text = next((text for chart in releases if (text := objection(environment, chart, path, value))), "")
             if text:
-                yield problem(environment, one.file, (*one.path, "values", path), text)
+                yield problem(environment, written.file, (*written.path, "values", path), text)
 
 
 def tunable(environment: Environment) -> Iterator[Problem]:
-    """Report values that the catalogue lets the data set and the library keeps to itself, or inside each other."""
+    """Report tunable values in the catalogue that the library reserves, or of which one contains the other."""
     for index, chart in enumerate(environment.versions.charts):
         at = ("charts", index, "tunable")
         for path in chart.tunable:
             if why := why_kept(chart.name, path):
                 yield problem(environment, VERSIONS, (*at, path), f"is kept by the library: {why}; remove it")
         if pair := within_each_other(chart.tunable):
-            yield problem(environment, VERSIONS, at, f"{pair}: the one is inside the other; remove one of the two")
+            yield problem(environment, VERSIONS, at, f"{pair}: one contains the other; remove one of the two")
 
 
-def _with_add_on(environment: Environment, one: _Written) -> list[PlacedCluster]:
-    return [placed for placed in one.here if any(entry.name == one.name for entry in add_ons(environment, placed))]
+def _with_add_on(environment: Environment, written: _Written) -> list[PlacedCluster]:
+    return [
+        placed for placed in written.here if any(entry.name == written.name for entry in add_ons(environment, placed))
+    ]
 
 
-def _releases(environment: Environment, one: _Written) -> Iterable[Chart]:
-    """Return the releases that values are for, each once: those of its clusters, or what one more would get."""
-    entry = next((entry for entry in environment.add_ons.add_ons if entry.name == one.name), None)
+def _releases(environment: Environment, written: _Written) -> Iterable[Chart]:
+    """Return the distinct releases that values apply to: those of the clusters, or that of a new cluster."""
+    entry = next((entry for entry in environment.add_ons.add_ons if entry.name == written.name), None)
     if entry is None:
         return ()
     versions, pins = environment.versions, environment.image_pins
     usual = versions.installed(environment.region.image_channel).get(entry.chart)
-    found: dict[str, Chart | None] = {}
-    for placed in _with_add_on(environment, one):
+    releases: dict[str, Chart | None] = {}
+    for placed in _with_add_on(environment, written):
         intent = pins.chart_intents.get(pins.charts.get(chart_key(entry.chart, placed.cluster.name), ""))
         release = versions.release_of(intent.chart, intent.version) if intent else usual
-        found.setdefault(release.version if release else "", release)
-    return [release for release in found.values() or (usual,) if release]
+        releases.setdefault(release.version if release else "", release)
+    return [release for release in releases.values() or (usual,) if release]
 
 
 RULES = (references, offered, tunable)
-"""Rules about values that the data set of add-ons."""
+"""Rules about values of add-ons in the data."""

@@ -1,4 +1,4 @@
-"""Add-ons: declared, complete with what they need, and on nodes that can run them."""
+"""Rules about add-ons: declared, complete with their dependencies, and on nodes that can run them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from components.specs.reading.problems import Problem, listed, one_of, suggestio
 
 
 def add_on_references(environment: Environment) -> Iterator[Problem]:
-    """Report charts and add-ons that are named in vain."""
+    """Report undeclared charts and add-ons."""
     charts = [chart.name for chart in environment.versions.charts]
     declared = [entry.name for entry in environment.add_ons.add_ons]
     for index, entry in enumerate(environment.add_ons.add_ons):
         if entry.name == DEFAULT:
-            text = f"'{DEFAULT}' stands for all default add-ons; call it otherwise"
+            text = f"'{DEFAULT}' is reserved for all default add-ons; rename it"
             yield problem(environment, ADD_ONS, ("add_ons", index, "name"), text)
         if entry.chart not in charts:
             text = f"'{entry.chart}' is not in charts of {VERSIONS}; add it there{suggestion(entry.chart, charts)}"
@@ -39,7 +39,7 @@ def add_on_references(environment: Environment) -> Iterator[Problem]:
 
 
 def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
-    """Yield the add-ons that a cluster names, each with its place in the cluster."""
+    """Yield the add-ons that a cluster names, each with its path within the cluster."""
     asked = placed.cluster.add_ons
     for at, name in enumerate(() if asked == DEFAULT else asked):
         if name != DEFAULT:
@@ -49,38 +49,38 @@ def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
 
 
 def without_in_vain(environment: Environment) -> Iterator[Problem]:
-    """Report reasons for going without add-ons that a cluster would not have, or has all the same."""
+    """Report entries of ``without_add_ons`` for add-ons that the cluster would not have, or has anyway."""
     declared = {entry.name for entry in environment.add_ons.add_ons}
     defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
     for placed in clusters(environment):
         for name in filter(declared.__contains__, placed.cluster.without_add_ons):
             why = ""
             if name in named(placed.cluster):
-                why = "add_ons names it all the same"
+                why = "add_ons lists it too"
             elif not takes_defaults(placed.cluster):
-                why = "add_ons lists all that the cluster has"
+                why = "add_ons is the complete list of the cluster"
             elif name not in defaults:
-                why = "it is no default add-on"
+                why = "it is not a default add-on"
             if why:
                 path = (*placed.path, "without_add_ons", name)
-                yield problem(environment, placed.file, path, f"leaves nothing out, since {why}; remove it")
+                yield problem(environment, placed.file, path, f"has no effect, because {why}; remove it")
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report clusters without a network for pods, and gifts that two add-ons bring."""
+    """Report clusters without a pod network, and capabilities that two add-ons provide."""
     for placed in clusters(environment):
         path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
         for gift in Gift:
-            givers = [entry.name for entry in chosen if entry.gives is gift]
-            if len(givers) > 1:
-                text = f"{listed(givers)} each give {gift}, and a cluster has one add-on for it; pick one"
+            providers = [entry.name for entry in chosen if entry.gives is gift]
+            if len(providers) > 1:
+                text = f"{listed(providers)} each provide {gift}, but a cluster has one add-on for it; pick one"
                 yield problem(environment, placed.file, path, text)
-        givers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
+        providers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
         other = _other_network(placed)
-        if givers and other:
-            text = f"{givers[0]} gives a network, and {other} brings one; leave {givers[0]} out"
+        if providers and other:
+            text = f"{providers[0]} provides a network, but {other} has one already; remove {providers[0]} from add_ons"
             yield problem(environment, placed.file, path, text)
-        if not givers and not other:
+        if not providers and not other:
             yield _no_network(environment, placed)
 
 
@@ -96,14 +96,14 @@ def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
     path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
     remedy = f"list {one_of(known)}" if known else _new(Gift.NETWORK)
     text = (
-        f"nothing gives pods of {placed.cluster.name} a network (CNI), so that no node ever gets ready, and each is"
-        f" rebooted and replaced as unhealthy; {remedy}, or name cni_seed"
+        f"no add-on provides a network (CNI) for pods of {placed.cluster.name}: no node becomes ready, and each is"
+        f" rebooted and replaced as unhealthy; {remedy}, or write cni_seed"
     )
     return problem(environment, placed.file, (*placed.path, *path), text)
 
 
 def add_on_cycles(environment: Environment) -> Iterator[Problem]:
-    """Report add-ons that need each other: none of them could be installed first."""
+    """Report add-ons with cyclic ``needs``: none of them could be installed first."""
     needs = {entry.name: set(entry.needs) for entry in environment.add_ons.add_ons}
     while done := [name for name in needs if not needs[name] & needs.keys() or not _needed(name, needs)]:
         for name in done:
@@ -111,7 +111,7 @@ def add_on_cycles(environment: Environment) -> Iterator[Problem]:
     for index, entry in enumerate(environment.add_ons.add_ons):
         waiting = [name for name in entry.needs if name in needs]
         if entry.name in needs:
-            text = f"{entry.name} waits for {listed(waiting)}, and that for it in turn; remove one of the needs"
+            text = f"{entry.name} waits for {listed(waiting)}, which in turn waits for it; remove one of the needs"
             yield problem(environment, ADD_ONS, ("add_ons", index, "needs"), text)
 
 
@@ -120,7 +120,7 @@ def _needed(name: str, needs: dict[str, set[str]]) -> bool:
 
 
 def add_on_needs(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that have an add-on without the ones it needs, or the GPUs or NVLink it is for."""
+    """Report clusters that have an add-on without its dependencies, or without the GPUs or NVLink it requires."""
     every = {entry.name: entry for entry in environment.add_ons.add_ons}
     for placed in clusters(environment):
         chosen = add_ons(environment, placed)
@@ -132,21 +132,21 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
             there = place(environment, ADD_ONS, ("add_ons", environment.add_ons.add_ons.index(entry)))
             missing = [name for name in entry.needs if name in every and name not in names]
             if missing:
-                text = f"{entry.name} needs {listed(missing)} ({there}), which the cluster does not have; list it, too"
+                text = f"{entry.name} needs {listed(missing)} ({there}), which the cluster does not have; list it too"
                 yield problem(environment, placed.file, path, text)
             if entry.gpu_only and not gpus:
-                text = f"{entry.name} is for nodes with GPUs ({there}), and no pool has any; remove it"
+                text = f"{entry.name} requires nodes with GPUs ({there}), but no pool has any; remove it"
                 yield problem(environment, placed.file, path, text)
             if entry.nvlink_only and not spans:
                 text = (
-                    f"{entry.name} is for instance types with GPUs and scale: rack ({there}), and no pool is of one;"
+                    f"{entry.name} requires instance types with GPUs and scale: rack ({there}), but no pool has one;"
                     " remove it"
                 )
                 yield problem(environment, placed.file, path, text)
 
 
 def compute_domains(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with compute domains whose Kubernetes serves no claims of devices by itself."""
+    """Report clusters with compute domains whose Kubernetes version does not serve device claims."""
     served = [version for version in environment.versions.kubernetes if not too_old(version, LEAST_KUBERNETES)]
     for placed in clusters(environment):
         if too_old(placed.cluster.version, LEAST_KUBERNETES) and offers_compute_domains(
@@ -154,55 +154,55 @@ def compute_domains(environment: Environment) -> Iterator[Problem]:
         ):
             remedy = f"pick {one_of(served)}" if served else f"add one to kubernetes of {VERSIONS}"
             text = (
-                f"NVIDIA's DRA driver, which gives {Gift.COMPUTE_DOMAINS}, needs {LEAST_KUBERNETES} or later, where"
-                f" resource.k8s.io/v1 is served; {remedy}"
+                f"NVIDIA's DRA driver, which provides {Gift.COMPUTE_DOMAINS}, requires {LEAST_KUBERNETES} or later,"
+                f" which serves resource.k8s.io/v1; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "version"), text)
 
 
 def load_balancers(environment: Environment) -> Iterator[Problem]:
-    """Report public addresses of VMs in clusters where nothing announces them."""
+    """Report public addresses of VMs in clusters where no add-on announces them."""
     for placed in clusters(environment):
         vms, remedy = placed.tenant.vms, _lacks(environment, placed, Gift.LOAD_BALANCERS)
         for at, machine in vms_of(placed.tenant) if vms and vms.cluster == placed.cluster.name else ():
             if machine.public_ip and remedy:
                 text = (
-                    f"no add-on of {placed.cluster.name} gives {Gift.LOAD_BALANCERS}, so nothing announces the address;"
-                    f" {remedy}"
+                    f"no add-on of {placed.cluster.name} provides {Gift.LOAD_BALANCERS}, so the address is not"
+                    f" announced; {remedy}"
                 )
                 yield problem(environment, placed.file, (*at, "public_ip"), text)
 
 
 def node_features(environment: Environment) -> Iterator[Problem]:
-    """Report clusters on InfiniBand or RoCE where nothing tells the Network Operator which nodes have adapters."""
+    """Report clusters on InfiniBand or RoCE where nodes with adapters are not labelled for the Network Operator."""
     for placed in clusters(environment):
         if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
             fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
             text = (
-                f"{placed.cluster.name} is on {fabric}, and no add-on gives {Gift.NODE_FEATURES}, by which the"
-                f" operator of its adapters finds them; {remedy}"
+                f"{placed.cluster.name} is on {fabric}, but no add-on provides {Gift.NODE_FEATURES}, which the Network"
+                f" Operator needs to find adapters; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "add_ons"), text)
 
 
 def shared_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report pools that share GPUs in clusters where nothing cuts them, or gives them to several pods."""
+    """Report pools with GPU sharing in clusters without an add-on that partitions or time-slices GPUs."""
     for placed in pools(environment):
         if placed.pool.gpu_sharing and (remedy := _lacks(environment, placed.placed_cluster, Gift.GPUS)):
-            text = f"no add-on of {placed.cluster.name} gives {Gift.GPUS}, so nothing shares them; {remedy}"
+            text = f"no add-on of {placed.cluster.name} provides {Gift.GPUS}, so they are not shared; {remedy}"
             yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
 
 def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
-    """Return how a cluster gets ``gift``; nothing when it has it."""
+    """Return how to add ``gift`` to a cluster; an empty string if it has it."""
     if any(entry.gives is gift for entry in add_ons(environment, placed)):
         return ""
-    givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
-    return f"list {one_of(givers)} in its add_ons" if givers else _new(gift)
+    providers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
+    return f"list {one_of(providers)} in its add_ons" if providers else _new(gift)
 
 
 def _new(gift: Gift) -> str:
-    return f"list one with gives: {gift} in {ADD_ONS}"
+    return f"add one with gives: {gift} to {ADD_ONS}"
 
 
 def _known(environment: Environment, placed: PlacedCluster) -> bool:
@@ -210,7 +210,7 @@ def _known(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def system_pools(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with add-ons and no nodes to run them on, and system pools that would waste GPUs."""
+    """Report clusters with add-ons but no nodes to run them on, and system pools with unused GPUs."""
     kinds = environment.instance_types.by_name
     for placed in clusters(environment):
         system = [(at, pool) for at, pool in enumerate(placed.cluster.pools) if pool.role is PoolRole.SYSTEM]
@@ -219,18 +219,18 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
             if kind and kind.gpu:
                 plain = [name for name, other in kinds.items() if not other.gpu]
                 remedy = f"pick {one_of(plain)}" if plain else f"add a type without any to {INSTANCE_TYPES}"
-                text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; {remedy}"
+                text = f"a system pool must not have GPUs, {kind.name} has {kind.gpu.count}; {remedy}"
                 yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
         if 0 < sum(wanted_nodes(environment, pool) for _, pool in system) < LEAST_SYSTEM_NODES:
             text = (
-                f"{placed.cluster.name} has one node of role system, and its DNS and add-ons are gone while that is"
-                f" replaced; write {LEAST_SYSTEM_NODES} or more"
+                f"{placed.cluster.name} has one node of role system, so its DNS and add-ons are unavailable while that"
+                f" node is replaced; write {LEAST_SYSTEM_NODES} or more"
             )
             yield problem(environment, placed.file, (*placed.path, "pools", system[0][0], "nodes"), text)
         chosen = add_ons(environment, placed)
         if chosen and not system and takes_defaults(placed.cluster):
             text = (
-                f"no pool has role system, and add-ons run there ({listed(entry.name for entry in chosen)}); add a pool"
-                " of CPU nodes with role: system, or list in add_ons those that may run among the tenant's jobs"
+                f"no pool has role system, which runs add-ons ({listed(entry.name for entry in chosen)}); add a pool of"
+                " CPU nodes with role: system, or list in add_ons the ones that may run beside the tenant's jobs"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)

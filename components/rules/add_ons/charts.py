@@ -1,4 +1,4 @@
-"""Charts in clusters of tenants: pinned to what the catalogue has, alike in all clusters unless a rollout is open."""
+"""Rules about charts in tenants' clusters: pinned to releases of the catalogue, and uniform except in a rollout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.reading.problems import FORM, Problem, listed, suggestion
 
 
 def canary_tenants(environment: Environment) -> Iterator[Problem]:
-    """Report canary tenants that are none: nobody would go first."""
+    """Report undeclared canary tenants."""
     declared = [tenant.tenant for tenant in environment.tenants]
     for index, tenant in enumerate(environment.region.chart_rollouts.canary_tenants):
         if tenant not in declared:
@@ -26,7 +26,7 @@ def canary_tenants(environment: Environment) -> Iterator[Problem]:
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report releases that clusters may not keep, and ones that are another under their version now."""
+    """Report pinned releases that clusters may not keep, and releases that changed under their version."""
     lock, rows = environment.image_pins, environment.versions.charts
     for key, name in lock.charts.items():
         intent, path = lock.chart_intents[name], ("charts", key)
@@ -49,7 +49,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
-    """Report charts of which clusters have different releases while no rollout is open, or others than its own."""
+    """Report charts whose releases differ between clusters while no rollout is open, or that an open rollout lacks."""
     lock = environment.image_pins
     if not lock.charts:
         return
@@ -66,11 +66,11 @@ def mixed(environment: Environment) -> Iterator[Problem]:
 
 
 def _unlike(environment: Environment, has: dict[str, ChartIntent]) -> Iterator[Problem]:
-    """Yield that two clusters have different releases."""
+    """Yield a problem if two clusters have different releases."""
     first = next(iter(has), "")
     other = next((key for key in has if has[key].name != has[first].name), None)
     if other is None or other not in environment.image_pins.charts:
-        return  # what has no pin yet is told as such
+        return  # a missing pin is reported by another rule
     promoted = charts_key(has[first].chart)
     newest = environment.versions.newest(has[first].chart, environment.region.image_channel)
     version = newest.version if newest else has[first].version
@@ -82,11 +82,11 @@ def _unlike(environment: Environment, has: dict[str, ChartIntent]) -> Iterator[P
 
 
 def _replaced(environment: Environment, key: str, now: ChartIntent, before: ChartIntent) -> Problem:
-    """Return that a cluster without a pin would get a release by an edit of the catalogue, ahead of its wave."""
+    """Return the problem of a cluster without a pin that an edit of the catalogue would upgrade ahead of its wave."""
     rows = environment.versions.charts
     path = ("charts", next(index for index, row in enumerate(rows) if row.name == now.chart), "version")
     text = (
-        f"{domain_of(key)} has no pin yet, and would go to {now.version} outside of the open rollout of {pool_of(key)};"
-        f" write {before.version} as it was here, and {now.version} as a row of its own below"
+        f"{domain_of(key)} has no pin yet and would get {now.version} outside the open rollout of {pool_of(key)};"
+        f" restore {before.version} here, and add {now.version} as a separate row below"
     )
     return problem(environment, VERSIONS, path, text)

@@ -1,4 +1,4 @@
-"""Repositories that clusters are handed over to: pods of the cluster reach them."""
+"""Rules about the repositories that Flux in tenants' clusters fetches: pods must reach them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from components.specs.reading.problems import Problem
 
 
 def repository_reachable(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs that let nothing out although pods of their cluster are to fetch a repository."""
+    """Report VPCs without egress whose cluster must fetch a repository."""
     border = environment.region.networks.border
     if border is not None and border.networks:
-        return  # where a mirror of the repository may be
+        return  # a mirror of the repository may be there
     for placed in clusters(environment):
         vpc = placed.vpc
         if placed.cluster.flux and vpc is not None and vpc.egress is Egress.NONE:
             there = place(environment, placed.file, (*placed.path, "flux"))
             text = (
-                f"pods of VPC {vpc.name} reach nothing outside, and those of {placed.cluster.name} fetch a"
-                f" repository ({there}); write public"
+                f"pods of VPC {vpc.name} have no egress, but {placed.cluster.name} must fetch a repository ({there});"
+                " write public"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "egress"), text)

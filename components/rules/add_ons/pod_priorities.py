@@ -1,4 +1,4 @@
-"""Priorities of pods: declared, and one of them the default at most."""
+"""Rules about pod priorities: declared, and at most one default."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from components.specs.reading.problems import Problem
 
 
 def listed_priorities(environment: Environment) -> Iterator[Problem]:
-    """Report priorities that a cluster lists and the catalogue has not."""
-    declared = [one.name for one in environment.add_ons.pod_priorities]
+    """Report pod priorities of a cluster that the catalogue does not have."""
+    declared = [priority.name for priority in environment.add_ons.pod_priorities]
     for placed in clusters(environment):
         for at, name in enumerate(placed.cluster.pod_priorities):
             if name not in declared:
@@ -22,8 +22,8 @@ def listed_priorities(environment: Environment) -> Iterator[Problem]:
 
 
 def one_default(environment: Environment) -> Iterator[Problem]:
-    """Report further priorities that pods without one would get: an API server refuses the second."""
-    rows = [(at, one.name) for at, one in enumerate(environment.add_ons.pod_priorities) if one.default]
+    """Report further default priorities: the API server rejects a second one."""
+    rows = [(at, priority.name) for at, priority in enumerate(environment.add_ons.pod_priorities) if priority.default]
     for at, _ in rows[1:]:
-        text = f"{rows[0][1]} is the default already, and a pod that names no priority gets one; remove it"
+        text = f"{rows[0][1]} is the default already, and only one can be; remove it"
         yield problem(environment, ADD_ONS, ("pod_priorities", at, "default"), text)

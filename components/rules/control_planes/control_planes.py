@@ -1,4 +1,4 @@
-"""Control planes: what they may become from what they run, what their backend can do, and how a cluster ends."""
+"""Rules about control planes: version steps, backend features, immutable fields of clusters, removal of clusters."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from components.specs.reading.problems import Problem, listed
 
 _DEDICATED = f"control_planes.{DEDICATED}"
 _KEPT = {
-    "vpc": "pods and services of a cluster keep the prefixes they were made with",
-    "service_domain": "backends refuse another, and pods know each other by it",
+    "vpc": "pods and services of a cluster keep the prefixes they were created with",
+    "service_domain": "backends reject another, and pods address each other by it",
 }
-"""Fields that a cluster keeps for good, each with the reason."""
+"""Immutable fields of a cluster, each with the reason."""
 
 
 def steps(environment: Environment) -> Iterator[Problem]:
-    """Report versions that a control plane cannot go to from the one it runs."""
+    """Report version changes that a control plane cannot make from its running version."""
     pins, known = standing_pins(environment), environment.versions.kubernetes
     for placed in clusters(environment):
         pin, version = pins.get(placed.cluster.name), placed.cluster.version
         objection = version_objection(pin.version, version, known) if pin and version in known else None
         if objection is not None:
-            text = f"{objection} (it runs what {_pinned(environment, placed)} says)"
+            text = f"{objection} (running version: {_pinned(environment, placed)})"
             yield problem(environment, placed.file, (*placed.path, "version"), text)
 
 
 def backend_versions(environment: Environment) -> Iterator[Problem]:
-    """Report versions that the region's backend does not know: it would refuse the control plane."""
+    """Report versions that the region's backend does not support: it would reject the control plane."""
     for placed in clusters(environment):
         objection = backend_objection(environment, placed.cluster.version)
         if objection is not None:
@@ -45,7 +45,7 @@ def backend_versions(environment: Environment) -> Iterator[Problem]:
 
 
 def migrations(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that the state of a cluster cannot be moved to."""
+    """Report data stores that the state of a cluster cannot be migrated to."""
     for placed in clusters(environment):
         wish = placed.cluster.control_plane.data_store
         for objection in move_objections(environment, placed, wish) if wish != PLACED else ():
@@ -54,21 +54,21 @@ def migrations(environment: Environment) -> Iterator[Problem]:
 
 
 def data_stores_in_use(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that are gone from the data while they hold a cluster."""
+    """Report data stores that were removed from the data while they store a cluster's state."""
     region = environment.region.control_planes
     there = {store.name for store in region.data_stores} | ({DEDICATED} if region.dedicated else set())
     for name, pin in standing_pins(environment).items():
         if pin.data_store not in there:
             key = DEDICATED if pin.data_store == DEDICATED else "data_stores"
             text = (
-                f"'{pin.data_store}' holds the state of {name} and is no more in {REGION}; write it back to"
-                f" control_planes.{key}, and move the cluster first"
+                f"'{pin.data_store}' has the state of {name} but was removed from {REGION}; restore it in"
+                f" control_planes.{key}, and migrate the cluster first"
             )
             yield problem(environment, IMAGE_PINS, ("control_planes", name, "data_store"), text)
 
 
 def options(environment: Environment) -> Iterator[Problem]:
-    """Report options of control planes that the region's backend does not have."""
+    """Report control plane options that the region's backend does not support."""
     backend = environment.region.control_planes.backend
     there = place(environment, REGION, ("control_planes", "backend"))
     pins = standing_pins(environment)
@@ -78,13 +78,13 @@ def options(environment: Environment) -> Iterator[Problem]:
         store = pin.data_store if pin and wish.data_store == PLACED else wish.data_store
         if wish.events is Events.APART:
             if not CONTROL_PLANES[backend].keeps_events_apart:
-                text = f"{backend} ({there}) keeps events with everything else; write {Events.TOGETHER}"
+                text = f"{backend} ({there}) stores events with everything else; write {Events.TOGETHER}"
                 yield problem(environment, placed.file, (*path, "events"), text)
             elif store not in {DEDICATED, PLACED}:
                 apart = "" if environment.region.control_planes.dedicated else f" once {REGION} has {_DEDICATED}"
                 text = (
-                    f"'{store}' is shared, and only beside a data store of its own can a cluster keep events"
-                    f" apart; write events: {Events.TOGETHER}, or data_store: {DEDICATED}{apart}"
+                    f"'{store}' is shared, but separate events require a dedicated data store; write events:"
+                    f" {Events.TOGETHER}, or data_store: {DEDICATED}{apart}"
                 )
                 yield problem(environment, placed.file, (*path, "events"), text)
         if wish.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:
@@ -93,35 +93,35 @@ def options(environment: Environment) -> Iterator[Problem]:
 
 
 def node_ports(environment: Environment) -> Iterator[Problem]:
-    """Report ranges of node ports that lack ports which Services may have already."""
+    """Report node port ranges that drop ports which Services may already use."""
     for placed, old in _allocated(environment):
         new = placed.cluster.api_server.node_ports
         first, last = old.node_ports.first, old.node_ports.last
         if first < new.first or last > new.last:
             there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
             text = (
-                f"{new} lacks ports of {old.node_ports}, which Services may have ({there}), and the range may only"
-                f" grow; write {min(first, new.first)}-{max(last, new.last)}"
+                f"{new} lacks ports of {old.node_ports}, which Services may use ({there}); the range may only grow,"
+                f" write {min(first, new.first)}-{max(last, new.last)}"
             )
             yield problem(environment, placed.file, (*placed.path, "api_server", "node_ports"), text)
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report what may not change under a cluster while it lives: its VPC, the name of its services, its backends."""
+    """Report changes of immutable fields of a cluster: its VPC, its service domain, its backends."""
     yield from _backends_kept(environment)
     for placed, old in _allocated(environment):
         if placed.cluster.vpc not in {vpc.name for vpc in placed.tenant.vpcs}:
-            continue  # named in vain, which is told already
+            continue  # the undeclared VPC is reported by another rule
         there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
         for key, why in _KEPT.items():
             before, now = getattr(old, key), getattr(placed.cluster, key)
             if before not in {None, now}:
-                text = f"'{now}' instead of {before} ({there}): {why}; write {before}, or make a new cluster"
+                text = f"'{now}' instead of {before} ({there}): {why}; write {before}, or create a new cluster"
                 yield problem(environment, placed.file, (*placed.path, key), text)
 
 
 def _backends_kept(environment: Environment) -> Iterator[Problem]:
-    region, told = environment.region, set()
+    region, reported = environment.region, set()
     for placed, old in _allocated(environment):
         name = placed.cluster.name
         there = place(environment, ALLOCATIONS, ("clusters", name))
@@ -129,18 +129,18 @@ def _backends_kept(environment: Environment) -> Iterator[Problem]:
             ("control_planes", old.control_planes, region.control_planes.backend),
             ("bare_metal", old.bare_metal, region.bare_metal.backend),
         ):
-            if before in {None, now} or concept in told:
+            if before in {None, now} or concept in reported:
                 continue
-            told.add(concept)
+            reported.add(concept)
             text = (
-                f"'{now}' instead of {before}, which {name} was made with ({there}): no cluster moves to another"
-                f" backend; write {before}, and {now} in a new region"
+                f"'{now}' instead of {before}, which created {name} ({there}): clusters cannot move to another backend;"
+                f" write {before}, and {now} in a new region"
             )
             yield problem(environment, REGION, (concept, "backend"), text)
 
 
 def endings(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that left the data while nodes still run in them: a cluster ends in two steps."""
+    """Report clusters that were removed from the data while nodes run in them: removal takes two steps."""
     there = {(placed.tenant.tenant, placed.cluster.name) for placed in clusters(environment)}
     lock = environment.allocations
     nodes = Counter[str]()
@@ -149,7 +149,7 @@ def endings(environment: Environment) -> Iterator[Problem]:
     running = [name for name in lock.clusters if nodes[name]]
     if running and not environment.tenants:
         text = (
-            f"has no file, and {nodes.total()} nodes run in {listed(running)}"
+            f"has no file, but {nodes.total()} nodes run in {listed(running)}"
             f" ({place(environment, ALLOCATIONS, ('clusters',))}); restore the folder (git checkout)"
         )
         yield Problem("tenants", 0, "", text)
@@ -163,21 +163,21 @@ def _gone(environment: Environment, name: str, given: ClusterAllocation, nodes: 
     renamed = _renamed(environment, name, given)
     if renamed:
         text = (
-            f"{nodes} nodes run in {name} ({place(environment, ALLOCATIONS, ('clusters', name))}), and a cluster of"
-            f" another name is another cluster; write {name}, or add {renamed.cluster.name} beside it"
+            f"{nodes} nodes run in {name} ({place(environment, ALLOCATIONS, ('clusters', name))}), and clusters cannot"
+            f" be renamed; write {name}, or add {renamed.cluster.name} as a separate cluster"
         )
         return problem(environment, renamed.file, (*renamed.path, "name"), text)
     file = f"tenants/{given.tenant}.yaml"
     steps = f"jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
-    remedy = f"write it back with retire: true, then {steps}"
+    remedy = f"restore it with retire: true, then {steps}"
     if given.tenant not in {tenant.tenant for tenant in environment.tenants}:
-        remedy = f"get the file back with git checkout; to end the cluster say retire: true there, then {steps}"
-    text = f"{nodes} nodes run in {name}, which no {file} has any more; {remedy}"
+        remedy = f"restore the file with git checkout; to delete the cluster write retire: true there, then {steps}"
+    text = f"{nodes} nodes run in {name}, which was removed from {file}; {remedy}"
     return problem(environment, ALLOCATIONS, ("clusters", name), text)
 
 
 def _renamed(environment: Environment, name: str, given: ClusterAllocation) -> PlacedCluster | None:
-    """Return the cluster that was ``name`` before somebody gave it another one: new, in its VPC, with a pool of it."""
+    """Return the cluster that was called ``name`` before: new in the data, in the same VPC, with one of its pools."""
     lock = environment.allocations
     ran = {pool_of(group) for group in lock.groups if cluster_of(group) == name}
     for placed in clusters(environment):
@@ -189,7 +189,7 @@ def _renamed(environment: Environment, name: str, given: ClusterAllocation) -> P
 
 
 def _allocated(environment: Environment) -> Iterator[tuple[PlacedCluster, ClusterAllocation]]:
-    """Yield the clusters that are allocated already: another tenant's cluster of a name is another cluster."""
+    """Yield allocated clusters. A cluster of another tenant with the same name is a different cluster."""
     for placed in clusters(environment):
         old = environment.allocations.clusters.get(placed.cluster.name)
         if old is not None and old.tenant == placed.tenant.tenant:
@@ -201,4 +201,4 @@ def _pinned(environment: Environment, placed: PlacedCluster) -> str:
 
 
 RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, endings)
-"""Rules that compare what people write with what runs; data must fit before anything is allocated."""
+"""Rules that compare the data with the running control planes; an allocation requires that they pass."""

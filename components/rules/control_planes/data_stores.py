@@ -1,4 +1,4 @@
-"""Data stores: the one that DPUs need, who can make one, and what their names and images must be."""
+"""Rules about data stores: the one that DPUs require, who can create one, and limits of names and images."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of
 
 MAX_NAME_CHARACTERS = 40
-"""Most characters of a data store that is made: its CronJobs append ``-etcd-defrag``, and may have 52."""
+"""Maximum length of the name of a created data store: its CronJobs append ``-etcd-defrag``; their limit is 52."""
 _STORES = ("control_planes", "data_stores")
 
 
 def of_dpus(environment: Environment) -> Iterator[Problem]:
-    """Report DPUs without the data store that DPF asks for, and clusters of tenants that name it."""
+    """Report regions with DPUs that lack the data store required by DPF, and tenants' clusters that use it."""
     if not uses_dpf(environment):
         return
     region = environment.region.control_planes
@@ -33,20 +33,20 @@ def of_dpus(environment: Environment) -> Iterator[Problem]:
         if region.dedicated is None:
             example = f"{{name: {DPU_STORE}, storage_class: ..., max_clusters: {count}}}"
         text = (
-            f"none is called {DPU_STORE}, where DPF keeps the control planes of DPUs; without it no DPU joins; add"
-            f" a data store {example}"
+            f"{DPU_STORE} is missing, which DPF requires for the control planes of DPUs; without it no DPU joins; add a"
+            f" data store {example}"
         )
         yield problem(environment, REGION, _STORES if region.data_stores else _STORES[:1], text)
     pins = standing_pins(environment)
     for placed in clusters(environment):
         pin = pins.get(placed.cluster.name)
         if placed.cluster.control_plane.data_store == DPU_STORE and (pin is None or pin.data_store != DPU_STORE):
-            text = f"'{DPU_STORE}' is kept for the control planes of DPUs; name another data store, or leave it out"
+            text = f"'{DPU_STORE}' is reserved for the control planes of DPUs; write another data store, or omit it"
             yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
 
 
 def makers(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that the region's backend cannot make, and names too long for what is made of them."""
+    """Report data stores that the region's backend cannot create, and names too long for derived objects."""
     region = environment.region.control_planes
     kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
     there = place(environment, REGION, ("control_planes", "backend"))
@@ -55,20 +55,20 @@ def makers(environment: Environment) -> Iterator[Problem]:
             continue
         if store not in kept:
             text = (
-                f"'{store.name}' has no endpoints, and {region.backend} ({there}) makes no data store that clusters"
-                " share; write endpoints and secret of a database behind kine, or remove it for data_store: dedicated"
+                f"'{store.name}' has no endpoints, and {region.backend} ({there}) creates no shared data stores; write"
+                " endpoints and secret of a database behind kine, or remove it for data_store: dedicated"
             )
             yield problem(environment, REGION, (*_STORES, index), text)
         elif len(store.name) > MAX_NAME_CHARACTERS:
             text = (
-                f"'{store.name}' has {len(store.name)} characters, {MAX_NAME_CHARACTERS} are allowed, since its jobs"
-                " are called after it; shorten it"
+                f"'{store.name}' has {len(store.name)} characters, {MAX_NAME_CHARACTERS} are allowed, because its jobs"
+                " append to it; shorten it"
             )
             yield problem(environment, REGION, (*_STORES, index, "name"), text)
 
 
 def tools(environment: Environment) -> Iterator[Problem]:
-    """Report data stores without the images that defragment and save them."""
+    """Report data stores without the images for defragmentation and backups."""
     known = [tool.name for tool in environment.versions.tools]
     for path, spec in _made(environment):
         backup = spec.backup
@@ -77,12 +77,12 @@ def tools(environment: Environment) -> Iterator[Problem]:
             needed += [((*path, "backup"), name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL)]
         for there, name in needed:
             if name not in known:
-                text = f"needs '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+                text = f"requires '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
                 yield problem(environment, REGION, there, text)
 
 
 def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | DedicatedDataStoreSpec]]:
-    """Yield everything that says how an etcd is made, with its path."""
+    """Yield the specs of all created etcd clusters, with their paths."""
     region = environment.region.control_planes
     if region.dedicated is not None:
         yield ("control_planes", "dedicated"), region.dedicated
@@ -93,7 +93,10 @@ def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | 
 
 
 def storage_classes(environment: Environment) -> Iterator[Problem]:
-    """Report data stores on a class that the region does not make, where it makes those of the management cluster."""
+    """Report data stores with a storage class that the management cluster does not have.
+
+    Only in regions that create storage classes of the management cluster.
+    """
     classes = environment.region.storage
     made = [entry.name for entry in of_management(classes)]
     for path, name in _storage_classes(environment) if made else ():
@@ -102,18 +105,18 @@ def storage_classes(environment: Environment) -> Iterator[Problem]:
         places = {entry.name: index for index, entry in enumerate(classes)}
         if name in places:
             there = place(environment, REGION, ("storage", places[name]))
-            text = f"'{name}' is a class of tenants' clusters alone ({there}); pick {one_of(made)}"
+            text = f"'{name}' is a class of tenants' clusters only ({there}); pick {one_of(made)}"
         else:
             text = undeclared(name, made, "the classes of the management cluster")
         yield problem(environment, REGION, (*path, "storage_class"), text)
 
 
 def _storage_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
-    """Yield the classes of the management cluster that data stores name, with what names them."""
+    """Yield the storage classes of the management cluster that data stores use, with their paths."""
     for path, spec in _made(environment):
         if spec.storage_class is not None:
             yield path, spec.storage_class
 
 
 RULES = (of_dpus, makers, tools, storage_classes)
-"""Rules about data stores; data must fit before anything is allocated."""
+"""Rules about data stores; an allocation requires that they pass."""

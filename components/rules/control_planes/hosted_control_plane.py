@@ -1,4 +1,4 @@
-"""Clusters and pools: settings that contradict each other, the hardware or the backend."""
+"""Rules about settings of clusters and pools that contradict each other, the hardware or the backend."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.specs.reading.problems import Problem, listed, one_of
 from components.specs.region.region import RegionSpec
 
 AREA = "clusters"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 OUR_LABELS = (
     "node-restriction.kubernetes.io/pool",
@@ -24,15 +24,15 @@ OUR_LABELS = (
     "node-restriction.kubernetes.io/failure-domain",
     keys.NODE_ROLE,
 )
-"""Labels that the renderer of pools writes on every Node."""
+"""Labels that the pool renderer writes to every Node."""
 COMMANDS = (".cluster.x-k8s.io", ".metal3.io")
-"""Ends of domains whose annotations pause, delete, hold or remediate what they stand on."""
+"""Suffixes of annotation domains that pause, delete, block or remediate the annotated object."""
 QUORUMS = (1, 3, 5)
-"""Numbers of members that an etcd of k0smotron may have, which ``control_plane.replicas`` decides."""
+"""Allowed member counts of a k0smotron etcd, which follow from ``control_plane.replicas``."""
 
 
 def state_and_context(environment: Environment) -> Iterator[Problem]:
-    """Report an environment on real hardware that does not say where its state and its cluster are."""
+    """Report environments on real hardware without ``state`` or ``context``."""
     region: RegionSpec = environment.region
     if region.stage is Stage.REHEARSAL:
         return
@@ -43,7 +43,7 @@ def state_and_context(environment: Environment) -> Iterator[Problem]:
 
 
 def rollouts(environment: Environment) -> Iterator[Problem]:
-    """Report pools that could never take a new image, or only all at once."""
+    """Report pools that could never roll a new image, or only all nodes simultaneously."""
     for placed in pools(environment):
         amount, nodes = placed.pool.rollout.max_unavailable, wanted_nodes(environment, placed.pool)
         limit, path = limit_of(amount, nodes), (*placed.path, "rollout", "max_unavailable")
@@ -51,60 +51,60 @@ def rollouts(environment: Environment) -> Iterator[Problem]:
             text = f"{amount} would never replace a node; write at least 1"
             yield problem(environment, placed.file, path, text)
         elif limit >= nodes > 1:
-            text = f"{amount} would replace all {nodes} nodes at once; write at most {nodes - 1}"
+            text = f"{amount} would replace all {nodes} nodes simultaneously; write at most {nodes - 1}"
             yield problem(environment, placed.file, path, text)
 
 
 def pool_racks(environment: Environment) -> Iterator[Problem]:
-    """Report pools that count racks of an instance type that comes by the node."""
+    """Report pools with ``racks`` of an instance type that is allocated by node."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         if placed.pool.racks is not None and kind and kind.scale is not Scale.RACK:
             at = environment.instance_types.instance_types.index(kind)
             there = place(environment, INSTANCE_TYPES, ("instance_types", at))
             text = (
-                f"{kind.name} comes by the node, not by the rack ({there}); write nodes:"
+                f"{kind.name} is allocated by node, not by rack ({there}); write nodes:"
                 f" {placed.pool.racks * kind.nodes_per_rack} instead"
             )
             yield problem(environment, placed.file, (*placed.path, "racks"), text)
 
 
 def pool_labels(environment: Environment) -> Iterator[Problem]:
-    """Report labels of a pool that the platform writes itself."""
+    """Report pool labels that the platform writes itself."""
     for placed in pools(environment):
         for key in placed.pool.labels:
             if key in OUR_LABELS:
                 text = f"is written by the platform ({listed(OUR_LABELS)}); rename it"
                 yield problem(environment, placed.file, (*placed.path, "labels", key), text)
             if f"{NODE_DOMAIN}/{key}" in placed.pool.labels:
-                text = f"is what {NODE_DOMAIN}/{key} is too, which stands here as well; remove one"
+                text = f"becomes {NODE_DOMAIN}/{key}, which is listed here too; remove one"
                 yield problem(environment, placed.file, (*placed.path, "labels", key), text)
 
 
 def pool_annotations(environment: Environment) -> Iterator[Problem]:
-    """Report annotations by which controllers are told what to do: on a pool they would hold for each node for ever."""
+    """Report annotations that command controllers: on a pool they would apply to each node permanently."""
     for placed in pools(environment):
         for key in placed.pool.annotations:
             if f".{key.rpartition('/')[0]}".endswith(COMMANDS):
                 text = (
-                    "commands a controller, on each node of the pool and for as long as it stands here; remove it, and"
-                    " annotate the one Machine that is meant"
+                    "commands a controller on each node of the pool, permanently; remove it, and annotate the intended"
+                    " Machine instead"
                 )
                 yield problem(environment, placed.file, (*placed.path, "annotations", key), text)
 
 
 def canaries(environment: Environment) -> Iterator[Problem]:
-    """Report pools whose first wave would be the whole pool."""
+    """Report pools whose canary wave would be the whole pool."""
     for placed in pools(environment):
         canary, nodes = placed.pool.rollout.canary, wanted_nodes(environment, placed.pool)
         if canary and canary >= nodes:
-            text = f"{canary} of {nodes} nodes would leave none that keeps the old image meanwhile"
+            text = f"{canary} of {nodes} nodes would leave no node on the old image"
             text += f"; write at most {nodes - 1}" if nodes > 1 else "; write 0"
             yield problem(environment, placed.file, (*placed.path, "rollout", "canary"), text)
 
 
 def quorums(environment: Environment) -> Iterator[Problem]:
-    """Report data stores whose members could not agree, or of which an odd one would do as well."""
+    """Report data stores with an even number of members, or an invalid one for their endpoints or backend."""
     region = environment.region
     for index, store in enumerate(region.control_planes.data_stores):
         path = ("control_planes", "data_stores", index)
@@ -112,7 +112,7 @@ def quorums(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (*path, "members"), _even(store.members))
         count = len(store.endpoints)
         if store.given and count not in {1, store.members}:
-            text = f"{count} for {store.members} members; list each member, or the one address of all"
+            text = f"{count} for {store.members} members; list each member, or one shared address"
             yield problem(environment, REGION, (*path, "endpoints"), text)
     dedicated = region.control_planes.dedicated
     if dedicated and dedicated.members % 2 == 0:
@@ -123,20 +123,20 @@ def quorums(environment: Environment) -> Iterator[Problem]:
         replicas = placed.cluster.control_plane.replicas
         if placed.cluster.control_plane.data_store == DEDICATED and replicas not in QUORUMS:
             text = (
-                f"{replicas} is no size for the etcd that {region.control_planes.backend} makes with them; write"
+                f"{replicas} is not a valid size for the etcd that {region.control_planes.backend} creates; write"
                 f" {one_of(map(str, QUORUMS))}"
             )
             yield problem(environment, placed.file, (*placed.path, "control_plane", "replicas"), text)
 
 
 def endpoints(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that are one and the same etcd: each would count its own clusters only."""
+    """Report data stores with the same etcd endpoint: each would count only its own clusters."""
     first: dict[str, str] = {}
     for index, store in enumerate(environment.region.control_planes.data_stores):
         for at, endpoint in enumerate(store.endpoints):
             path = ("control_planes", "data_stores", index, "endpoints", at)
             if endpoint in first:
-                text = f"'{endpoint}' stands twice, first in {first[endpoint]}; remove one"
+                text = f"'{endpoint}' is duplicated, first in {first[endpoint]}; remove one"
                 yield problem(environment, REGION, path, text)
             first.setdefault(endpoint, place(environment, REGION, path))
 

@@ -1,4 +1,4 @@
-"""Bare-metal controllers: what they boot, where, and the hosts that no cluster has."""
+"""Rules about bare-metal controllers: what they can boot, from which networks, and free hosts."""
 
 from __future__ import annotations
 
@@ -23,41 +23,44 @@ _MAX_RACKS = 3
 
 
 def drivers(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs that the backend cannot speak to: IronCore knows Redfish only, at an address."""
+    """Report BMCs that the backend does not support: IronCore supports Redfish only, by IP address."""
     backend = environment.region.bare_metal.backend
     for host in environment.hosts if BARE_METAL[backend].redfish_only else ():
         bmc = parse_bmc(host.bmc)
         if bmc.is_ipmi:
-            text = f"{backend} speaks Redfish only; write the BMC as redfish+https://<address>/..."
+            text = f"{backend} supports Redfish only; write the BMC as redfish+https://<address>/..."
             yield host_problem(environment, host, "bmc", text)
         elif bmc.address is None:
-            text = f"{backend} takes no name of a BMC; write its IPv4 address"
+            text = f"{backend} does not accept hostnames of BMCs; write the IPv4 address"
             yield host_problem(environment, host, "bmc", text)
 
 
 def root_devices(environment: Environment) -> Iterator[Problem]:
-    """Report instance types of hosts under Metal3 that do not say which disk an image goes to: it would be /dev/sda."""
+    """Report instance types of hosts under Metal3 without ``root_device``: images would go to /dev/sda."""
     backend = environment.region.bare_metal.backend
     used = {host.instance_type for host in environment.hosts} if BootMode.DISK in BARE_METAL[backend].boots else set()
     for index, kind in enumerate(environment.instance_types.instance_types):
         if kind.name in used and kind.root_device is None:
             text = (
-                f"is required, since {backend} would write images of {kind.name} to /dev/sda, which may be no disk or"
-                f" another one; add {MODEL_TO_WRITE}"
+                f"is required, because {backend} would write images of {kind.name} to /dev/sda, which may be missing or"
+                f" the wrong disk; add {MODEL_TO_WRITE}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "root_device"), text)
 
 
 def bmc_certificates(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs whose certificates nobody could verify and nobody excepted, and exceptions for no host."""
+    """Report BMCs without verifiable certificate or exception, and exceptions that match no host."""
     metal, path = environment.region.bare_metal, ("bare_metal", "bmc_certificates")
     given = metal.bmc_certificates
     racks, kinds = ({getattr(host, key) for host in environment.hosts} for key in ("rack", "instance_type"))
-    for index, one in enumerate(given.unverified):
-        for key, named, there in (("racks", one.racks, racks), ("instance_types", one.instance_types, kinds)):
+    for index, exception in enumerate(given.unverified):
+        for key, named, there in (
+            ("racks", exception.racks, racks),
+            ("instance_types", exception.instance_types, kinds),
+        ):
             for at, name in enumerate(named):
                 if name not in there:
-                    text = f"no host is of '{name}'; remove it, or correct it{suggestion(name, there)}"
+                    text = f"no host matches '{name}'; remove or correct it{suggestion(name, there)}"
                     yield problem(environment, REGION, (*path, "unverified", index, key, at), text)
     if given.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
         return
@@ -69,71 +72,75 @@ def bmc_certificates(environment: Environment) -> Iterator[Problem]:
     }
     if asked:
         text = (
-            f"has nothing to verify BMCs of {listed(asked, _MAX_RACKS)} by, and Ironic registers no host there; add"
+            f"BMCs of {listed(asked, _MAX_RACKS)} cannot be verified, and Ironic registers no host there; add"
             " bmc_certificates: {authority: <Secret with ca.crt>}, or list racks under unverified with the reason"
         )
         yield problem(environment, REGION, path, text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:
-    """Report networks to boot from that are outside the one for that, where no tenant comes, or overlap."""
+    """Report boot networks outside ``networks.boot``, or that overlap."""
     boot, path = environment.region.networks.boot, ("networks", "boot")
     named = [
-        ((*PATH, index, "dhcp", "network"), one.dhcp.network)
-        for index, one in enumerate(environment.region.bare_metal.controllers)
-        if one.dhcp is not None
+        ((*PATH, index, "dhcp", "network"), controller.dhcp.network)
+        for index, controller in enumerate(environment.region.bare_metal.controllers)
+        if controller.dhcp is not None
     ]
     if boot is None and named:
         text = (
-            "is required where controllers lease addresses, since a host that boots must reach Ironic and nothing else"
-            f" of the region; add a network of its own that holds {listed(str(network) for _, network in named)}"
+            "is required where controllers lease addresses, because booting hosts must reach Ironic and nothing else in"
+            f" the region; add a separate network that contains {listed(str(network) for _, network in named)}"
         )
         yield problem(environment, REGION, path, text)
     for where, network in named:
         if boot is not None and not network.subnet_of(boot):
             text = f"{network} is not in networks.boot ({boot}, {place(environment, REGION, path)});"
-            yield problem(environment, REGION, where, f"{text} take a part of it, or widen it there")
+            yield problem(environment, REGION, where, f"{text} pick a subnet of it, or widen it there")
     for (other, taken), (where, network) in overlaps((*bounds(entry[1]), entry) for entry in named):
         text = (
-            f"{network} overlaps {taken} ({place(environment, REGION, other)}); two controllers would answer one host"
+            f"{network} overlaps {taken} ({place(environment, REGION, other)}); two controllers would answer the same"
+            " host"
         )
         yield problem(environment, REGION, where, f"{text}, move one")
 
 
 def boot_methods(environment: Environment) -> Iterator[Problem]:
-    """Report bare-metal controllers that cannot boot hosts they have; one of a region without shards takes media."""
+    """Report bare-metal controllers that cannot boot some of their hosts. A default controller boots media only."""
     metal = environment.region.bare_metal
     if not metal.controllers and metal.backend is BareMetalBackend.METAL3:
         racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
         if racks:
             text = (
-                f"has none that boots from the network, as hosts of {listed(racks, _MAX_RACKS)} do, and Metal3"
-                " registers none of them; list one with boot: network-boot, or write a driver with virtual media for"
+                f"no controller boots from the network, which hosts of {listed(racks, _MAX_RACKS)} require, and Metal3"
+                " registers none of them; add one with boot: network-boot, or write a driver with virtual media for"
                 " these"
             )
             yield problem(environment, REGION, PATH, text)
     methods = methods_of(environment, environment.allocations.hosts)
-    for index, one in enumerate(metal.controllers):
-        mine = {name for name, given in environment.allocations.clusters.items() if given.controller == one.name}
-        mine |= {""} if metal.free_hosts == one.name else set()
-        unfit = sorted(name for name in mine if not boots(one, methods[name]))
+    for index, controller in enumerate(metal.controllers):
+        mine = {name for name, given in environment.allocations.clusters.items() if given.controller == controller.name}
+        mine |= {""} if metal.free_hosts == controller.name else set()
+        unfit = sorted(name for name in mine if not boots(controller, methods[name]))
         if unfit:
             owners = listed(
                 f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" if name else "no cluster"
                 for name in unfit
             )
-            text = f"'{one.name}' boots by {one.boot}, but hosts of {owners} boot from the network; write network-boot,"
+            text = (
+                f"'{controller.name}' boots by {controller.boot}, but hosts of {owners} boot from the network; write"
+                " network-boot,"
+            )
             yield problem(
                 environment, REGION, (*PATH, index, "boot"), f"{text} or a driver with virtual media for these"
             )
 
 
 def free_hosts(environment: Environment) -> Iterator[Problem]:
-    """Report more hosts than their controller holds once those are counted that no cluster has."""
+    """Report controllers with more hosts than their limit when free hosts are included."""
     for index, budget in enumerate(budgets(environment)):
         if budget.free and budget.boot and budget.hosts > budget.limit:
             text = (
-                f"'{budget.name}' holds {budget.limit}, but has {budget.assigned} hosts of clusters and"
-                f" {budget.free} that no cluster has; name another in free_hosts, or add a controller for them"
+                f"'{budget.name}' has a limit of {budget.limit}, but {budget.assigned} hosts of clusters and"
+                f" {budget.free} free hosts; write another in free_hosts, or add a controller for them"
             )
             yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)

@@ -1,4 +1,4 @@
-"""Hosts: each is there once, in a hall and rack that exist, behind a BMC that can be reached."""
+"""Rules about hosts: each listed once, in a declared hall and rack, with a reachable BMC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, OUT_OF_
 from components.specs.reading.problems import Problem, listed, nearest, suggestion
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
-"""Columns that say which machine a host is, wherever it stands."""
+"""Columns that identify a machine regardless of its location."""
 _IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
     ("host",): getattr,
     ("boot_mac",): getattr,
@@ -27,19 +27,19 @@ _IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
     ("slot",): lambda host, _: (host.hall, host.rack, host.slot),
     ("dpu_bmc",): lambda host, _: None if host.dpu_bmc is None else int(host.dpu_bmc),
 }
-"""Marks that are there once, by the columns that hold them."""
+"""Unique identities of hosts, by the columns that contain them."""
 _GROUP_BIT = 1
-"""Bit of a MAC address's first byte that makes it an address of many ports (IEEE 802)."""
+"""Bit of the first byte of a MAC address that marks multicast addresses (IEEE 802)."""
 _MANY_ON_A_LEAF = 3
-"""Hosts of a rack from which on they tell which leaf switch the rack has."""
+"""Minimum number of hosts of a rack on one leaf switch from which another leaf looks like a typing error."""
 _MAX_RACKS = 3
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
-"""A name that ends in the number of a slot."""
+"""A host name that ends in the number of its slot."""
 _NO_MAC = "00:00:00:00:00:00"
 
 
 def host_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report identities and slots that stand twice, be it in other letters or for another driver."""
+    """Report duplicate identities and slots, regardless of case and BMC driver."""
     rows: list[tuple[str, DataPath]] = []
     for columns, identity in _IDENTITIES.items():
         marks = [identity(host, column) for host in environment.hosts for column in columns]
@@ -57,7 +57,7 @@ def host_duplicates(environment: Environment) -> Iterator[Problem]:
             got = _written(environment.hosts[row], column)
             before = _written(environment.hosts[there], columns[other_which])
             as_ = "" if got == before else f" as {before}"
-            text = f"{got} stands twice, first{as_} in {place(environment, *rows[there])}; correct one of the two"
+            text = f"{got} is duplicated, first{as_} in {place(environment, *rows[there])}; correct one of the two"
             file, path = rows[row]
             yield Problem(file, environment.positions.line(file, path), column, text)
 
@@ -72,7 +72,7 @@ def _written(host: HostSpec, column: str) -> str:
 
 
 def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
-    """Return file and row of each host: two of one name are at one place by name."""
+    """Return file and row of each host, because two hosts with one name cannot be located by name."""
     count: Counter[str] = Counter()  # every row is a host here: a file with a wrong row was not loaded
     rows: list[tuple[str, DataPath]] = []
     for host in environment.hosts:
@@ -83,7 +83,7 @@ def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
 
 
 def halls(environment: Environment) -> Iterator[Problem]:
-    """Report inventory of halls that no site has."""
+    """Report inventory files of halls that no site has."""
     declared = [hall for site in environment.region.sites for hall in site.halls]
     for hall in dict.fromkeys(host.hall for host in environment.hosts):
         if hall not in declared:
@@ -93,9 +93,9 @@ def halls(environment: Environment) -> Iterator[Problem]:
 
 
 def hall_files(environment: Environment) -> Iterator[Problem]:
-    """Report halls without their inventory: a file that is lost would only look like hosts that are gone.
+    """Report halls without inventory file: a lost file would look like removed hosts.
 
-    A hall that was renamed is told by `halls`.
+    `halls` reports a renamed hall.
     """
     declared = {hall for site in environment.region.sites for hall in site.halls}
     if any(host.hall not in declared for host in environment.hosts):
@@ -105,35 +105,36 @@ def hall_files(environment: Environment) -> Iterator[Problem]:
             file = inventory_file(hall)
             if not environment.positions.line(file):
                 text = (
-                    f"hall '{hall}' has no {file}; restore it (git checkout), begin it with its first line alone while"
+                    f"hall '{hall}' has no {file}; restore it (git checkout), create it with only its header line while"
                     " the hall is empty, or remove the hall here"
                 )
                 yield problem(environment, REGION, ("sites", index, "halls", at), text)
 
 
 def racks(environment: Environment) -> Iterator[Problem]:
-    """Report racks that stand in two halls, or hold others than hosts of their rack-scale type."""
+    """Report racks that are in two halls, or mix other types with a rack-scale type."""
     hall_of: dict[str, str] = {}
     whole: dict[str, str] = {}
     kinds = environment.instance_types.by_name
     for host in environment.hosts:
         if hall_of.setdefault(host.rack, host.hall) != host.hall:
             other = inventory_file(hall_of[host.rack])
-            text = f"'{host.rack}' is also a rack of {other}; a rack's name is unique in a region, rename one"
+            text = f"'{host.rack}' is also a rack of {other}; rack names are unique in a region, rename one"
             yield host_problem(environment, host, "rack", text)
         kind = kinds.get(host.instance_type)
         if kind is None:
             continue
         first = whole.setdefault(host.rack, kind.name)
         if first != kind.name and Scale.RACK in {kind.scale, kinds[first].scale}:
-            text = f"'{host.rack}' has {first} too, and a rack-scale type has its racks for itself; use another rack"
+            text = f"'{host.rack}' also has {first}, but a rack-scale type does not share racks; use another rack"
             yield host_problem(environment, host, "rack", text)
 
 
 def rack_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report racks with more hosts than their type allows: at a host, or at the type when that was lowered.
+    """Report racks with more hosts than their type allows, at the host or at the type if its limit was lowered.
 
-    It was when pools have more hosts of most of their racks than a rack may have: one that is added is nobody's yet.
+    The limit was lowered if pools have more hosts than allowed in most of their racks; a newly added host is in no
+    pool.
     """
     racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
     for host in environment.hosts:
@@ -147,7 +148,7 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
             first = next(iter(over.values()))[allowed]
             there = place(environment, inventory_file(first.hall), (first.host,))
             text = (
-                f"{allowed} in a rack, and {listed(over, _MAX_RACKS)} have up to {most} {kind.name} ({there}); write"
+                f"{allowed} in a rack, but {listed(over, _MAX_RACKS)} have up to {most} {kind.name} ({there}); write"
                 f" {most}, or move hosts to other racks first"
             )
             yield problem(environment, INSTANCE_TYPES, path, text)
@@ -159,18 +160,18 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
 
 
 def renamed_hosts(environment: Environment) -> Iterator[Problem]:
-    """Report a host that is called otherwise than when its pool got it, as its slot and the names beside it tell."""
+    """Report hosts that were renamed while allocated, recognised by slot and the numbering of the rack."""
     for name, host in renamed(environment).items():
         there = place(environment, ALLOCATIONS, ("hosts", name))
         text = (
             f"'{host.host}' has the slot of {name}, which is a host of {environment.allocations.hosts[name]} ({there})"
-            f" and gone from here; a host keeps its name while nodes may be on it, write {name}"
+            f" and missing here; a host keeps its name while nodes may run on it, write {name}"
         )
         yield host_problem(environment, host, "host", text)
 
 
 def renamed(environment: Environment) -> dict[str, HostSpec]:
-    """Return hosts of the lock file that are gone, each with the row that has its slot now under another name."""
+    """Return missing hosts of the lock file, each with the row that now has its slot under another name."""
     given = environment.allocations.hosts
     rows = {host.host for host in environment.hosts}
     gone = [(name, found) for name in given if name not in rows and (found := _NUMBERED.fullmatch(name))]
@@ -187,7 +188,7 @@ def renamed(environment: Environment) -> dict[str, HostSpec]:
 
 
 def leaves(environment: Environment) -> Iterator[Problem]:
-    """Report a leaf switch of one host alone, in a rack whose other hosts are all on one of nearly that name."""
+    """Report a leaf switch with a single host in a rack whose other hosts are all on a leaf with a similar name."""
     racks: dict[str, list[HostSpec]] = defaultdict(list)
     hosts_of = Counter(host.leaf for host in environment.hosts)
     for host in environment.hosts:
@@ -200,16 +201,16 @@ def leaves(environment: Environment) -> Iterator[Problem]:
         for host in hosts:
             if host.leaf != usual and hosts_of[host.leaf] == 1 and nearest(host.leaf, [usual]):
                 text = (
-                    f"'{host.leaf}' has this host alone, and the other {most} of rack {rack} are on {usual}; did you"
+                    f"'{host.leaf}' has only this host, but the other {most} of rack {rack} are on {usual}; did you"
                     f" mean '{usual}'?"
                 )
                 yield host_problem(environment, host, "leaf", text, host.host)
 
 
 def bmc_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs of hosts and DPUs outside the BMC network, or at one address.
+    """Report BMCs of hosts and DPUs outside the BMC network, or with duplicate addresses.
 
-    A name instead of an address is taken as it is.
+    Host names are not checked.
     """
     network = environment.region.networks.bmc
     first, last = bounds(network)
@@ -221,8 +222,8 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
         host, number = outside[0]
         there = place(environment, inventory_file(host.hall), (host.host,))
         text = (
-            f"{network} has none of the {len(found)} BMCs, such as {Address(number)} ({there}); write the network that"
-            " they are in"
+            f"{network} contains none of the {len(found)} BMCs, such as {Address(number)} ({there}); write the network"
+            " of the BMCs"
         )
         yield problem(environment, REGION, ("networks", "bmc"), text)
         return
@@ -236,35 +237,37 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
             yield host_problem(environment, host, column, text)
         if not first < number < last:
             address = Address(number)
-            rule = "is no machine's address in" if address in network else "is outside"
+            rule = "is not a host address in" if address in network else "is outside"
             there = place(environment, REGION, ("networks", "bmc"))
             text = f"{address} {rule} networks.bmc ({network}, {there}); correct the address"
             yield host_problem(environment, host, column, text)
 
 
 def bmc_logins(environment: Environment) -> Iterator[Problem]:
-    """Report BMC addresses with a login in them."""
+    """Report BMC addresses that contain credentials."""
     for host in environment.hosts:
         if parse_bmc(host.bmc).has_login:  # not shown: it may hold a password
-            text = f"carries a login; remove it and keep it in Secret {host.bmc_secret}"
+            text = f"contains credentials; remove them and store them in Secret {host.bmc_secret}"
             yield host_problem(environment, host, "bmc", text)
 
 
 def mac_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report MAC addresses that no port can have."""
+    """Report multicast and zero MAC addresses."""
     for host in environment.hosts:
         if int(host.boot_mac[:2], 16) & _GROUP_BIT:
-            text = f"'{host.boot_mac}' is the address of a group, no port has one; correct it"
+            text = f"'{host.boot_mac}' is a multicast MAC address; use the port's unicast address"
             yield host_problem(environment, host, "boot_mac", text)
         elif host.boot_mac == _NO_MAC:
-            yield host_problem(environment, host, "boot_mac", f"'{host.boot_mac}' is no port's address; correct it")
+            yield host_problem(
+                environment, host, "boot_mac", (f"'{host.boot_mac}' is not a valid MAC address of a port; correct it")
+            )
 
 
 def out_of_service(environment: Environment) -> Iterator[Problem]:
-    """Report hosts that are out of service and in no inventory."""
+    """Report out-of-service hosts that are in no inventory."""
     known = {host.host for host in environment.hosts}
     others = [host.host for host in environment.hosts if host.host not in environment.out_of_service]
     for name in environment.out_of_service:
         if name not in known:
-            text = f"'{name}' is in no inventory/hall-*.csv; remove it{suggestion(name, others)}"
+            text = f"'{name}' is not in any inventory/hall-*.csv; remove it{suggestion(name, others)}"
             yield problem(environment, OUT_OF_SERVICE, ("hosts", name), text)

@@ -1,4 +1,4 @@
-"""Networks that the data deny to VPCs: none that a VPC must reach, each once, and only where something filters."""
+"""Rules about denied networks of VPCs: none that a VPC must reach, no duplicates, only where packets are filtered."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _MAX_NAMES = 4
 
 
 def needed(environment: Environment) -> Iterator[Problem]:
-    """Report denied networks with something in them that VPCs must reach, since what is denied is denied first."""
+    """Report denied networks that overlap networks which VPCs must reach, because denials take precedence."""
     kept = list(_kept(environment))
     for file, path, network in _denied(environment):
         cut = [f"{dotted(at)} ({one}, {place(environment, REGION, at)})" for at, one in kept if one.overlaps(network)]
         if cut:
             text = (
-                f"{network} would cut VPCs off from {listed(cut, _MAX_NAMES)}; remove it, or write smaller networks"
-                " beside what is needed"
+                f"{network} would block VPCs from {listed(cut, _MAX_NAMES)}; remove it, or write smaller networks that"
+                " leave these out"
             )
             yield problem(environment, file, path, text)
 
 
 def nested(environment: Environment) -> Iterator[Problem]:
-    """Report denied networks inside a wider one of the same list: each is one rule more on every DPU, for nothing.
+    """Report denied networks inside a wider one of the same list: each adds a redundant rule to every DPU.
 
-    One that stands twice is told as that (`names`).
+    `names` reports duplicates.
     """
     lists: dict[tuple[str, DataPath], list[tuple[DataPath, Network]]] = {}
     for file, path, network in _denied(environment):
@@ -42,14 +42,14 @@ def nested(environment: Environment) -> Iterator[Problem]:
     for (file, _), listing in lists.items():
         for path, network in listing:
             wider = ((at, one) for at, one in listing if one != network and network.subnet_of(one))
-            if (found := max(wider, key=lambda item: item[1].num_addresses, default=None)) is not None:
-                at, one = found
-                text = f"{network} is in {one}, which is denied whole ({dotted(at)}, {place(environment, file, at)})"
+            if (narrowest := max(wider, key=lambda item: item[1].num_addresses, default=None)) is not None:
+                at, one = narrowest
+                text = f"{network} is in {one}, which is denied already ({dotted(at)}, {place(environment, file, at)})"
                 yield problem(environment, file, path, f"{text}; remove it")
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report networks denied to VPCs whose packets nothing filters."""
+    """Report denied networks of VPCs whose packets are not filtered."""
     able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].filters is Filter.HOSTS)
     reaching = list[str]()
     for tenant in environment.tenants:
@@ -59,19 +59,20 @@ def backends(environment: Environment) -> Iterator[Problem]:
             reaching.append(f"{vpc.name} ({vpc.isolation})")
             if vpc.deny:
                 text = (
-                    f"{vpc.isolation} routes all outside or nothing, and filters no network; remove it, or take {able}"
+                    f"{vpc.isolation} routes all egress or none, and filters no networks; remove it, or write"
+                    f" isolation: {able}"
                 )
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "deny"), text)
     if reaching and environment.region.networks.deny:
         text = (
-            f"no packet of {listed(reaching, _MAX_NAMES)} is filtered, and it would reach these networks; remove it, or"
-            f" take {able} there"
+            f"packets of {listed(reaching, _MAX_NAMES)} are not filtered and would reach these networks; remove it, or"
+            f" write isolation: {able} there"
         )
         yield problem(environment, REGION, ("networks", "deny"), text)
 
 
 def _denied(environment: Environment) -> Iterator[tuple[str, DataPath, Network]]:
-    """Yield what the data deny, with file and path."""
+    """Yield the denied networks of the data, with file and path."""
     for index, network in enumerate(environment.region.networks.deny):
         yield REGION, ("networks", "deny", index), network
     for tenant in environment.tenants:
@@ -81,14 +82,14 @@ def _denied(environment: Environment) -> Iterator[tuple[str, DataPath, Network]]
 
 
 def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
-    """Yield what VPCs must reach, with its path in ``region.yaml``: networks first, then single addresses."""
+    """Yield networks that VPCs must reach, with paths in ``region.yaml``: networks first, then single addresses."""
     region, plan = environment.region, environment.region.networks
     yield from ((("networks", key), getattr(plan, key)) for key in _NEEDED)
     yield from ((("networks", "public", index), one) for index, one in enumerate(plan.public))
     for index, one in enumerate(plan.border.networks if plan.border else ()):
         yield ("networks", "border", "networks", index), one
-    told = region.nodes.addresses
-    for key, addresses in (("dns", told.dns), ("ntp", told.ntp)) if told else ():
+    addresses_spec = region.nodes.addresses
+    for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):
             yield ("nodes", "addresses", key, index), Network(f"{address}/32")
     arrays = ((index, entry.endpoint) for index, entry in enumerate(region.storage) if isinstance(entry, VastClassSpec))

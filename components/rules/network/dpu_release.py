@@ -1,4 +1,4 @@
-"""Letting DPUs go: it needs an image, hosts of Metal3, and limits within those that hold for rolls of nodes."""
+"""Rules about releasing maintenance holds of DPUs: a tool image, Metal3 hosts, limits within those of node rolls."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ _PATH = ("dpus", "release")
 
 
 def needs(environment: Environment) -> Iterator[Problem]:
-    """Report DPUs that are to be let go without the image that does it, or on hosts whose power nobody can cycle."""
+    """Report a maintenance release of DPUs without its tool image, or on hosts whose power cannot be cycled."""
     if environment.region.dpus.release is None:
         return
     known, metal = [tool.name for tool in environment.versions.tools], environment.region.bare_metal.backend
     if TOOL not in known:
         text = (
-            f"needs '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there, or remove release"
+            f"requires '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there, or remove"
+            " release"
         )
         yield problem(environment, REGION, _PATH, text)
     if metal is not BareMetalBackend.METAL3:
         there = place(environment, REGION, ("bare_metal", "backend"))
-        text = f"power-cycles hosts of {BareMetalBackend.METAL3} alone, these are of {metal} ({there}); remove release"
+        text = f"power-cycles hosts of {BareMetalBackend.METAL3} only, these use {metal} ({there}); remove release"
         yield problem(environment, REGION, _PATH, text)
 
 
 def within_limits(environment: Environment) -> Iterator[Problem]:
-    """Report more hosts that may be away for their DPU's sake than may be away for a roll."""
+    """Report a higher limit of unavailable hosts for DPU maintenance than for node rolls."""
     release, limits = environment.region.dpus.release, environment.region.nodes.rollouts
     if release is None:
         return
@@ -49,7 +50,7 @@ def within_limits(environment: Environment) -> Iterator[Problem]:
     if domains is not None and release.max_away_per_vpc > domains:
         there = place(environment, REGION, ("nodes", "rollouts", NVLINK))
         text = (
-            f"{release.max_away_per_vpc} hosts may be of as many NVLink domains, {NVLINK} ({there}) allows {domains};"
+            f"{release.max_away_per_vpc} hosts may be in as many NVLink domains, {NVLINK} ({there}) allows {domains};"
             f" write {domains} or less, or raise that limit"
         )
         yield problem(environment, REGION, (*_PATH, "max_away_per_vpc"), text)

@@ -1,4 +1,4 @@
-"""DPU clusters: each DPU is in one that has room for it, and no two give out the same address."""
+"""Rules about DPU clusters: each DPU is in one with enough capacity, and no two clusters assign the same address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_RACKS_SHOWN = 5
 
 
 def served(environment: Environment) -> Iterator[Problem]:
-    """Report racks whose DPUs no DPU cluster runs, halls that no site has, and clusters that begin at one rack."""
+    """Report racks without DPU cluster, undeclared halls of DPU clusters, and clusters that start at the same rack."""
     clusters = environment.region.dpus.clusters
     halls = [hall for site in environment.region.sites for hall in site.halls]
     sites = place(environment, REGION, ("sites",))
@@ -37,7 +37,7 @@ def served(environment: Environment) -> Iterator[Problem]:
             if other != index:
                 there = place(environment, REGION, ("dpus", "clusters", other))
                 text = (
-                    f"begins at the same rack of hall {hall} as {clusters[other].name} ({there}); write the first rack"
+                    f"starts at the same rack of hall {hall} as {clusters[other].name} ({there}); write the first rack"
                     " of one of the two (from_rack), or list the halls of each"
                 )
                 yield problem(environment, REGION, ("dpus", "clusters", index), text)
@@ -46,20 +46,20 @@ def served(environment: Environment) -> Iterator[Problem]:
     racks = {host.rack for host in environment.hosts if clusters and running.of(host) is None}
     if racks:
         text = (
-            f"none runs the DPUs of racks {listed(naturally(racks), MAX_RACKS_SHOWN)}; add their hall to one, or a"
-            " cluster without from_rack"
+            f"no cluster manages the DPUs of racks {listed(naturally(racks), MAX_RACKS_SHOWN)}; add their hall to one,"
+            " or a cluster without from_rack"
         )
         yield problem(environment, REGION, ("dpus", "clusters"), text)
 
 
 def room(environment: Environment) -> Iterator[Problem]:
-    """Report more DPUs than a DPU cluster holds."""
+    """Report more DPUs than a DPU cluster can manage."""
     dpus = environment.region.dpus
     if not dpus.clusters:
         count = len(environment.hosts)
         if count > dpus.max_dpus:
             text = (
-                f"{count} DPUs are more than one DPU cluster holds (max_dpus {dpus.max_dpus}); list"
+                f"{count} DPUs exceed the limit of a DPU cluster (max_dpus {dpus.max_dpus}); list"
                 f" {-(-count // dpus.max_dpus)} or more clusters with the halls or racks of each"
             )
             yield problem(environment, REGION, ("dpus", "clusters"), text)
@@ -72,14 +72,14 @@ def room(environment: Environment) -> Iterator[Problem]:
         count = racks[cluster.name].total()
         if count > dpus.max_dpus:
             text = (
-                f"{cluster.name} has {count} DPUs, more than it holds (max_dpus {dpus.max_dpus}); let another begin at"
-                f" rack {_first_too_many(racks[cluster.name], dpus.max_dpus)} or before"
+                f"{cluster.name} has {count} DPUs, more than its limit (max_dpus {dpus.max_dpus}); start another"
+                f" cluster at rack {_first_too_many(racks[cluster.name], dpus.max_dpus)} or before"
             )
             yield problem(environment, REGION, ("dpus", "clusters", index), text)
 
 
 def _first_too_many(dpus: Counter[str], room: int) -> str:
-    """Return the first rack, in natural order, that a cluster with ``room`` has no room for."""
+    """Return the first rack, in natural order, beyond the capacity ``room`` of a cluster."""
     held = 0
     for rack in naturally(dpus):
         held += dpus[rack]
@@ -89,13 +89,13 @@ def _first_too_many(dpus: Counter[str], room: int) -> str:
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:
-    """Report loopbacks of DPU clusters that are too few, or another's."""
+    """Report loopback networks of DPU clusters that are too small, or overlap another's."""
     dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
     there = place(environment, REGION, ("networks", "dpu_loopbacks"))
     for index, cluster in enumerate(dpus.clusters):
         own, path = cluster.loopbacks, ("dpus", "clusters", index, "loopbacks")
         if not own.subnet_of(network):
-            text = f"{own} is outside networks.dpu_loopbacks ({network}, {there}); write a part of it"
+            text = f"{own} is outside networks.dpu_loopbacks ({network}, {there}); write a subnet of it"
             yield problem(environment, REGION, path, text)
         if own.num_addresses < dpus.max_dpus:
             text = (
@@ -104,12 +104,12 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, REGION, path, text)
     for other, index in overlaps((*bounds(cluster.loopbacks), index) for index, cluster in enumerate(dpus.clusters)):
-        text = f"{dpus.clusters[index].loopbacks} overlaps that of {_shown(environment, other)}; move one"
+        text = f"{dpus.clusters[index].loopbacks} overlaps the network of {_shown(environment, other)}; move one"
         yield problem(environment, REGION, ("dpus", "clusters", index, "loopbacks"), text)
 
 
 def _more_loopbacks(environment: Environment, own: IPv4Network) -> str:
-    """Return what to write where ``own`` has too few addresses: a wider part, if each DPU cluster can have one."""
+    """Return the remedy for a loopback network ``own`` that is too small: a wider one, if all DPU clusters fit."""
     dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
     length = own.max_prefixlen - (dpus.max_dpus - 1).bit_length()
     if len(dpus.clusters) <= 2 ** (length - network.prefixlen):
@@ -119,31 +119,33 @@ def _more_loopbacks(environment: Environment, own: IPv4Network) -> str:
 
 
 def router_ids(environment: Environment) -> Iterator[Problem]:
-    """Report DPU clusters whose addresses keepalived would take for one: all are on one network segment."""
+    """Report DPU clusters with equal ``virtual_router_id``: keepalived would confuse them on their network segment."""
     first: dict[int, int] = {}
     for index, cluster in enumerate(environment.region.dpus.clusters):
         other = first.setdefault(cluster.virtual_router_id, index)
         if other != index:
-            text = f"{cluster.virtual_router_id} is also that of {_shown(environment, other)}; pick another number"
+            text = (
+                f"{cluster.virtual_router_id} is also the number of {_shown(environment, other)}; pick another number"
+            )
             yield problem(environment, REGION, ("dpus", "clusters", index, "virtual_router_id"), text)
 
 
 def isolation(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN in a region with several DPU clusters, which nobody has shown to work."""
+    """Report VPCs on OVN in a region with several DPU clusters, which is untested."""
     clusters = environment.region.dpus.clusters
     there = place(environment, REGION, ("dpus", "clusters"))
     for tenant in environment.tenants if len(clusters) > 1 else ():
         for index, vpc in enumerate(tenant.vpcs):
             if BORDERS[vpc.isolation].ovn:
                 text = (
-                    f"{vpc.isolation} is for one DPU cluster, the region has {len(clusters)} ({there}); leave one,"
-                    " or write dpf-hbn where no node runs yet"
+                    f"{vpc.isolation} supports one DPU cluster, the region has {len(clusters)} ({there}); keep one, or"
+                    " write dpf-hbn where no node runs yet"
                 )
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
 
 
 def links(environment: Environment) -> Iterator[Problem]:
-    """Report links to hosts in the lock file that two DPU clusters would give out."""
+    """Report links to hosts in the lock file that two DPU clusters would assign."""
     nodes = running_nodes(environment)
     for name, vpc in environment.allocations.vpcs.items():
         entry: Entry = ("vpcs", name)

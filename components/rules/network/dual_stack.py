@@ -1,4 +1,4 @@
-"""IPv6 beside IPv4: where it is taken from, how much of it, what can give it to pods, and for how long."""
+"""Rules about IPv6 beside IPv4: its source, sizes, support for pods, and immutability."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SIZES = {
     # The API server takes 20 bits at most; fewer than 8 leave little.
     "services": (108, 120),
 }
-"""Lengths of the widest and the narrowest prefix, by what it is for."""
+"""Prefix lengths of the widest and the narrowest prefix, by use."""
 
 
 def usable(environment: Environment) -> Iterator[Problem]:
-    """Report a network for prefixes of IPv6 in which no machine has an address."""
+    """Report a network for IPv6 prefixes outside the usable ranges."""
     network = environment.region.networks.tenants_ipv6
     if network is not None and not any(network.subnet_of(Network6(one)) for one in _USABLE):
         within = " or ".join(f"{one} ({what})" for one, what in _USABLE.items())
@@ -36,26 +36,27 @@ def usable(environment: Environment) -> Iterator[Problem]:
 
 
 def given(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs that ask for IPv6 in a region that has none to give."""
+    """Report VPCs with IPv6 in a region without ``networks.tenants_ipv6``."""
     if environment.region.networks.tenants_ipv6 is None:
         for tenant in environment.tenants:
             for index, vpc in enumerate(tenant.vpcs):
                 if vpc.ipv6 is not None:
                     there = place(environment, REGION, ("networks",))
                     text = (
-                        f"needs networks.tenants_ipv6 ({there}); add it there, like fd42:7a1c:e500::/40, or remove it"
+                        f"requires networks.tenants_ipv6 ({there}); add it there, like fd42:7a1c:e500::/40, or remove"
+                        " it"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "ipv6"), text)
 
 
 def sizes(environment: Environment) -> Iterator[Problem]:
-    """Report sizes that Kubernetes does not take, and prefixes for pods that are too small for their cluster."""
+    """Report sizes that Kubernetes does not accept, and pod prefixes that are too small for their cluster."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for kind, (widest, narrowest) in _SIZES.items() if vpc.ipv6 else ():
                 size: int = getattr(vpc.ipv6, kind)
                 if not widest <= size <= narrowest:
-                    text = f"/{size} is no size for {kind} of IPv6; write one from /{widest} to /{narrowest}"
+                    text = f"/{size} is not a valid size for IPv6 {kind}; write one from /{widest} to /{narrowest}"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "ipv6", kind), text)
     for placed, path, ipv6 in _asking(environment):
         name, nodes = placed.cluster.name, most_nodes_of(environment, placed.cluster)
@@ -63,23 +64,23 @@ def sizes(environment: Environment) -> Iterator[Problem]:
         if room < nodes and ipv6.pods <= _SIZES["pods"][1]:
             wide = POD_PREFIX_PER_NODE_IPV6 - (nodes - 1).bit_length()
             each = f"a /{POD_PREFIX_PER_NODE_IPV6} each"
-            text = f"/{ipv6.pods} holds the pods of {room} nodes ({each}), {name} has {nodes}; write /{wide}"
+            text = f"/{ipv6.pods} fits the pods of {room} nodes ({each}), {name} has {nodes}; write /{wide}"
             yield problem(environment, placed.file, (*path, "pods"), text)
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report clusters whose network gives pods no address of IPv6 while their hosts have none."""
+    """Report clusters with IPv6 whose pod network supports IPv4 only."""
     for placed, path, _ in _asking(environment):
         if not takes_ipv6(environment, placed):
             text = (
-                f"the network of {placed.cluster.name} gives pods IPv4 alone; remove it, or have {listed(DUAL_STACK)}"
-                " for its network"
+                f"the network of {placed.cluster.name} supports IPv4 only; remove it, or use {listed(DUAL_STACK)} as"
+                " its network"
             )
             yield problem(environment, placed.file, path, text)
 
 
 def control_planes(environment: Environment) -> Iterator[Problem]:
-    """Report clusters whose control plane would be told of IPv4 alone."""
+    """Report clusters with IPv6 whose control plane would receive the IPv4 range only."""
     backend = environment.region.control_planes.backend
     last, found = CONTROL_PLANES[backend].one_family_until, environment.versions.cluster_api.releases.get(backend)
     if last is None or found is None or numbers(found) > numbers(last):
@@ -87,14 +88,14 @@ def control_planes(environment: Environment) -> Iterator[Problem]:
     there = place(environment, VERSIONS, (*PATH, backend))
     for placed, path, _ in _asking(environment):
         text = (
-            f"{backend} {found} ({there}) takes the first range of a cluster alone; remove it, or write a later release"
+            f"{backend} {found} ({there}) uses only the first range of a cluster; remove it, or write a later release"
             f" than {last} there"
         )
         yield problem(environment, placed.file, path, text)
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would get IPv6, or lose it, while they are there."""
+    """Report clusters that would gain or lose IPv6 while they exist."""
     lock = environment.allocations
     for placed in clusters(environment):
         old, name = lock.clusters.get(placed.cluster.name), placed.cluster.vpc
@@ -107,17 +108,17 @@ def kept(environment: Environment) -> Iterator[Problem]:
         has, wants = bool(vpc.of_cluster(placed.cluster.name).ipv6), spec.ipv6_of(placed.cluster.name) is not None
         if has != wants:
             there, path = place(environment, ALLOCATIONS, ("vpcs", name)), placed.vpc_path
-            what = "runs with IPv4 alone" if wants else f"runs with {listed(map(str, vpc.ipv6.values()))}, too"
+            what = "runs with IPv4 only" if wants else f"runs with {listed(map(str, vpc.ipv6.values()))}"
             remedy = "remove it" if wants else "write it back"
             text = (
-                f"{placed.cluster.name} {what} ({there}), and a cluster keeps its families; {remedy}, or move to a"
-                " new VPC with a new cluster"
+                f"{placed.cluster.name} {what} ({there}), and address families of a cluster are immutable; {remedy}, or"
+                " move to a new VPC with a new cluster"
             )
             yield problem(environment, placed.file, (*path, "ipv6") if wants else path, text)
 
 
 def _asking(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath, Ipv6Spec]]:
-    """Yield clusters that ask for IPv6, each with where that is written."""
+    """Yield clusters with IPv6, each with the path of the setting."""
     for placed in clusters(environment):
         ipv6 = placed.vpc.ipv6_of(placed.cluster.name) if placed.vpc else None
         if ipv6 is not None:

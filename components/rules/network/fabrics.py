@@ -1,4 +1,4 @@
-"""Fabrics: which halls they reach, how many hosts they carry, and who has a partition on them."""
+"""Rules about fabrics: reachable halls, host capacity, and partitions of VPCs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from components.specs.reading.problems import Problem, listed, one_of, suggestio
 _MAX_CLUSTERS = 3
 _NAMES = {FabricKind.INFINIBAND: "InfiniBand", FabricKind.ETHERNET: "RoCE"}
 MAX_PARTITIONS = 31
-"""Partitions that one tenant may have on one fabric (NICo's limit)."""
+"""Maximum number of partitions of a tenant on one fabric (NICo's limit)."""
 
 
 def fabric_references(environment: Environment) -> Iterator[Problem]:
-    """Report halls that a fabric reaches and no site has, and fabrics that a VPC cannot have a partition on."""
+    """Report undeclared halls of a fabric, and fabrics on which a VPC cannot have a partition."""
     halls = _halls(environment)
     sites = place(environment, REGION, ("sites",))
     for index, fabric in enumerate(environment.region.fabrics):
@@ -41,7 +41,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
             for at, name in enumerate(vpc.fabrics):
                 if name in partitioned:
                     continue
-                rule = "has no partitions, VPCs are told apart on it anyway" if name in fabrics else "is not declared"
+                rule = "has no partitions and isolates VPCs anyway" if name in fabrics else "is not declared"
                 text = (
                     f"'{name}' {rule} (infiniband and roce fabrics of {where}: {listed(partitioned)}); remove it"
                     f" or pick one{suggestion(name, partitioned)}"
@@ -50,7 +50,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
 
 
 def fabric_halls(environment: Environment) -> Iterator[Problem]:
-    """Report halls that two InfiniBand fabrics claim, or two with RoCE: a host is on one."""
+    """Report halls that two InfiniBand fabrics, or two RoCE fabrics, list: a host is on one of each kind."""
     first: dict[tuple[FabricKind, str], int] = {}
     for index, fabric in enumerate(environment.region.fabrics):
         for hall in reached(environment, fabric) if fabric.tells_apart else ():
@@ -58,8 +58,8 @@ def fabric_halls(environment: Environment) -> Iterator[Problem]:
             if other != index:
                 there = place(environment, REGION, ("fabrics", other))
                 text = (
-                    f"hall {hall} is also reached by {environment.region.fabrics[other].name} ({there}), a host is on"
-                    f" one {_NAMES[fabric.kind]} fabric; list the halls of each"
+                    f"hall {hall} is also reached by {environment.region.fabrics[other].name} ({there}), but a host is"
+                    f" on one {_NAMES[fabric.kind]} fabric; list the halls of each"
                 )
                 yield problem(environment, REGION, ("fabrics", index, "halls"), text)
 
@@ -72,14 +72,14 @@ def fabric_capacity(environment: Environment) -> Iterator[Problem]:
         count = sum(hosts[at] for at in hosts if at[0] in halls and (at[1] in on or not fabric.tells_apart))
         if count > fabric.max_hosts:
             text = (
-                f"{fabric.name} connects {fabric.max_hosts} hosts, halls {listed(halls)} have {count};"
-                " split the halls among fabrics, or raise it as far as there are ports"
+                f"{fabric.name} connects {fabric.max_hosts} hosts, halls {listed(halls)} have {count}; split the halls"
+                " among fabrics, or raise it up to the number of ports"
             )
             yield problem(environment, REGION, ("fabrics", index, "max_hosts"), text)
 
 
 def guid_ranges(environment: Environment) -> Iterator[Problem]:
-    """Report fabrics whose GUIDs overlap: a GUID belongs to one port in the world."""
+    """Report fabrics whose GUIDs overlap: a GUID identifies one port worldwide."""
     ranges = [
         (fabric.guids.first, fabric.guids.last, index)
         for index, fabric in enumerate(environment.region.fabrics)
@@ -88,12 +88,12 @@ def guid_ranges(environment: Environment) -> Iterator[Problem]:
     for other, index in overlaps(ranges):
         mine, theirs = (environment.region.fabrics[one] for one in (index, other))
         there = place(environment, REGION, ("fabrics", other, "guids"))
-        text = f"{mine.guids} overlaps those of {theirs.name} ({theirs.guids}, {there}); move one"
+        text = f"{mine.guids} overlaps the range of {theirs.name} ({theirs.guids}, {there}); move one"
         yield problem(environment, REGION, ("fabrics", index, "guids"), text)
 
 
 def partition_limit(environment: Environment) -> Iterator[Problem]:
-    """Report tenants with more partitions on an InfiniBand fabric than one may have."""
+    """Report tenants with more partitions on an InfiniBand fabric than allowed."""
     without = {fabric.name for fabric in environment.region.fabrics if fabric.kind is not FabricKind.INFINIBAND}
     for tenant in environment.tenants:
         used = Counter[str]()
@@ -106,7 +106,7 @@ def partition_limit(environment: Environment) -> Iterator[Problem]:
 
 
 def partitions(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with hosts on a fabric where their VPC has no partition or VRF: they would hear nobody."""
+    """Report clusters with hosts on a fabric where their VPC has no partition or VRF: the ports are unreachable."""
     fabric_of = {
         (hall, kind): fabric.name
         for fabric in environment.region.fabrics
@@ -125,14 +125,14 @@ def partitions(environment: Environment) -> Iterator[Problem]:
             if vpc is not None and name not in vpc.fabrics:
                 part = "partition" if fabrics[name].kind is FabricKind.INFINIBAND else "VRF"
                 text = (
-                    f"{placed.cluster.name} has {count} hosts on {name}, where the VPC has no {part};"
-                    f" write [{', '.join([*vpc.fabrics, name])}]"
+                    f"{placed.cluster.name} has {count} hosts on {name}, but the VPC has no {part} there; write"
+                    f" [{', '.join([*vpc.fabrics, name])}]"
                 )
                 yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
 
 def unreached(environment: Environment) -> Iterator[Problem]:
-    """Report halls on no InfiniBand fabric where clusters with partitions have hosts with ports."""
+    """Report halls without InfiniBand fabric where clusters with partitions have hosts with InfiniBand ports."""
     fabrics = [fabric for fabric in environment.region.fabrics if fabric.kind is FabricKind.INFINIBAND]
     halls = {hall for fabric in fabrics for hall in reached(environment, fabric)}
     ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
@@ -145,26 +145,26 @@ def unreached(environment: Environment) -> Iterator[Problem]:
     for hall, hosts in found.items():
         names = listed(hosts, _MAX_CLUSTERS)
         text = (
-            f"hall {hall} is on none with partitions, and {hosts.total()} hosts of {names} there are"
-            f" ({place(environment, ALLOCATIONS, ('clusters', next(iter(hosts))))}); list {hall} under halls of one"
+            f"hall {hall} is on no fabric with partitions, but has {hosts.total()} hosts of {names}"
+            f" ({place(environment, ALLOCATIONS, ('clusters', next(iter(hosts))))}); list {hall} in halls of one"
         )
         yield problem(environment, REGION, ("fabrics",), text)
 
 
 def one_fabric(environment: Environment) -> Iterator[Problem]:
-    """Report clusters on two InfiniBand fabrics: ib-kubernetes tells one fabric's manager of all pods of a cluster."""
+    """Report clusters on two InfiniBand fabrics: ib-kubernetes reports all pods of a cluster to one fabric manager."""
     for placed in clusters(environment):
         fabrics = [fabric.name for fabric in infiniband(environment, placed.vpc)]
         if len(fabrics) > 1 and connected(environment, placed):
             text = (
-                f"{placed.cluster.name} would be on {listed(fabrics)}, a cluster is on one InfiniBand fabric; make"
+                f"{placed.cluster.name} would be on {listed(fabrics)}, but a cluster uses one InfiniBand fabric; create"
                 " a VPC and a cluster for each"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
 
 def one_mode(environment: Environment) -> Iterator[Problem]:
-    """Report clusters where RDMA devices of some nodes on a fabric are exclusive: one attachment serves all nodes."""
+    """Report clusters with mixed exclusive and shared RDMA modes on a fabric: one attachment serves all nodes."""
     for placed in clusters(environment):
         handed = handed_out(environment, placed)
         kinds = {kind.name: kind for kind in handed if kind.port_use is PortUse.FUNCTIONS}
@@ -178,31 +178,31 @@ def one_mode(environment: Environment) -> Iterator[Problem]:
             if kind.rdma_exclusive != first.rdma_exclusive:
                 text = (
                     f"'{kind.name}' has rdma.exclusive: {str(kind.rdma_exclusive).lower()} ({INSTANCE_TYPES}), unlike"
-                    f" {first.name}, and pods of {placed.cluster.name} get ports of both by one network attachment;"
-                    " make a VPC and a cluster for each"
+                    f" {first.name}, but pods of {placed.cluster.name} get ports of both from one network attachment;"
+                    " create a VPC and a cluster for each"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
 
 
 def shared_ports(environment: Environment) -> Iterator[Problem]:
-    """Report shared ports in clusters with namespaces of teams: RDMA devices have no walls."""
+    """Report shared ports in clusters with namespaces of teams: shared RDMA devices have no isolation."""
     for placed in clusters(environment):
         kinds = {kind.name for kind in handed_out(environment, placed) if kind.port_use is PortUse.SHARED}
         if not kinds or not placed.cluster.namespaces:
             continue
-        walls = place(environment, placed.file, (*placed.path, "namespaces"))
+        namespaces = place(environment, placed.file, (*placed.path, "namespaces"))
         for index, pool in enumerate(placed.cluster.pools):
             if pool.instance_type in kinds:
                 text = (
                     f"pods of all namespaces get the same RDMA devices of '{pool.instance_type}' (rdma.ports: shared,"
-                    f" {INSTANCE_TYPES}), past the walls of namespaces ({walls}); take an instance type with other"
-                    " ports, or make a cluster for each team"
+                    f" {INSTANCE_TYPES}), which bypasses the isolation of namespaces ({namespaces}); use an instance"
+                    " type with other ports, or create a cluster for each team"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
 
 
 def adapters(environment: Environment) -> Iterator[Problem]:
-    """Report instance types on fabrics whose adapter is not known, and a region without the images for them."""
+    """Report instance types on fabrics with an unknown adapter model, and missing images for adapters."""
     used = {kind.name: placed for placed in clusters(environment) for kind in handed_out(environment, placed)}
     for index, kind in enumerate(environment.instance_types.instance_types):
         model = None if kind.nics is None else kind.nics.model
@@ -220,7 +220,7 @@ def adapters(environment: Environment) -> Iterator[Problem]:
     cut = any(used_kinds[name].cuts_roce for name in used)
     for name in (*(TOOLS if partitioned else (MULTUS,) if cut else ()), *plugins):
         if name not in known:
-            text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+            text = f"require '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, REGION, ("fabrics",), text)
 
 

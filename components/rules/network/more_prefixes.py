@@ -1,4 +1,4 @@
-"""Prefixes that VPCs have beside the first of their kind: what backends can use, and what stays once it is given."""
+"""Rules about additional prefixes of VPCs: supported by the backend, and immutable after allocation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SMALLEST = {
     PrefixKind.HOSTS: (POINT_TO_POINT, "a link to a host"),
     PrefixKind.PODS: (POD_PREFIX_PER_NODE, "the pods of a node"),
 }
-"""Length of the smallest prefix that is of any use, by kind, and what takes all of it."""
+"""Length of the smallest useful prefix by kind, and what uses all of it."""
 
 
 def sizes(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes that hold nothing of what they are for."""
+    """Report prefixes that are too small for their kind."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for at, more in enumerate(vpc.more_prefixes):
@@ -36,19 +36,20 @@ def sizes(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for hosts in VPCs whose hosts have no links to DPUs: nothing would give out their addresses."""
+    """Report prefixes for hosts in VPCs whose hosts have no links to DPUs, so that the addresses are unused."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for at, more in enumerate(vpc.more_prefixes):
                 if more.kind is PrefixKind.HOSTS and not BORDERS[vpc.isolation].link_per_host:
                     text = (
-                        f"'{more.name}' is for links between hosts and DPUs, which {vpc.isolation} has not; remove it"
+                        f"'{more.name}' is for links between hosts and DPUs, which {vpc.isolation} does not have;"
+                        " remove it"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "more_prefixes", at), text)
 
 
 def pods(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for pods that the network of a cluster in the VPC could not use beside its first."""
+    """Report additional prefixes for pods in VPCs where the pod network of a cluster supports one prefix only."""
     for placed in clusters(environment):
         name, vpc = placed.cluster.name, placed.vpc
         if vpc is None or takes_more_pods(environment, placed):
@@ -59,46 +60,46 @@ def pods(environment: Environment) -> Iterator[Problem]:
         ]
         for at in mine if holder is None else mine[1:]:
             text = (
-                f"'{vpc.more_prefixes[at].name}' is for pods, and the network of {name} takes one prefix; remove"
-                f" it, or have {listed(TAKE_MORE_PODS)} for its network"
+                f"'{vpc.more_prefixes[at].name}' is for pods, but the network of {name} supports one prefix; remove it,"
+                f" or use {listed(TAKE_MORE_PODS)} as its network"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "more_prefixes", at), text)
 
 
 def kinds(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes that were given for something else, whose addresses may be in use."""
+    """Report prefixes whose kind or cluster changed after allocation, because their addresses may be in use."""
     for tenant, path, vpc, given in _given(environment):
         for at, more in enumerate(vpc.more_prefixes):
             old, there = given.more_prefixes.get(more.name), place(environment, ALLOCATIONS, ("vpcs", vpc.name))
             if old and old.kind is not more.kind:
-                text = f"'{more.kind}', and {old.prefix} is given for {old.kind} ({there}); write {old.kind}"
+                text = f"'{more.kind}', but {old.prefix} is assigned for {old.kind} ({there}); write {old.kind}"
                 yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
             if old and old.cluster != more.cluster:
                 now, before = (one or f"all of VPC {vpc.name}" for one in (more.cluster, old.cluster))
-                text = f"'{more.name}' is for {now}, and {old.prefix} is given to {before} ({there}); rename it"
+                text = f"'{more.name}' is for {now}, but {old.prefix} is assigned to {before} ({there}); rename it"
                 yield problem(environment, tenant_file(tenant), (*path, at, "name"), text)
 
 
-_KEPT = {PrefixKind.HOSTS: "DPUs keep links in it", PrefixKind.PODS: "nodes keep parts of it"}
-"""Why prefixes never go: DPF lets a pool of links become wider and never smaller, and Cilium a list only longer."""
+_KEPT = {PrefixKind.HOSTS: "DPUs have links in it", PrefixKind.PODS: "nodes use parts of it"}
+"""Reasons why prefixes cannot be removed: DPF only widens a link pool, and Cilium only extends a list."""
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for hosts and pods that are gone while their VPC is there."""
+    """Report removed prefixes for hosts and pods while their VPC exists."""
     for tenant, path, vpc, given in _given(environment):
         named = {more.name for more in vpc.more_prefixes}
         for name, old in given.more_prefixes.items():
             if old.cluster is None and old.kind in _KEPT and name not in named:
                 there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                 text = (
-                    f"'{name}' is gone, which has {old.prefix} ({there}), and {_KEPT[old.kind]} as long as the VPC is"
-                    " there; write it back"
+                    f"'{name}' was removed but has {old.prefix} ({there}), and {_KEPT[old.kind]} while the VPC exists;"
+                    " restore it"
                 )
                 yield problem(environment, tenant_file(tenant), path, text)
 
 
 def _given(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, VpcSpec, VpcAllocation]]:
-    """Yield the VPCs that have their numbers, with where their further prefixes stand."""
+    """Yield allocated VPCs, with the path of their additional prefixes."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             given = environment.allocations.vpcs.get(vpc.name)

@@ -1,4 +1,4 @@
-"""Addresses of nodes in their VPC: somebody hands them over, on a port that is known, and what they name is reached."""
+"""Rules about addresses of nodes in their VPC: backend support, a known port, and reachable servers."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ _MAX_NAMES = 3
 
 
 def handed_over(environment: Environment) -> Iterator[Problem]:
-    """Report addresses of nodes where the backends hand none over: Metal3 does, to nodes that join by kubeadm."""
+    """Report node addresses with backends that do not support them: Metal3 does, for nodes that join by kubeadm."""
     region = environment.region
     metal, control_planes = region.bare_metal.backend, region.control_planes.backend
     able = BARE_METAL[metal].data_template is not None and CONTROL_PLANES[control_planes].takes_addresses
     if region.nodes.addresses is not None and not able:
-        text = f"hosts of {metal} under control planes of {control_planes} are handed no address; remove it"
+        text = f"hosts of {metal} under control planes of {control_planes} do not support it; remove it"
         yield problem(environment, REGION, _AT, text)
 
 
 def interfaces(environment: Environment) -> Iterator[Problem]:
-    """Report instance types of nodes that get an address, and do not say which port it is for."""
-    kinds, told = environment.instance_types.by_name, set[str]()
+    """Report instance types whose nodes get an address but that do not name the port."""
+    kinds, reported = environment.instance_types.by_name, set[str]()
     for placed in pools(environment):
         name = placed.pool.instance_type
-        if name not in told and addressed(environment, placed) and kinds[name].dpu.interface is None:
-            told.add(name)
+        if name not in reported and addressed(environment, placed) and kinds[name].dpu.interface is None:
+            reported.add(name)
             path = ("instance_types", environment.instance_types.instance_types.index(kinds[name]), "dpu", "interface")
             text = (
                 f"is required for {name}, whose nodes in {placed.key} get an address"
-                f" ({place(environment, REGION, _AT)}); write the name that inspection gives the DPU's first function,"
-                " such as enp1s0f0np0"
+                f" ({place(environment, REGION, _AT)}); write the interface name of the DPU's first function, as"
+                " inspection reports it, such as enp1s0f0np0"
             )
             yield problem(environment, INSTANCE_TYPES, path, text)
 
 
 def services(environment: Environment) -> Iterator[Problem]:
-    """Report name servers and clocks that nodes of a VPC on HBN would be told of, and not reach."""
-    told = environment.region.nodes.addresses
+    """Report DNS and NTP servers that nodes of a VPC on HBN would be configured with but not reach."""
+    addresses_spec = environment.region.nodes.addresses
     closed = [
         vpc.name
         for tenant in environment.tenants
         for vpc in tenant.vpcs
         if BORDERS[vpc.isolation].link_per_host and vpc.egress is Egress.NONE
     ]
-    for key, addresses in (("dns", told.dns), ("ntp", told.ntp)) if told else ():
+    for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):
             why = _unreached(environment, address, closed)
             if why:
@@ -61,11 +61,11 @@ def services(environment: Environment) -> Iterator[Problem]:
 
 
 def _unreached(environment: Environment, address: Address, closed: list[str]) -> str:
-    """Return why nodes of a VPC do not reach ``address``; ``closed`` lists VPCs without egress."""
+    """Return why nodes of a VPC cannot reach ``address``; ``closed`` lists VPCs without egress."""
     plan = environment.region.networks
     name = plan.closed(address)
     if name is not None:
         return f"in networks.{name} ({getattr(plan, name)}), which no VPC reaches"
     if closed and not any(address in one for one in (plan.storage, *(plan.border.networks if plan.border else ()))):
-        return f"outside what VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
+        return f"outside the networks that VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
     return ""

@@ -1,4 +1,4 @@
-"""What a VPC must let out whatever its tenant wishes: answers of its public addresses, and the way to its API."""
+"""Rules about egress that a VPC requires regardless of its tenant: replies of public addresses, and its API server."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _MAX_NAMES = 3
 
 
 def answers(environment: Environment) -> Iterator[Problem]:
-    """Report public addresses that are reached and cannot answer, since DPUs filter packets and know no connection."""
+    """Report public addresses that receive packets but cannot reply, because DPUs filter packets without state."""
     for tenant, index, vpc in _closed(environment):
         public = sorted(vm.name for _, vm in vms_of(tenant) if vm.public_ip and _lives_in(tenant, vpc))
         if public and vpc.ingress is Ingress.PUBLIC and BORDERS[vpc.isolation].filters is Filter.HOSTS:
             text = (
-                f"none drops what public addresses answer (VM {listed(public, _MAX_NAMES)}), since DPUs filter each"
-                " packet by itself; write public, or ingress: none"
+                f"none drops replies of public addresses (VM {listed(public, _MAX_NAMES)}), because DPUs filter without"
+                " connection state; write public, or ingress: none"
             )
             yield problem(environment, tenant_file(tenant), ("vpcs", index, "egress"), text)
 
 
 def control_planes(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN without a way out: OVN routes everything outside or nothing, and the API is outside."""
+    """Report VPCs on OVN without egress: OVN routes all egress or none, and the API server is outside."""
     for tenant, index, vpc in _closed(environment):
         if BORDERS[vpc.isolation].ovn:
             text = (
-                f"none on {vpc.isolation} leaves hosts without a route to their control plane, which OVN has with"
-                " everything outside or not at all; write public, or dpf-hbn as isolation"
+                f"none on {vpc.isolation} leaves hosts without a route to their control plane, because OVN routes all"
+                " egress or none; write public, or dpf-hbn as isolation"
             )
             yield problem(environment, tenant_file(tenant), ("vpcs", index, "egress"), text)
 
 
 def _closed(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec]]:
-    """Yield the VPCs that let nothing out to the internet, each with its tenant and its place there."""
+    """Yield the VPCs without egress to the internet, each with its tenant and index."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             if vpc.egress is Egress.NONE:
@@ -46,6 +46,6 @@ def _closed(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec
 
 
 def _lives_in(tenant: TenantSpec, vpc: VpcSpec) -> bool:
-    """Tell whether the VMs of ``tenant`` are in ``vpc``."""
+    """Return whether the VMs of ``tenant`` are in ``vpc``."""
     clusters = {cluster.name for cluster in tenant.clusters if cluster.vpc == vpc.name}
     return tenant.vms is not None and tenant.vms.cluster in clusters

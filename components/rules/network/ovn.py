@@ -1,4 +1,4 @@
-"""What runs for OVN outlasts the last VPC on it: nothing else takes a VPC out of OVN's databases."""
+"""Rule about OVN services, which must stay until the last VPC on OVN is deleted: only they delete it from databases."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MAX_VPCS_SHOWN = 3
 
 
 def services_last(environment: Environment) -> Iterator[Problem]:
-    """Report that OVN's services would go in one edit with VPCs that they alone take away.
+    """Report OVN services that are removed in the same edit as the VPCs that only they can delete.
 
-    The lock file still knows these VPCs. DPF's controller lets go of a VPC whose class it finds, and takes it out of
-    databases that answer (NVIDIA/doca-platform:internal/vpc/ovn/controllers/dpuvpc_controller.go); of slices the
-    region's is applied first.
+    The lock file still has these VPCs. DPF's controller deletes a VPC if it finds its class, and removes it from the
+    databases if they respond (NVIDIA/doca-platform:internal/vpc/ovn/controllers/dpuvpc_controller.go). Of all slices,
+    the region's is applied first.
     """
     region, lock = environment.region, environment.allocations
     left = [name for name, vpc in lock.vpcs.items() if vpc.isolation is not None and BORDERS[vpc.isolation].ovn]
@@ -31,7 +31,7 @@ def services_last(environment: Environment) -> Iterator[Problem]:
     for path in missing[:1]:
         what = f"with {dotted(missing[1])}, and remove both" if missing[1:] else "and remove it"
         text = (
-            f"goes in one edit with what was on OVN, VPC {vpcs}, and DPF would keep that for ever; write it back,"
-            f" {what} by a later one, once that is gone"
+            f"is removed in one edit with the VPCs on OVN, {vpcs}, which DPF could then never delete; restore it,"
+            f" {what} in a later edit, after these VPCs are deleted"
         )
         yield problem(environment, REGION, path, text)

@@ -1,4 +1,4 @@
-"""Peerings of VPCs: what they name is there, both tenants want them, and something can carry their packets."""
+"""Rules about VPC peerings: existing peers, consent of both tenants, and a backend that supports them."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from components.specs.reading.problems import Problem, listed, suggestion
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report peers that no tenant has, and VPCs that would be their own."""
-    for one in peers(environment):
-        tenant, name = one.wanted
-        if (tenant, name) == (one.tenant.tenant, one.vpc.name):
-            text = f"{name} is this VPC itself, which reaches itself anyway; remove it"
-            yield problem(environment, one.file, one.path, text)
+    """Report undeclared peers, and VPCs that peer with themselves."""
+    for peer in peers(environment):
+        tenant, name = peer.wanted
+        if (tenant, name) == (peer.tenant.tenant, peer.vpc.name):
+            text = f"{name} is this VPC itself; remove it"
+            yield problem(environment, peer.file, peer.path, text)
         elif tenant not in (tenants := [item.tenant for item in environment.tenants]):
-            text = f"'{tenant}' is no tenant (declared: {listed(tenants)}); pick one{suggestion(tenant, tenants)}"
-            yield problem(environment, one.file, (*one.path, "tenant"), text)
+            text = f"'{tenant}' is not a tenant (declared: {listed(tenants)}); pick one{suggestion(tenant, tenants)}"
+            yield problem(environment, peer.file, (*peer.path, "tenant"), text)
         elif name not in _vpcs(environment, tenant):
-            yield _unknown(environment, one)
+            yield _unknown(environment, peer)
 
 
-def _unknown(environment: Environment, one: PlacedPeer) -> Problem:
+def _unknown(environment: Environment, peer: PlacedPeer) -> Problem:
     """Return the problem of a VPC that its tenant does not have."""
-    tenant, name = one.wanted
-    others = [vpc for vpc in _vpcs(environment, tenant) if (tenant, vpc) != (one.tenant.tenant, one.vpc.name)]
+    tenant, name = peer.wanted
+    others = [vpc for vpc in _vpcs(environment, tenant) if (tenant, vpc) != (peer.tenant.tenant, peer.vpc.name)]
     owner = next((item.tenant for item in environment.tenants if name in _vpcs(environment, item.tenant)), None)
     if not (others or owner):
-        text = f"'{name}' is no VPC of {tenant}, which has no other; remove it"
-        return problem(environment, one.file, one.path, text)
-    if owner and one.peer.tenant is None:
+        text = f"'{name}' is not a VPC of {tenant}, which has no other; remove it"
+        return problem(environment, peer.file, peer.path, text)
+    if owner and peer.peer.tenant is None:
         text = f"'{name}' is a VPC of {owner}, not of {tenant}; add tenant: {owner}"
     else:
-        text = f"'{name}' is no VPC of {tenant} (declared: {listed(others)}); pick one{suggestion(name, others)}"
-    return problem(environment, one.file, (*one.path, "vpc"), text)
+        text = f"'{name}' is not a VPC of {tenant} (declared: {listed(others)}); pick one{suggestion(name, others)}"
+    return problem(environment, peer.file, (*peer.path, "vpc"), text)
 
 
 def _vpcs(environment: Environment, tenant: str) -> list[str]:
@@ -46,38 +46,38 @@ def _vpcs(environment: Environment, tenant: str) -> list[str]:
 
 
 def consent(environment: Environment) -> Iterator[Problem]:
-    """Report peerings that one side alone wants: the word of both tenants stands in both files."""
-    for one in _known(environment):
-        this = (one.tenant.tenant, one.vpc.name)
-        if not says_so(environment, one.wanted, this):
-            owner, name = one.wanted
+    """Report peerings that only one side lists: both tenants must list them in their files."""
+    for peer in _known(environment):
+        this = (peer.tenant.tenant, peer.vpc.name)
+        if not says_so(environment, peer.wanted, this):
+            owner, name = peer.wanted
             tenant = "" if owner == this[0] else f"tenant: {this[0]}, "
             text = (
-                f"VPC {name} of {owner} does not name this one, and a peering is the word of both sides; name it"
-                f" there too ({_other(environment, one)}: peers: [{{{tenant}vpc: {this[1]}}}]), or remove it here"
+                f"VPC {name} of {owner} does not list this one, but a peering requires both sides; list it there too"
+                f" ({_other(environment, peer)}: peers: [{{{tenant}vpc: {this[1]}}}]), or remove it here"
             )
-            yield problem(environment, one.file, one.path, text)
+            yield problem(environment, peer.file, peer.path, text)
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report peerings of VPCs whose routes no EVPN carries: HBN alone takes another VPC's beside its own."""
+    """Report peerings of VPCs without EVPN routes: only HBN imports routes of another VPC."""
     able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].evpn)
-    for one in _known(environment):
-        if not BORDERS[one.vpc.isolation].evpn:
+    for peer in _known(environment):
+        if not BORDERS[peer.vpc.isolation].evpn:
             text = (
-                f"{one.vpc.isolation} takes no routes of another VPC, so that {one.vpc.name} has no peers; make both"
-                f" VPCs with {able}, or remove it here and at {_other(environment, one)}"
+                f"{peer.vpc.isolation} cannot import routes of another VPC, so {peer.vpc.name} cannot have peers;"
+                f" create both VPCs with {able}, or remove it here and at {_other(environment, peer)}"
             )
-            yield problem(environment, one.file, one.path, text)
+            yield problem(environment, peer.file, peer.path, text)
 
 
 def _known(environment: Environment) -> Iterator[PlacedPeer]:
-    """Yield what names a VPC that is there; what does not is told by `references`."""
+    """Yield peers whose VPC exists; `references` reports the others."""
     return (one for one in peers(environment) if one.wanted[1] in _vpcs(environment, one.wanted[0]))
 
 
-def _other(environment: Environment, one: PlacedPeer) -> str:
-    """Return ``file:line`` of the VPC on the other side."""
-    tenant = next(item for item in environment.tenants if item.tenant == one.wanted[0])
-    index = [vpc.name for vpc in tenant.vpcs].index(one.wanted[1])
+def _other(environment: Environment, peer: PlacedPeer) -> str:
+    """Return ``file:line`` of the peer VPC."""
+    tenant = next(item for item in environment.tenants if item.tenant == peer.wanted[0])
+    index = [vpc.name for vpc in tenant.vpcs].index(peer.wanted[1])
     return place(environment, tenant_file(tenant), ("vpcs", index))

@@ -1,4 +1,4 @@
-"""GUIDs of InfiniBand ports: one for each port of a host, each of one port, none that a virtual function may get."""
+"""Rules about GUIDs of InfiniBand ports: one for each port of a host, unique, outside ranges of virtual functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NONE = f"{0:#018x}"
 
 
 def all_ports(environment: Environment) -> Iterator[Problem]:
-    """Report hosts with more or fewer GUIDs than InfiniBand ports: a port that is left out is in no partition."""
+    """Report hosts whose number of GUIDs differs from their InfiniBand ports: a missing port is in no partition."""
     kinds = {kind.name: (at, kind) for at, kind in enumerate(environment.instance_types.instance_types)}
     for host in environment.hosts:
         if not host.port_guids or host.instance_type not in kinds:
@@ -25,19 +25,19 @@ def all_ports(environment: Environment) -> Iterator[Problem]:
         if len(host.port_guids) != kind.infiniband_ports:
             there = place(environment, INSTANCE_TYPES, ("instance_types", at, "infiniband_ports"))
             remedy = "write one for each port, in the order of ports" if kind.infiniband_ports else "leave it empty"
-            text = f"has {len(host.port_guids)}, and {kind.name} has {kind.infiniband_ports} ports ({there}); {remedy}"
+            text = f"has {len(host.port_guids)}, but {kind.name} has {kind.infiniband_ports} ports ({there}); {remedy}"
             yield host_problem(environment, host, COLUMN, text)
 
 
 def one_port(environment: Environment) -> Iterator[Problem]:
-    """Report GUIDs that two ports have, and those that none can have."""
+    """Report GUIDs that two ports have, and invalid ones."""
     first: dict[str, HostSpec] = {}
     for host in environment.hosts:
         for at, guid in enumerate(host.port_guids):
             if guid == _NONE:
-                yield host_problem(environment, host, COLUMN, f"{guid} is no port's; correct it")
+                yield host_problem(environment, host, COLUMN, f"{guid} is not a valid GUID of a port; correct it")
             elif guid in host.port_guids[:at]:
-                yield host_problem(environment, host, COLUMN, f"{guid} stands twice; correct one of the two")
+                yield host_problem(environment, host, COLUMN, f"{guid} is duplicated; correct one of the two")
             elif (other := first.setdefault(guid, host)) is not host:
                 there = place(environment, inventory_file(other.hall), (other.host,))
                 text = f"{guid} is also a port of {other.host} ({there}); correct one of the two"
@@ -45,7 +45,7 @@ def one_port(environment: Environment) -> Iterator[Problem]:
 
 
 def no_function(environment: Environment) -> Iterator[Problem]:
-    """Report GUIDs of ports that virtual functions of a fabric may get, too: partitions would mix both."""
+    """Report GUIDs of ports that virtual functions of a fabric may get: partitions would mix both."""
     ranges = [(index, fabric) for index, fabric in enumerate(environment.region.fabrics) if fabric.guids]
     for host in environment.hosts if ranges else ():
         for guid in host.port_guids:
@@ -53,7 +53,7 @@ def no_function(environment: Environment) -> Iterator[Problem]:
                 if fabric.guids and int(guid, 16) in fabric.guids:
                     there = place(environment, REGION, ("fabrics", index, "guids"))
                     text = (
-                        f"{guid} is one that virtual functions on {fabric.name} may get ({fabric.guids}, {there});"
-                        " correct it, or move the range while no cluster has any of it"
+                        f"{guid} is in the range of virtual functions on {fabric.name} ({fabric.guids}, {there});"
+                        " correct it, or move the range while no cluster uses it"
                     )
                     yield host_problem(environment, host, COLUMN, text)

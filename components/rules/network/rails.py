@@ -1,4 +1,4 @@
-"""Rails of RoCE fabrics: that there are as many as ports whose functions pods get, on one fabric for each cluster."""
+"""Rules about rails of RoCE fabrics: enough for the ports whose functions pods get, and one fabric for each cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.reading.problems import Problem, listed
 
 
 def enough(environment: Environment) -> Iterator[Problem]:
-    """Report fabrics with fewer rails than a node has ports there whose functions pods get."""
+    """Report fabrics with fewer rails than ports of a node whose functions pods get."""
     lacking: dict[str, tuple[int, str]] = {}
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
@@ -26,7 +26,7 @@ def enough(environment: Environment) -> Iterator[Problem]:
 
 
 def one_fabric(environment: Environment) -> Iterator[Problem]:
-    """Report clusters whose pods would get functions of ports on RoCE, and ports of another fabric beside them."""
+    """Report clusters whose pods would get functions of RoCE ports and ports of another fabric."""
     for placed in clusters(environment):
         if not cutting(environment, placed):
             continue
@@ -36,8 +36,8 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
         names = list(dict.fromkeys(names))
         if len(names) > 1:
             text = (
-                f"pods of {placed.cluster.name} would get functions of ports on {listed(names)}, and the operators of"
-                " adapters are set up for one fabric; make a VPC and a cluster for each"
+                f"pods of {placed.cluster.name} would get functions of ports on {listed(names)}, but the network"
+                " operator is configured for one fabric; create a VPC and a cluster for each"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
@@ -46,7 +46,7 @@ def _few(environment: Environment, index: int, fabric: FabricSpec, ports: int, w
     catalog = place(environment, INSTANCE_TYPES, ("instance_types",))
     text = f"pods of {whose} on {ports} ports ({catalog})"
     if fabric.rails is None:
-        text = f"{fabric.name} has no rails, and {text}; add rails: {ports} and rail_prefixes: 100.96.0.0/12"
+        text = f"{fabric.name} has no rails, but {text}; add rails: {ports} and rail_prefixes: 100.96.0.0/12"
         return problem(environment, REGION, ("fabrics", index), text)
-    text = f"{fabric.name} has {fabric.rails} rails, and {text}; write {ports}, or take roce_ports away there"
+    text = f"{fabric.name} has {fabric.rails} rails, but {text}; write {ports}, or remove roce_ports there"
     return problem(environment, REGION, ("fabrics", index, "rails"), text)

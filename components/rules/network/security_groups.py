@@ -1,4 +1,4 @@
-"""Security groups: what names them and what they name is there, something can enforce them, and they fit."""
+"""Rules about security groups: their references, enforcement by the backend, and size."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from components.specs.reading.problems import Problem, listed, suggestion
 from components.specs.region.tenant import TenantSpec
 
 MOST_RULES = 200
-"""Most rules of a group, counted by port and peer's prefix: NICo's default, beyond which it refuses one."""
+"""Maximum number of rules of a group, counted by port and peer prefix: NICo's default, which it enforces."""
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report groups that a VPC names in vain, and peers of rules that are none of a VPC with the group."""
+    """Report undeclared groups of VPCs, and rules whose peer is not a peer of each VPC with the group."""
     for tenant in environment.tenants:
         names = [group.name for group in tenant.security_groups]
         for index, vpc in enumerate(tenant.vpcs):
@@ -36,22 +36,25 @@ def references(environment: Environment) -> Iterator[Problem]:
             for vpc in _with(tenant, group):
                 peers = [peer.vpc for peer in vpc.peers]
                 if rule.peer is not None and rule.peer not in peers:
-                    text = f"'{rule.peer}' is no peer of VPC {vpc.name}, which has this group; remove it"
+                    text = f"'{rule.peer}' is not a peer of VPC {vpc.name}, which uses this group; remove it"
                     yield problem(environment, tenant_file(tenant), path, text)
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report groups of VPCs whose packets no DPU filters."""
+    """Report security groups of VPCs whose packets no DPU filters."""
     able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].evpn)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             if vpc.security_group is not None and not BORDERS[vpc.isolation].evpn:
-                text = f"{vpc.isolation} enforces no security group, {able} does; remove it, and write policies inside"
+                text = (
+                    f"{vpc.isolation} does not enforce security groups, {able} does; remove it, and use NetworkPolicies"
+                    " in the cluster"
+                )
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "security_group"), text)
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report rules that open nothing: what they are about is the region's, denied, reached anyway, or kept out."""
+    """Report rules without effect: their network is the region's, denied, reachable anyway, or blocked by the VPC."""
     for tenant in environment.tenants:
         for path, group, rule in _rules(tenant):
             if rule.cidr is None:
@@ -68,47 +71,47 @@ def networks(environment: Environment) -> Iterator[Problem]:
 
 
 def _of_the_region(environment: Environment, cidr: Network) -> Iterator[str]:
-    """Yield why no rule of any VPC opens ``cidr``."""
+    """Yield why no rule of any VPC can open ``cidr``."""
     plan = environment.region.networks
     for path, name, network in region_networks(environment):
         if path[1] != "public" and cidr.subnet_of(network):
-            yield f"{cidr} is in {name}, where no rule leads; name a VPC there as peer, or remove it here"
+            yield f"{cidr} is in {name}, which rules cannot open; name a VPC there as peer, or remove it here"
     for network in plan.deny:
         if cidr.subnet_of(network):
             there = place(environment, REGION, ("networks", "deny"))
-            yield f"{cidr} is in {network} of networks.deny ({there}), which is denied first; remove it here"
+            yield f"{cidr} is in {network} of networks.deny ({there}), and denials take precedence; remove it here"
     for network in plan.border.networks if plan.border else ():
         if cidr.subnet_of(network):
             there = place(environment, REGION, ("networks", "border", "networks"))
             yield (
-                f"{cidr} is in {network} of networks.border.networks ({there}), which every VPC reaches, with a group"
-                " and without; remove it here"
+                f"{cidr} is in {network} of networks.border.networks ({there}), which every VPC reaches regardless of"
+                " groups; remove it here"
             )
 
 
 def _of_vpcs(
     environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], cidr: Network, *, inward: bool
 ) -> Iterator[str]:
-    """Yield why a rule opens nothing of ``cidr`` to ``vpcs``, which have its group."""
+    """Yield why a rule opens no address of ``cidr`` to ``vpcs``, which have its group."""
     if vpcs and all(any(cidr.subnet_of(network) for network in vpc.deny) for vpc in vpcs):
         there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), "deny"))
-        yield f"{cidr} is in what VPC {vpcs[0].name} denies first ({there}); remove it here"
+        yield f"{cidr} is in deny of VPC {vpcs[0].name} ({there}), which takes precedence; remove it here"
     if kept := [vpc for vpc in vpcs if vpc.egress is Egress.NONE]:
-        told = _written(environment, tenant, kept, "egress")
-        yield f"{told}: nothing gets out to {cidr}, nor an answer; remove it here, or write egress: public there"
+        source = _written(environment, tenant, kept, "egress")
+        yield f"{source}: neither packets nor replies reach {cidr}; remove it here, or write egress: public there"
     if inward and vpcs and all(vpc.ingress is Ingress.NONE for vpc in vpcs):
-        told = _written(environment, tenant, vpcs, "ingress")
-        yield f"{told}: nothing outside reaches it; remove it here, or write ingress: public there"
+        source = _written(environment, tenant, vpcs, "ingress")
+        yield f"{source}: it is unreachable from outside; remove it here, or write ingress: public there"
 
 
 def _written(environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], key: str) -> str:
-    """Return that ``key`` is none for ``vpcs``, with where the first of them says so."""
+    """Return the message that ``key`` is none for ``vpcs``, with the line of the first."""
     there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), key))
     return f"{listed(vpc.name for vpc in vpcs)} has {key}: none ({there})"
 
 
 def size(environment: Environment) -> Iterator[Problem]:
-    """Report groups of more rules than a DPU should have."""
+    """Report groups with more rules than a DPU supports."""
     vpcs = (vpc for tenant in environment.tenants for vpc in tenant.vpcs)
     prefixes = {vpc.name: len(PREFIXES) + len(vpc.more_prefixes) for vpc in vpcs}
     for tenant in environment.tenants:
@@ -117,8 +120,8 @@ def size(environment: Environment) -> Iterator[Problem]:
             count = sum(max(1, len(rule.ports)) * prefixes.get(rule.peer or "", 1) for rule in rules)
             if count > MOST_RULES:
                 text = (
-                    f"{group.name} has {count} rules, counted by port and by prefix of a peer,"
-                    f" and a group may have at most {MOST_RULES}; list fewer ports, or leave ports out"
+                    f"{group.name} has {count} rules, counted by port and by prefix of a peer, but a group may have at"
+                    f" most {MOST_RULES}; list fewer ports, or omit ports"
                 )
                 yield problem(environment, tenant_file(tenant), ("security_groups", index), text)
 

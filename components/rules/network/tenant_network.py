@@ -1,4 +1,4 @@
-"""The address plan of a region, and the numbers taken from it."""
+"""Rules about the address plan of a region, and the numbers allocated from it."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from components.specs.region.tenant import TenantSpec
 from components.specs.storage.storage import NfsClassSpec
 
 AREA = "networks"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "ovn", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 SERVICE_PREFIXES = range(12, 29)
-"""Prefix lengths that Services may have: Kubernetes takes none wider than /12, and one narrower than /28 has no tenth
-address for the cluster's DNS."""
+"""Allowed prefix lengths for Services: Kubernetes accepts none wider than /12, and a prefix narrower than /28 has no
+tenth address for the cluster's DNS."""
 _MAX_TENANTS_SHOWN = 3
 
 _UNUSABLE = {
-    "0.0.0.0/8": "stands for this network",
+    "0.0.0.0/8": "is reserved for this network",
     "127.0.0.0/8": "never leaves a machine (loopback)",
     "169.254.0.0/16": "never leaves a link (link-local)",
-    "224.0.0.0/4": "is for groups (multicast)",
+    "224.0.0.0/4": "is multicast",
     "240.0.0.0/4": "is reserved, and routers drop it",
 }
-"""Networks that no machine has an address in (IANA's special-purpose addresses), with why."""
+"""Networks without host addresses (IANA's special-purpose addresses), with the reason."""
 
 
 def unusable(environment: Environment) -> Iterator[Problem]:
-    """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
+    """Report networks without usable host addresses: loopback, link-local, multicast, reserved."""
     for path, _, network in _written(environment):
         for special, why in _UNUSABLE.items():
             if network.overlaps(Network(special)):
-                text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
+                text = f"{network} overlaps {special}, which {why}; write a network for hosts, like 10.64.0.0/16"
                 yield problem(environment, REGION, path, text)
 
 
@@ -62,7 +62,7 @@ def networks_disjoint(environment: Environment) -> Iterator[Problem]:
 
 
 def joints(environment: Environment) -> Iterator[Problem]:
-    """Report networks of a region that the network of a VPC's clusters takes for itself in each of them."""
+    """Report networks of a region that the isolation backend reserves in each VPC."""
     joined: dict[tuple[Isolation, Network | Network6], list[str]] = {}
     for vpc in (vpc for tenant in environment.tenants for vpc in tenant.vpcs):
         for joint in BORDERS[vpc.isolation].joints:
@@ -73,12 +73,12 @@ def joints(environment: Environment) -> Iterator[Problem]:
     for path, network in (*named, *([(("networks", "tenants_ipv6"), ipv6)] if ipv6 else ())):
         for (isolation, joint), names in joined.items():
             if type(joint) is type(network) and joint.overlaps(network):
-                text = f"{network} overlaps {joint}, which {isolation} takes for itself in VPC {listed(names)}; move it"
+                text = f"{network} overlaps {joint}, which {isolation} reserves in VPC {listed(names)}; move it"
                 yield problem(environment, REGION, path, text)
 
 
 def _written(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return every network that the data of a region writes, with its path and its name."""
+    """Return every network in the data of a region, with its path and its name."""
     return [*region_networks(environment), *behind_border(environment), *_rails(environment)]
 
 
@@ -95,14 +95,14 @@ def region_networks(environment: Environment) -> list[tuple[DataPath, str, Netwo
 
 
 def behind_border(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return the networks behind the border, which regions may have in common."""
+    """Return the networks behind the network edge, which regions may have in common."""
     border = environment.region.networks.border
     named = enumerate(border.networks if border else ())
     return [(("networks", "border", "networks", i), f"networks.border.networks[{i}]", one) for i, one in named]
 
 
 def _rails(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return the networks of pods on rails, which the pods reach beside all others."""
+    """Return the networks of pods on rails, which pods reach in addition to all others."""
     return [
         (("fabrics", index, "rail_prefixes"), f"rail_prefixes of {fabric.name}", fabric.rail_prefixes)
         for index, fabric in enumerate(environment.region.fabrics)
@@ -111,24 +111,24 @@ def _rails(environment: Environment) -> list[tuple[DataPath, str, Network]]:
 
 
 def number_ranges(environment: Environment) -> Iterator[Problem]:
-    """Report ranges beyond what the protocols can count."""
+    """Report ranges beyond the limits of the protocols."""
     networks = environment.region.networks
-    vnis, targets = (MAX_VNI, "the VNIs there are"), (MAX_ASN, "the route targets beside an ASN of two bytes")
+    vnis, targets = (MAX_VNI, "the valid VNIs"), (MAX_ASN, "the route targets with a two-byte ASN")
     if networks.asn.last > TWO_BYTES:
-        targets = (TWO_BYTES, "the route targets beside an ASN of four bytes")
+        targets = (TWO_BYTES, "the route targets with a four-byte ASN")
         if networks.route_targets is None:
-            vnis = (TWO_BYTES, "the VNIs that a route target has room for beside an ASN of four bytes")
-    for key, most, what in (("vni", *vnis), ("route_targets", *targets), ("asn", MAX_ASN, "the ASNs there are")):
+            vnis = (TWO_BYTES, "the VNIs that fit a route target with a four-byte ASN")
+    for key, most, what in (("vni", *vnis), ("route_targets", *targets), ("asn", MAX_ASN, "the valid ASNs")):
         numbers = getattr(networks, key)
         if numbers is None:
             continue
         if numbers.first < 1 or numbers.last > most:
-            text = f"{numbers} leaves 1-{most}, {what}; write a range within"
+            text = f"{numbers} exceeds 1-{most}, {what}; write a range within"
             yield problem(environment, REGION, ("networks", key), text)
 
 
 def asn_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report too few ASNs: VPCs take them from the first upwards, DPUs from the last downwards by their loopback."""
+    """Report too few ASNs: VPCs use them from the first upwards, DPUs from the last downwards, by loopback."""
     networks = environment.region.networks
     asns, vpcs = networks.asn, sum(len(tenant.vpcs) for tenant in environment.tenants)
     count, needed = asns.last - asns.first + 1, networks.dpu_loopbacks.num_addresses + vpcs
@@ -141,7 +141,7 @@ def asn_capacity(environment: Environment) -> Iterator[Problem]:
 
 
 def service_prefixes(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes that Kubernetes cannot number services from."""
+    """Report prefix lengths that Kubernetes does not accept for Services."""
     widest, narrowest = SERVICE_PREFIXES[0], SERVICE_PREFIXES[-1]
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -153,12 +153,12 @@ def service_prefixes(environment: Environment) -> Iterator[Problem]:
             }
             for path, size in sizes.items():
                 if size not in SERVICE_PREFIXES:
-                    text = f"/{size} is no size for services; write one from /{widest} to /{narrowest}"
+                    text = f"/{size} is not a valid size for services; write one from /{widest} to /{narrowest}"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
 
 
 def service_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report addresses of shared services that two have, or outside the network they are reached through."""
+    """Report addresses of shared services that are duplicated, or outside their network."""
     region = environment.region
     first: dict[object, DataPath] = {}
     shared: dict[DataPath, Address | None] = {
@@ -186,7 +186,7 @@ def service_addresses(environment: Environment) -> Iterator[Problem]:
 
 
 def _within(environment: Environment, path: DataPath, address: Address, key: str) -> Iterator[Problem]:
-    """Report an address that no machine in ``networks.<key>`` can have."""
+    """Report an address that is not a host address in ``networks.<key>``."""
     network: Network = getattr(environment.region.networks, key)
     there = place(environment, REGION, ("networks", key))
     if address not in network:
@@ -194,13 +194,13 @@ def _within(environment: Environment, path: DataPath, address: Address, key: str
         yield problem(environment, REGION, path, text)
     elif int(address) in bounds(network):
         text = (
-            f"{address} is the first or last of networks.{key} ({network}, {there}), which no machine has; pick another"
+            f"{address} is the first or last of networks.{key} ({network}, {there}), not a host address; pick another"
         )
         yield problem(environment, REGION, path, text)
 
 
 def ovn_central(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN in a region that has no OVN database, or no network for its addresses on DPUs."""
+    """Report VPCs on OVN in a region without OVN database or without network for OVN addresses of DPUs."""
     region = environment.region
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}
     for tenant in environment.tenants:
@@ -208,57 +208,61 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
             for path, value in needed.items() if BORDERS[vpc.isolation].ovn else ():
                 if value is None:
                     line = environment.positions.line(REGION, path[:1])
-                    text = f"{vpc.isolation} needs {dotted(path)} in {REGION}:{line}; add it there or write dpf-hbn"
+                    text = f"{vpc.isolation} requires {dotted(path)} in {REGION}:{line}; add it there or write dpf-hbn"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
 
 
 def ovn_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report a network for OVN's addresses with too few of them: each DPU takes four, and one is the router's."""
+    """Report a network for OVN that is too small: each DPU uses four addresses, and the router one."""
     network, dpus = environment.region.networks.ovn, len(environment.hosts)
     if network is not None and network.num_addresses < BLOCK * dpus + 1:
         text = (
-            f"{network} has {network.num_addresses:,} addresses, {BLOCK} for each of {dpus:,} DPUs and the router's are"
-            " needed; write a wider network"
+            f"{network} has {network.num_addresses:,} addresses, but {BLOCK} for each of {dpus:,} DPUs and one for the"
+            " router are needed; write a wider network"
         )
         yield problem(environment, REGION, ("networks", "ovn"), text)
 
 
 def isolation_kept(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs whose borders would be torn down under running nodes to be drawn by something else."""
+    """Report a changed isolation of VPCs with running nodes: their isolation would be removed and recreated."""
     for tenant, index, vpc, nodes in _switched(environment):
         there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
         before = environment.allocations.vpcs[vpc.name].isolation
         text = (
-            f"'{vpc.isolation}' instead of {before}, behind which {nodes} nodes run ({there}), and their borders would"
-            f" go at once; write {before}, and {vpc.isolation} in a new VPC with a new cluster"
+            f"'{vpc.isolation}' instead of {before}, which isolates {nodes} running nodes ({there}): their isolation"
+            f" would be removed immediately; write {before}, and {vpc.isolation} in a new VPC with a new cluster"
         )
         yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
 
 
 def without_isolation(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs that isolate no host, of tenants with whole nodes in a region where others have such.
+    """Report VPCs without host isolation, of tenants with whole nodes in a region where other tenants have such.
 
-    A tenant alone has nobody to be kept from. A waiver for the tenant lets all of its VPCs be.
+    A single tenant needs no isolation. A waiver for a tenant applies to all of its VPCs.
     """
     owners = [tenant.tenant for tenant in environment.tenants if any(one.pools for one in tenant.clusters)]
-    told = {vpc.name for _, _, vpc, _ in _switched(environment)}
-    running, walls = running_nodes(environment), " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts)
+    switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
+    running, isolating = (
+        running_nodes(environment),
+        " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts),
+    )
     for tenant in environment.tenants if len(owners) > 1 else ():
         others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
         for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
             border = BORDERS[vpc.isolation]
-            if border.isolates_hosts or vpc.name in told:
+            if border.isolates_hosts or vpc.name in switched:
                 continue
-            way = f"make a new VPC by {walls}" if running["vpcs", vpc.name] else f"write {walls}"
+            way = f"create a new VPC with {isolating}" if running["vpcs", vpc.name] else f"write {isolating}"
             text = (
-                f"{vpc.isolation} isolates no host ({border.source}), and {tenant.tenant} is root on its nodes, beside"
-                f" those of {others}; {way}, give {tenant.tenant} a region of its own, or a waiver in {WAIVERS}"
+                f"{vpc.isolation} isolates no hosts ({border.source}), but {tenant.tenant} has root on its nodes,"
+                f" beside nodes of {others}; {way}, use a separate region for {tenant.tenant}, or add a waiver to"
+                f" {WAIVERS}"
             )
             yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
 
 
 def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
-    """Yield VPCs that get other borders while nodes run in them, each with its tenant, its place and these nodes."""
+    """Yield VPCs whose isolation changed while nodes run in them, with tenant, index and number of nodes."""
     given, nodes = environment.allocations, Counter[str]()
     for key, group in given.groups.items():
         cluster = given.clusters.get(cluster_of(key))
@@ -271,9 +275,9 @@ def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSp
 
 
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report a size that was edited after its prefix had been given, or that the lock file no longer has.
+    """Report a size that was edited after allocation, or that differs from the lock file.
 
-    Another tenant's VPC of the same name is told as that.
+    A VPC of another tenant with the same name is reported by another rule.
     """
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -282,14 +286,15 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
                 if wanted != network.prefixlen:
                     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                     text = (
-                        f"/{wanted} wanted, {network} is given ({there}), and a VPC keeps its prefixes; if git diff"
-                        f" shows an edit of that file restore it, else write /{network.prefixlen}, or move to a new VPC"
+                        f"/{wanted} wanted, {network} is assigned ({there}), and prefixes of a VPC are immutable; if"
+                        f" git diff shows an edit of that file restore it, else write /{network.prefixlen}, or move to"
+                        " a new VPC"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
 
 
 def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network | Network6]]:
-    """Yield where the size of each prefix of ``vpc`` stands, the size, and what is given."""
+    """Yield path, wanted size and assigned prefix for each prefix of ``vpc``."""
     for key in PREFIXES:
         yield (key,), getattr(vpc, key), getattr(given, key)
     for kind, prefix in given.ipv6.items() if vpc.ipv6 else ():

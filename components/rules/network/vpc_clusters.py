@@ -1,4 +1,4 @@
-"""Several clusters in a VPC: all but one have prefixes of their own, which stay as long as they do."""
+"""Rules about several clusters in a VPC: all but one have separate prefixes, which are immutable."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from components.specs.reading.loader import ALLOCATIONS
 from components.specs.reading.problems import Problem, listed, suggestion
 
 _OF_CLUSTERS = (PrefixKind.PODS, PrefixKind.SERVICES, PrefixKind.LOAD_BALANCERS)
-"""Kinds of prefixes that a cluster has to itself."""
+"""Kinds of prefixes that a cluster does not share."""
 
 
 def same_prefixes(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that have the prefixes of a VPC as another has: both would number their pods from one."""
+    """Report clusters that share the prefixes of a VPC: their pods would get the same addresses."""
     first: dict[tuple[str, str], str] = {}
     for placed in _settled_first(environment):
         name, key = placed.cluster.name, (placed.tenant.tenant, placed.cluster.vpc)
@@ -27,36 +27,36 @@ def same_prefixes(environment: Environment) -> Iterator[Problem]:
         if several and vpc is not None and vpc.has_own(name):
             continue
         if key in first:
-            remedy = "give this cluster a VPC of its own"
+            remedy = "use a separate VPC for this cluster"
             if several:
-                remedy += f", or prefixes of its own, in more_prefixes there with cluster: {name}"
-            text = f"VPC '{placed.cluster.vpc}' already carries cluster {first[key]}; {remedy}"
+                remedy += f", or add separate prefixes to more_prefixes there with cluster: {name}"
+            text = f"VPC '{placed.cluster.vpc}' already has cluster {first[key]}; {remedy}"
             yield problem(environment, placed.file, (*placed.path, "vpc"), text)
         first.setdefault(key, name)
 
 
 def _settled_first(environment: Environment) -> list[PlacedCluster]:
-    """Return all clusters in the order of the data, but new ones last."""
+    """Return all clusters in the order of the data, new ones last."""
     return sorted(clusters(environment), key=lambda placed: placed.cluster.name not in environment.allocations.clusters)
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes of clusters that are not in their VPC."""
+    """Report prefixes for clusters that are not in their VPC."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             there = [cluster.name for cluster in tenant.clusters if cluster.vpc == vpc.name]
             for at, more in enumerate(vpc.more_prefixes):
                 if more.cluster is not None and more.cluster not in there:
                     text = (
-                        f"'{more.cluster}' is no cluster in VPC {vpc.name} (there: {listed(there)}); name one, or"
-                        f" remove the prefix{suggestion(more.cluster, there)}"
+                        f"'{more.cluster}' is not a cluster in VPC {vpc.name} (there: {listed(there)}); write one of"
+                        f" these, or remove the prefix{suggestion(more.cluster, there)}"
                     )
                     path = ("vpcs", index, "more_prefixes", at, "cluster")
                     yield problem(environment, tenant_file(tenant), path, text)
 
 
 def kinds(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that lack a prefix of their own while they have others, and prefixes that nobody could use."""
+    """Report clusters with incomplete separate prefixes, and prefixes that cannot be used."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             path, found = ("vpcs", index, "more_prefixes"), defaultdict[str, Counter[PrefixKind]](Counter)
@@ -70,23 +70,23 @@ def kinds(environment: Environment) -> Iterator[Problem]:
             for cluster, has in found.items():
                 lacking = [kind for kind in _OF_CLUSTERS if not has[kind]]
                 if lacking:
-                    text = f"has prefixes for {cluster}, and none of its own for {listed(lacking)}; add what lacks"
+                    text = f"has prefixes for {cluster}, but none for its {listed(lacking)}; add these"
                     yield problem(environment, tenant_file(tenant), path, text)
 
 
 def _unusable(more: MorePrefixSpec, count: int) -> str:
-    """Return why nobody could use ``more``, the prefix number ``count`` of its kind that its cluster has."""
+    """Return why ``more``, the prefix number ``count`` of its kind in its cluster, cannot be used."""
     if more.kind is PrefixKind.SERVICES and more.cluster is None:
-        return "which keep the range that they began with: only another cluster has one of its own"
+        return "whose range is immutable: only a further cluster has a separate one"
     if more.kind is PrefixKind.SERVICES and count > 1:
-        return f"of which {more.cluster} has one range for ever"
+        return f"of which {more.cluster} has one immutable range"
     if more.kind is PrefixKind.HOSTS and more.cluster is not None:
-        return f"and has cluster: {more.cluster}, while hosts of all clusters have links alike"
+        return f"but has cluster: {more.cluster}, while hosts of all clusters share links"
     return ""
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would have other prefixes than those that they run with."""
+    """Report clusters whose prefixes differ from those that they run with."""
     for placed in clusters(environment):
         old, name = environment.allocations.clusters.get(placed.cluster.name), placed.cluster.name
         for index, vpc in enumerate(placed.tenant.vpcs):
@@ -97,16 +97,16 @@ def kept(environment: Environment) -> Iterator[Problem]:
             path, now = ("vpcs", index, "more_prefixes"), {more.name for more in vpc.more_prefixes}
             there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
             if not had and vpc.name == placed.cluster.vpc and vpc.has_own(name):
-                text = f"has prefixes for {name}, which runs with those of the VPC ({there}); remove its own"
+                text = f"has prefixes for {name}, which runs with the prefixes of the VPC ({there}); remove them"
                 yield problem(environment, placed.file, path, text)
             for more in had:
                 if more not in now:
-                    text = f"lacks '{more}' of {name}, which runs with it ({there}); write it back"
+                    text = f"lacks '{more}' of {name}, which runs with it ({there}); restore it"
                     yield problem(environment, placed.file, path, text)
 
 
 def partitions(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would share a partition of InfiniBand: each tells its manager alone who is in it."""
+    """Report clusters that would share an InfiniBand partition: each reports its members to the fabric manager."""
     first: dict[str, str] = {}
     for placed in _settled_first(environment):
         name = placed.cluster.vpc
@@ -114,8 +114,8 @@ def partitions(environment: Environment) -> Iterator[Problem]:
             continue
         if name in first:
             text = (
-                f"{placed.cluster.name} has InfiniBand ports, and the partition of VPC {name} is kept by"
-                f" {first[name]}; give this cluster a VPC of its own"
+                f"{placed.cluster.name} has InfiniBand ports, but {first[name]} manages the partition of VPC {name};"
+                " use a separate VPC for this cluster"
             )
             yield problem(environment, placed.file, (*placed.path, "vpc"), text)
         first.setdefault(name, placed.cluster.name)

@@ -1,4 +1,4 @@
-"""GPUs that pods share: of a kind that can be, and not given to VMs."""
+"""Rules about GPU sharing: supported by the GPU, and not for GPUs of VMs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.reading.problems import Problem, one_of
 
 
 def profiles(environment: Environment) -> Iterator[Problem]:
-    """Report pools that share GPUs that they lack, or that are cut otherwise than their GPU can be."""
+    """Report pools that share GPUs that they do not have, or with a MIG profile that their GPU does not support."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         if kind is not None and placed.pool.gpu_sharing is not None:
@@ -29,13 +29,14 @@ def _asked(environment: Environment, placed: PlacedPool, kind: InstanceType) -> 
         yield problem(environment, placed.file, path, text)
     elif wanted and not kind.gpu.mig:
         text = (
-            f"{kind.gpu.model} of {kind.name} has no MIG profiles ({_at(environment, kind)}); remove it, or give"
+            f"{kind.gpu.model} of {kind.name} has no MIG profiles ({_at(environment, kind)}); remove it, or write"
             " time_slices instead"
         )
         yield problem(environment, placed.file, path, text)
     elif wanted and wanted not in kind.gpu.mig:
         text = (
-            f"'{wanted}' is no MIG profile of {kind.gpu.model} ({_at(environment, kind)}); write {one_of(kind.gpu.mig)}"
+            f"'{wanted}' is not a MIG profile of {kind.gpu.model} ({_at(environment, kind)}); write"
+            f" {one_of(kind.gpu.mig)}"
         )
         yield problem(environment, placed.file, (*path, "mig"), text)
 
@@ -45,17 +46,17 @@ def _pinned(environment: Environment, placed: PlacedPool, kind: InstanceType) ->
     for profile in sorted({one.mig for one in sharings - {placed.pool.gpu_sharing} if one and one.mig}):
         if kind.gpu is None or profile not in kind.gpu.mig:
             path = ("instance_types", environment.instance_types.instance_types.index(kind), "gpu")
-            text = f"nodes of {placed.key} are cut into {profile}, which is listed here no more; write it back"
+            text = f"nodes of {placed.key} are partitioned into {profile}, which was removed here; restore it"
             yield problem(environment, INSTANCE_TYPES, path, text)
 
 
 def whole(environment: Environment) -> Iterator[Problem]:
-    """Report pools that share GPUs which VMs get whole."""
+    """Report pools that share GPUs which VMs use whole."""
     for placed in pools(environment):
         vms = placed.tenant.vms
         if placed.pool.gpu_sharing and vms and vms.cluster == placed.cluster.name and placed.pool.name in vms.pools:
             there = place(environment, placed.file, ("vms", "pools", vms.pools.index(placed.pool.name)))
-            text = f"VMs run here ({there}) and get GPUs whole, so that no pod could share one; remove it"
+            text = f"VMs run here ({there}) and use whole GPUs, so pods cannot share them; remove it"
             yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
 

@@ -1,4 +1,4 @@
-"""Node pools: rolls that the region could never allow, restarts at forbidden hours, gates that nobody opens."""
+"""Rules about node pools: rolls that limits never allow, restarts in forbidden times, and burn-in that never ends."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from components.specs.reading.problems import Problem, listed
 from components.specs.region.region import FailureDomain
 
 AREA = "node-pools"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 _PATIENCE_SECONDS = 900
-"""Least time for which a node with GPUs may be not ready before it is rebooted."""
+"""Minimum time for which a node with GPUs may be unready before it is rebooted."""
 
 
 def burn_ins(environment: Environment) -> Iterator[Problem]:
-    """Report pools that wait for a burn-in of which the region does not say who ends it: no node would ever count."""
+    """Report pools with a gated burn-in in a region without a controller that ends it: no node would become ready."""
     for placed in pools(environment):
         if placed.pool.health.burn_in is BurnIn.GATED and environment.region.nodes.burn_in is None:
             text = (
-                f"{BurnIn.GATED} waits for a condition that nobody sets; name it and its controller in {REGION},"
+                f"{BurnIn.GATED} waits for a condition that no controller sets; add it and its controller to {REGION},"
                 f" nodes: {{burn_in: {{condition: ..., set_by: ...}}}}, or write {BurnIn.NONE}"
             )
             yield problem(environment, placed.file, (*placed.path, "health", "burn_in"), text)
 
 
 def patience(environment: Environment) -> Iterator[Problem]:
-    """Report nodes with GPUs that are rebooted for a switch that restarts: a training job waits longer than that."""
+    """Report nodes with GPUs that are rebooted before a network switch restarts: training jobs survive that restart."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         seconds = placed.pool.health.unhealthy_timeout_seconds
         if kind is not None and kind.gpu is not None and seconds < _PATIENCE_SECONDS:
             text = (
-                f"{seconds} seconds are too few for nodes with GPUs, whose jobs would outlive a switch that restarts"
-                f" and not a reboot; write at least {_PATIENCE_SECONDS}"
+                f"{seconds} seconds are too few for nodes with GPUs: their jobs survive a restart of a switch but not a"
+                f" reboot; write at least {_PATIENCE_SECONDS}"
             )
             yield problem(environment, placed.file, (*placed.path, "health", "unhealthy_timeout_seconds"), text)
 
 
 def surges(environment: Environment) -> Iterator[Problem]:
-    """Report pools that want new nodes first and keep no spare host for them."""
+    """Report pools with surge rollouts but without spare hosts."""
     for placed in pools(environment):
         surge, spares = placed.pool.rollout.surge, declared_spares(environment, placed.pool)
         if surge not in {0, "0%"} and spares in {0, "0%"}:
-            text = f"{surge} first need free hosts, and the pool keeps none to spare; raise spares, or write 0"
+            text = f"{surge} requires spare hosts, but the pool has none; raise spares, or write 0"
             yield problem(environment, placed.file, (*placed.path, "rollout", "surge"), text)
 
 
 def restarts(environment: Environment) -> Iterator[Problem]:
-    """Report restarts at a moment when the tenant allows no disruption, or that a freeze protects."""
+    """Report restarts outside the tenant's change window, or within a freeze."""
     for placed in pools(environment):
         after, path = placed.pool.rollout.after, (*placed.path, "rollout", "after")
         if after is None:
@@ -77,9 +77,11 @@ def restarts(environment: Environment) -> Iterator[Problem]:
 
 
 def failure_domains(environment: Environment) -> Iterator[Problem]:
-    """Report failure domains of another kind than nodes run in: each pool's groups would be made anew, all at once."""
+    """Report another kind of failure domain than nodes run in: each pool's groups would be recreated simultaneously."""
     groups, kinds = environment.allocations.groups, environment.instance_types.by_name
-    racks = {name for name, kind in kinds.items() if kind.scale is Scale.RACK}  # whatever the region says
+    racks = {
+        name for name, kind in kinds.items() if kind.scale is Scale.RACK
+    }  # regardless of the region's failure_domain
     standing = {placed.key for placed in pools(environment) if placed.pool.instance_type not in racks}
     nodes = sum(group.nodes for key, group in groups.items() if pool_of(key) in standing)
     now, fits = environment.region.failure_domain, Counter[FailureDomain]()
@@ -91,14 +93,14 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
     if nodes and fits[before] > fits[now]:
         there = place(environment, ALLOCATIONS, ("groups",))
         text = (
-            f"{nodes} nodes run in groups by {before} ({there}), and groups by {now} would replace all of them at"
-            f" once; write {before}"
+            f"{nodes} nodes run in groups by {before} ({there}), but groups by {now} would replace all of them"
+            f" simultaneously; write {before}"
         )
         yield problem(environment, REGION, ("failure_domain",), text)
 
 
 def instance_types(environment: Environment) -> Iterator[Problem]:
-    """Report pools that would leave all their hosts at once for those of another instance type."""
+    """Report pools whose instance type changed, which would replace all their hosts simultaneously."""
     running = _running(environment)
     kinds: dict[str, set[str]] = defaultdict(set)
     for host in environment.hosts:
@@ -109,35 +111,35 @@ def instance_types(environment: Environment) -> Iterator[Problem]:
         if known and running[placed.key] and old and kind not in old:
             there = place(environment, ALLOCATIONS, ("groups",))
             text = (
-                f"{running[placed.key]} nodes run on {listed(sorted(old))} ({there}), and all of them would go at"
-                f" once; write that, and add a pool for {kind}"
+                f"{running[placed.key]} nodes run on {listed(sorted(old))} ({there}), and all of them would be replaced"
+                f" simultaneously; write that type, and add a pool for {kind}"
             )
             yield problem(environment, placed.file, (*placed.path, "instance_type"), text)
 
 
 def endings(environment: Environment) -> Iterator[Problem]:
-    """Report pools that left their cluster while nodes still run in them: a pool ends in two steps, like a cluster."""
+    """Report pools that were removed from their cluster while nodes run in them: removal takes two steps."""
     running = _running(environment)
     for placed in clusters(environment):
         given = environment.allocations.clusters.get(placed.cluster.name)
         there = {pool_key(placed.cluster.name, pool.name): pool.name for pool in placed.cluster.pools}
         if given is None or given.tenant != placed.tenant.tenant or len(there) < len(placed.cluster.pools):
-            continue  # another tenant's cluster ends here, or a name stands twice, which is told already
+            continue  # another tenant's cluster, or a duplicate name, which another rule reports
         new = [name for key, name in there.items() if key not in running]
         for key, nodes in running.items():
             if nodes and cluster_of(key) == placed.cluster.name and key not in there:
-                renamed = f"; it is not renamed to {listed(new)}, since other names are other pools" if new else ""
+                renamed = f"; renaming to {listed(new)} is not possible, another name is another pool" if new else ""
                 where = place(environment, ALLOCATIONS, ("groups",))
                 text = (
-                    f"{nodes} nodes run in {key} ({where}), which stands here no more; write it back with retire: true,"
-                    f" then jacquard allocate {environment.name} and jacquard up {environment.name}, and only then"
-                    f" remove it{renamed}"
+                    f"{nodes} nodes run in {key} ({where}), which was removed here; restore it with retire: true, then"
+                    f" jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove"
+                    f" it{renamed}"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools"), text)
 
 
 def _running(environment: Environment) -> Counter[str]:
-    """Return how many nodes run, by pool."""
+    """Return the number of running nodes by pool."""
     nodes = Counter[str]()
     for group, size in environment.allocations.groups.items():
         nodes[pool_of(group)] += size.nodes
@@ -145,17 +147,17 @@ def _running(environment: Environment) -> Counter[str]:
 
 
 def rollout_limits(environment: Environment) -> Iterator[Problem]:
-    """Report rollout groups that break a limit of the region when they roll alone: none could ever be promoted."""
+    """Report rollout groups that exceed a limit of the region on their own: they could never be promoted."""
     limits, by_key = RolloutLimits(environment), {placed.key: placed for placed in pools(environment)}
-    told = set()
+    reported = set()
     for group in environment.allocations.groups:
         placed = by_key.get(pool_of(group))
         for excess in limits.broken_by([group]) if placed else ():
             there = place(environment, REGION, ("nodes", "rollouts", excess.limit))
-            text = f"{excess} ({there}), and group {group} alone breaks that; write less, or raise the limit"
-            if placed and (placed.key, excess.limit) not in told:
+            text = f"{excess} ({there}), and group {group} alone exceeds it; write less, or raise the limit"
+            if placed and (placed.key, excess.limit) not in reported:
                 yield problem(environment, placed.file, (*placed.path, "rollout", "max_unavailable"), text)
-                told.add((placed.key, excess.limit))
+                reported.add((placed.key, excess.limit))
 
 
 def template_revisions(environment: Environment) -> Iterator[Problem]:
@@ -167,6 +169,6 @@ def template_revisions(environment: Environment) -> Iterator[Problem]:
         if intent.revision < first:
             text = (
                 f"revision {intent.revision} cannot boot {intent.image} by {intent.boot}, revision {first} can; restore"
-                " the file with git checkout, since only commands write it"
+                " the file with git checkout, because only commands write it"
             )
             yield problem(environment, IMAGE_PINS, ("intents", name, "revision"), text)

@@ -1,4 +1,4 @@
-"""NVLink domains of several nodes: each is one tenant's, since a fabric has no walls inside."""
+"""Rule about NVLink domains of several nodes: each belongs to one tenant, because the fabric has no isolation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_SHOWN = 3
 
 
 def one_tenant(environment: Environment) -> Iterator[Problem]:
-    """Report pools that count nodes of NVLink domains of which an earlier tenant has nodes, too."""
+    """Report pools by nodes in NVLink domains where an earlier tenant has nodes too."""
     domains = _domains(environment)
     first: dict[str, str] = {}
     for placed in pools(environment):
@@ -26,7 +26,7 @@ def one_tenant(environment: Environment) -> Iterator[Problem]:
 
 
 def _domains(environment: Environment) -> dict[str, list[str]]:
-    """Return the NVLink domains that span nodes by the pool that has some there, as the lock file says."""
+    """Return the NVLink domains that span nodes, by pool, from the lock file."""
     kinds = environment.instance_types.by_name
     spanning = {
         placed.key
@@ -44,8 +44,7 @@ def _shared(environment: Environment, placed: PlacedPool, shared: list[str], ten
     each = environment.instance_types.by_name[placed.pool.instance_type].nodes_per_rack
     racks = -(-(placed.pool.nodes or 1) // each)
     text = (
-        f"{listed(shared, _MAX_SHOWN)} are NVLink domains of which {listed(tenants)} has nodes too, and nothing on them"
-        f" keeps one tenant from memory of the other's GPUs; write racks: {racks} instead, or a waiver in {WAIVERS} for"
-        f" {placed.key}"
+        f"{listed(shared, _MAX_SHOWN)} are NVLink domains where {listed(tenants)} has nodes too, without isolation"
+        f" between GPU memory of tenants; write racks: {racks} instead, or add a waiver for {placed.key} to {WAIVERS}"
     )
     return problem(environment, placed.file, (*placed.path, "nodes"), text, placed.key)

@@ -1,4 +1,4 @@
-"""Rollouts: a pool is mixed only while one is open, and what is in motion together keeps the limits of the region."""
+"""Rules about rollouts: a pool is mixed only while one is open, and open rollouts respect the limits of the region."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.reading.problems import Problem
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
-    """Report pools whose rollout groups are pinned to different nodes while no rollout of the pool is open."""
+    """Report pools whose rollout groups have different pins while no rollout of the pool is open."""
     pins = environment.image_pins
     of_pool: dict[str, dict[str, NodeIntent]] = defaultdict(dict)
     for key, name in pins.groups.items():
@@ -39,7 +39,7 @@ def mixed(environment: Environment) -> Iterator[Problem]:
 
 
 def mixed_dpus(environment: Environment) -> Iterator[Problem]:
-    """Report DPUs of a region that are pinned to different intents while no rollout of them is open."""
+    """Report DPUs of a region with different pins while no rollout of them is open."""
     pins = environment.image_pins
     ordered = naturally(pins.dpus)
     other = next((key for key in ordered if pins.dpus[key] != pins.dpus[ordered[0]]), None)
@@ -53,18 +53,18 @@ def mixed_dpus(environment: Environment) -> Iterator[Problem]:
 
 
 def in_motion_together(environment: Environment) -> Iterator[Problem]:
-    """Report limits that waves of open rollouts break together, as long as nothing shows them to be settled."""
+    """Report limits that waves of open rollouts exceed together, while they are not known to be settled."""
     moving = in_motion(environment.image_pins)
     if not moving:
         return
     for excess in RolloutLimits(environment).broken_by(moving):
         there = place(environment, REGION, ("nodes", "rollouts", excess.limit))
-        text = f"{excess} ({there}); take back the wave that came last, by git revert, or raise the limit"
+        text = f"{excess} ({there}); revert the latest wave with git revert, or raise the limit"
         yield problem(environment, IMAGE_PINS, ("waves",), text)
 
 
 def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[NodeIntent]) -> str:
-    """Return the newest image that ``pins`` name and ``placed`` may run, or else that of most of them."""
+    """Return the newest image of ``pins`` that ``placed`` may run, or else the most frequent one."""
     count = Counter(pin.image for pin in pins)
     found = [image for version in count if (image := find_image(environment, version))]
     fitting = [image for image in found if not objections(environment, image, placed.cluster, placed.pool)]

@@ -1,4 +1,4 @@
-"""Sites: all nodes of a cluster stand in one, since a training job does not cross the street."""
+"""Rule about sites: all nodes of a cluster are in one site, because training jobs do not span sites."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.reading.problems import Problem, listed, suggestion
 
 
 def cluster_sites(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that name no site of the region, and such that must name one and do not."""
+    """Report clusters with an undeclared site, or without site in a region with several."""
     names = [site.name for site in environment.region.sites]
     where = place(environment, REGION, ("sites",))
     for placed in clusters(environment):
@@ -21,6 +21,7 @@ def cluster_sites(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, path, text)
         elif site is not None and site not in names:
             text = (
-                f"'{site}' is no site of {where} ({listed(names)}); add it there or pick one{suggestion(site, names)}"
+                f"'{site}' is not a site of {where} ({listed(names)}); add it there or pick"
+                f" one{suggestion(site, names)}"
             )
             yield problem(environment, placed.file, path, text)

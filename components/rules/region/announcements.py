@@ -1,4 +1,4 @@
-"""How a region announces the addresses of its control planes."""
+"""Rules about how a region announces the addresses of its control planes."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ _PATH: DataPath = ("control_planes", "announcement")
 
 
 def announced(environment: Environment) -> Iterator[Problem]:
-    """Report a region on real hardware that does not say how nodes find its control planes."""
+    """Report a region on real hardware without announcement of its control planes."""
     region = environment.region
     if region.stage is not Stage.REHEARSAL and region.control_planes.announcement is None:
         text = (
-            f"is required at stage {region.stage}: without a route no node finds a control plane; add"
-            " {asn: ..., peers: [{address: ..., asn: ...}]} for the routers of the management cluster, or"
-            " {one_network: true} if its hosts and networks.control_plane_vips share one VLAN"
+            f"is required at stage {region.stage}: nodes need a route to their control planes; add {{asn: ..., peers:"
+            " [{address: ..., asn: ...}]} for the routers of the management cluster, or {one_network: true} if its"
+            " hosts and networks.control_plane_vips share one VLAN"
         )
         yield problem(environment, REGION, _PATH, text)
 
 
 def numbers(environment: Environment) -> Iterator[Problem]:
-    """Report BGP numbers of hosts and routers that a VPC or DPU may have.
+    """Report ASNs of hosts and routers that a VPC or DPU may have.
 
-    It would drop their routes as a loop, and a VPC could have a route target of the border.
+    VPCs and DPUs would drop their routes as loops, and a VPC could have a route target of the network edge.
     """
     region = environment.region
     announcement, border, taken = region.control_planes.announcement, region.networks.border, region.networks.asn
     named: list[tuple[DataPath, int | None, str]] = []
     if border is not None and border.asn is not None:
-        named.append((("networks", "border", "asn"), border.asn, "a VPC could have a route target of the border"))
+        named.append((("networks", "border", "asn"), border.asn, "a VPC could have a route target of the network edge"))
     if announcement is not None:
-        why = "a VPC or DPU of the same number drops routes as loops"
+        why = "a VPC or DPU with the same number drops routes as loops"
         named.append(((*_PATH, "asn"), announcement.asn, why))
         named += [((*_PATH, "peers", index, "asn"), peer.asn, why) for index, peer in enumerate(announcement.peers)]
     for path, asn, why in named:

@@ -1,4 +1,4 @@
-"""What fits in: pods and hosts in a VPC, clusters on a data store, hosts on a controller."""
+"""Rules about capacity: pods and hosts in a VPC, clusters on a data store, hosts on a controller."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.reading.problems import Problem, listed
 
 MAX_PODS = 254
-"""Addresses that pods of one node can have in its /24."""
+"""Number of pod addresses in the /24 of a node."""
 MAX_NODES = 5000
-"""Nodes in one cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
+"""Number of nodes in a cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
 MAX_FAILURE_DOMAINS = 100
-"""Most failure domains in the published schemas of Cluster and Metal3Cluster."""
+"""Maximum number of failure domains in the published schemas of Cluster and Metal3Cluster."""
 HEADROOM_PERCENT = 20
-"""Share of loopbacks, in percent, that stays free for DPUs to come (NICo's advice on address pools)."""
+"""Percentage of loopbacks that must stay free for future DPUs (NICo's advice on address pools)."""
 _POINT_TO_POINT = (POINT_TO_POINT, 0)
 _BRIDGED = (32, 3)
-"""Length of the prefix that a host takes, and how many of them the network, its gateway and broadcast take."""
+"""Length of the prefix of a host, and the number of these that network, gateway and broadcast occupy."""
 
 
 def vpc_capacity(environment: Environment) -> Iterator[Problem]:
@@ -57,7 +57,7 @@ def _pods(environment: Environment, placed: PlacedCluster, index: int, vpc: VpcS
             path = ("vpcs", index, "more_prefixes")
             remedy = "make its pools smaller" + (f", or add one for pods with cluster: {name}" if more else "")
         each = f"a /{POD_PREFIX_PER_NODE} each"
-        text = f"{_shown(sizes)} holds the pods of {pods} nodes ({each}), {name} has {nodes}; {remedy}"
+        text = f"{_shown(sizes)} fits the pods of {pods} nodes ({each}), {name} has {nodes}; {remedy}"
         yield problem(environment, placed.file, path, text)
 
 
@@ -76,7 +76,7 @@ def _hosts(
             if len(names) == 1
             else f"{listed(names)} have {hosts} with spares"
         )
-        text = f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {whose}; {remedy}"
+        text = f"{_shown(sizes)} fits {room} hosts (a /{each} each), {whose}; {remedy}"
         yield problem(environment, inside[0].file, ("vpcs", index, "hosts"), text)
 
 
@@ -85,7 +85,7 @@ def _shown(sizes: Iterable[int]) -> str:
 
 
 def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int, *, more: bool) -> str:
-    """Return what to write for prefixes of ``vpc``, which may have ``more`` of a kind, and keeps what is given."""
+    """Return the remedy for prefixes of ``vpc``, which may have ``more`` prefixes of a kind and keeps assigned ones."""
     given = environment.allocations.vpcs.get(vpc.name)
     if given is None:
         return f"write /{length}"
@@ -94,12 +94,14 @@ def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int,
         return f"write /{has.prefixlen}"
     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
     if more:
-        return f"make its pools smaller, or add one for {key} to more_prefixes, since the VPC keeps {has} ({there})"
-    return f"make its pools smaller, or a cluster in a new VPC with /{length}, since this one keeps {has} ({there})"
+        return f"make its pools smaller, or add one for {key} to more_prefixes, because {has} is immutable ({there})"
+    return (
+        f"make its pools smaller, or create a cluster in a new VPC with /{length}, because {has} is immutable ({there})"
+    )
 
 
 def pods_per_node(environment: Environment) -> Iterator[Problem]:
-    """Report nodes that would run more pods than their part of the pod prefix has addresses."""
+    """Report a ``max_pods`` above the number of pod addresses of a node."""
     rule = f"more than the {MAX_PODS} addresses for pods in a node's /{POD_PREFIX_PER_NODE}; write at most {MAX_PODS}"
     for index, kind in enumerate(environment.instance_types.instance_types):
         if kind.max_pods > MAX_PODS:
@@ -116,32 +118,33 @@ def cluster_size(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         nodes = most_nodes_of(environment, placed.cluster)
         if nodes > MAX_NODES:
-            text = f"its pools come to {nodes} nodes, a cluster has at most {MAX_NODES}; make two clusters of it"
+            text = (
+                f"its pools have {nodes} nodes in total, a cluster has at most {MAX_NODES}; split it into two clusters"
+            )
             yield problem(environment, placed.file, (*placed.path, "pools"), text, placed.cluster.name)
 
 
 def data_store_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with more clusters, or more nodes of them, than they may hold; DPUs are nodes of theirs."""
+    """Report data stores with more clusters or nodes than their limit; DPUs are nodes of their clusters."""
     used, nodes = _taken(environment)
     for index, store in enumerate(environment.region.control_planes.data_stores):
         path = ("control_planes", "data_stores", index)
         if used[store.name] > store.max_clusters:
             text = (
-                f"'{store.name}' may hold {store.max_clusters}, but {used[store.name]} clusters are in it or name it;"
-                " add a data store and name it in new clusters"
+                f"'{store.name}' may have {store.max_clusters}, but {used[store.name]} clusters use it; add a data"
+                " store for new clusters"
             )
             yield problem(environment, REGION, (*path, "max_clusters"), text)
         if nodes[store.name] > store.max_nodes:
             text = (
-                f"'{store.name}' is sized for {store.max_nodes} nodes, and its {used[store.name]} clusters may come to"
-                f" {nodes[store.name]}; write {nodes[store.name]} or more, or add a data store and name it in new"
-                " clusters"
+                f"'{store.name}' is sized for {store.max_nodes} nodes, but its {used[store.name]} clusters may have"
+                f" {nodes[store.name]}; write {nodes[store.name]} or more, or add a data store for new clusters"
             )
             yield problem(environment, REGION, (*path, "max_nodes"), text)
 
 
 def _taken(environment: Environment) -> tuple[Counter[str], Counter[str]]:
-    """Return how many clusters, and nodes of clusters, take room in each data store."""
+    """Return the number of clusters, and of their nodes, in each data store."""
     stores = taken_stores(environment)
     used = Counter(name for names in stores.values() for name in names)
     nodes = Counter[str]()
@@ -155,7 +158,7 @@ def _taken(environment: Environment) -> tuple[Counter[str], Counter[str]]:
 
 
 def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
-    """Report large clusters that share a data store: one busy etcd would slow its neighbours."""
+    """Report large clusters on a shared data store: a busy etcd would slow down its neighbours."""
     above = ("control_planes", "dedicated_above_nodes")
     limit, pins = environment.region.control_planes.dedicated_above_nodes, standing_pins(environment)
     for placed in clusters(environment):
@@ -167,9 +170,9 @@ def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
             if environment.region.control_planes.dedicated is None:
                 remedy = f"add control_planes.{DEDICATED} there, and {remedy} here"
             text = (
-                f"'{store}' is shared, and a cluster of more than {limit} nodes"
-                f" (dedicated_above_nodes, {place(environment, REGION, above)}) has its own; {placed.cluster.name} has"
-                f" {nodes}, {remedy}"
+                f"'{store}' is shared, but clusters with more than {limit} nodes (dedicated_above_nodes,"
+                f" {place(environment, REGION, above)}) require a dedicated one; {placed.cluster.name} has {nodes},"
+                f" {remedy}"
             )
             path = (*placed.path, "control_plane", "data_store")
             yield problem(environment, placed.file, path, text, placed.cluster.name)
@@ -179,42 +182,42 @@ def control_planes(environment: Environment) -> Iterator[Problem]:
     """Report more clusters than the management cluster can host."""
     limit, count = environment.region.control_planes.max_clusters, sum(1 for _ in clusters(environment))
     if count > limit:
-        text = f"{count} clusters are more than the management cluster hosts ({limit}); raise it as far as it has room"
+        text = f"{count} clusters exceed the limit of the management cluster ({limit}); raise it if it has the capacity"
         yield problem(environment, REGION, ("control_planes", "max_clusters"), text)
 
 
 def controllers(environment: Environment) -> Iterator[Problem]:
-    """Report more hosts than the bare-metal controllers hold, and clusters larger than any of them.
+    """Report more hosts than the bare-metal controllers support, and clusters larger than any controller.
 
-    Metal3 looks for hosts in the namespace of their cluster only, and a namespace belongs to one controller.
+    Metal3 only uses hosts in the namespace of their cluster, and a namespace belongs to one controller.
     """
     metal, count = environment.region.bare_metal, len(environment.hosts)
     if not metal.controllers:
         if count > metal.hosts_per_controller:
             text = (
-                f"{count} hosts are more than one controller holds ({metal.hosts_per_controller});"
-                " raise it as far as your controller is proven"
+                f"{count} hosts exceed the limit of a controller ({metal.hosts_per_controller}); raise it to the tested"
+                " limit of your controller"
             )
             yield problem(environment, REGION, ("bare_metal", "hosts_per_controller"), text)
         return
     path = ("bare_metal", "controllers")
     total, largest = sum(one.max_hosts for one in metal.controllers), max(one.max_hosts for one in metal.controllers)
     if count > total:
-        text = f"{count} hosts are more than {len(metal.controllers)} controllers hold ({total}); add a controller"
+        text = f"{count} hosts exceed the limit of {len(metal.controllers)} controllers ({total}); add a controller"
         yield problem(environment, REGION, path, text)
     most = most_hosts(environment)
     for placed in clusters(environment):
         hosts = most[placed.cluster.name]
         if hosts > largest:
             text = (
-                f"{placed.cluster.name} has {hosts} hosts with its spares, one controller has all hosts of a cluster,"
-                f" and the largest of {place(environment, REGION, path)} holds {largest}; make two clusters of it"
+                f"{placed.cluster.name} has {hosts} hosts with its spares, but a cluster uses one controller, and the"
+                f" largest of {place(environment, REGION, path)} supports {largest}; split it into two clusters"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)
 
 
 def controller_load(environment: Environment) -> Iterator[Problem]:
-    """Report bare-metal controllers whose clusters grew beyond what one holds: a cluster keeps its controller."""
+    """Report bare-metal controllers whose clusters exceed their limit; clusters cannot move to another controller."""
     most = most_hosts(environment)
     for index, controller in enumerate(environment.region.bare_metal.controllers):
         mine = [name for name, given in environment.allocations.clusters.items() if given.controller == controller.name]
@@ -222,14 +225,14 @@ def controller_load(environment: Environment) -> Iterator[Problem]:
         if hosts > controller.max_hosts:
             where = listed(f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" for name in mine)
             text = (
-                f"'{controller.name}' holds {controller.max_hosts}, but {where} have {hosts} hosts with their spares;"
-                " raise it as far as your controller is proven, or make pools of these clusters smaller"
+                f"'{controller.name}' has a limit of {controller.max_hosts}, but {where} have {hosts} hosts with their"
+                " spares; raise it to the tested limit of your controller, or make pools of these clusters smaller"
             )
             yield problem(environment, REGION, ("bare_metal", "controllers", index, "max_hosts"), text)
 
 
 def failure_domains(environment: Environment) -> Iterator[Problem]:
-    """Report clusters in more failure domains than Cluster API lists; a Machine may only be in one of the list."""
+    """Report clusters in more failure domains than Cluster API lists; Machines are limited to that list."""
     if not BARE_METAL[environment.region.bare_metal.backend].lists_failure_domains:
         return
     found: dict[str, set[str]] = defaultdict(set)
@@ -239,29 +242,29 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
         count = len(found[placed.cluster.name])
         if count > MAX_FAILURE_DOMAINS:
             text = (
-                f"{placed.cluster.name} is in {count} failure domains, Cluster API lists {MAX_FAILURE_DOMAINS} of a"
-                " cluster; make two clusters of it"
+                f"{placed.cluster.name} is in {count} failure domains, but Cluster API lists {MAX_FAILURE_DOMAINS} for"
+                " a cluster; split it into two clusters"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:
-    """Report a loopback network without room for all DPUs and those to come."""
+    """Report a loopback network that is too small for all DPUs and the headroom."""
     network, count = environment.region.networks.dpu_loopbacks, len(environment.hosts)
     needed = -(-count * (100 + HEADROOM_PERCENT) // 100)
     if usable(network) < needed:
         text = (
-            f"{network} has {usable(network)} addresses, {needed} are needed: {count} DPUs and {HEADROOM_PERCENT} %"
-            f" for those to come; write {network.supernet(new_prefix=wide_enough(32, needed + 2))} or wider"
+            f"{network} has {usable(network)} addresses, {needed} are needed: {count} DPUs and {HEADROOM_PERCENT} % for"
+            f" future DPUs; write {network.supernet(new_prefix=wide_enough(32, needed + 2))} or wider"
         )
         yield problem(environment, REGION, ("networks", "dpu_loopbacks"), text)
 
 
 def wide_enough(longest: int, count: int) -> int:
-    """Return the prefix length that holds ``count`` prefixes of length ``longest``."""
+    """Return the prefix length that contains ``count`` prefixes of length ``longest``."""
     return longest - (count - 1).bit_length()
 
 
 def _subnets(wide: int, narrow: int) -> int:
-    """Return how many prefixes of length ``narrow`` one of length ``wide`` holds."""
+    """Return the number of prefixes of length ``narrow`` in one of length ``wide``."""
     return 2 ** (narrow - wide) if wide <= narrow else 0

@@ -1,4 +1,4 @@
-"""Contracts: what tenants paid for is there, and they get no more than that."""
+"""Rules about contracts: contracted capacity is available, and tenants do not exceed it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, listed
 
 _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
-"""Marks of a host that decide its failure domain, so that hosts of a rack are asked about once."""
+"""Attributes of a host that determine its failure domain, so that each rack is resolved once."""
 
 
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
-    """Report tenants whose pools come to more nodes of an instance type than the contract has.
+    """Report tenants whose pools have more nodes of an instance type than contracted.
 
-    A contract is about GPUs: nodes without any may go with it unsaid, such as those of add-ons.
+    Contracts are about GPUs: nodes without GPUs, such as those for add-ons, need no contract.
     """
     planned = Counter[tuple[str, str]]()
     last, left = {}, usable_nodes(environment)
@@ -36,9 +36,9 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
                 more = planned[key] - contract.nodes
                 remedy = f"write {planned[key]}, or make the pools smaller"
                 if more > left[contract.instance_type]:
-                    remedy = f"make the pools smaller by {more}, since no more can be promised without racks to come"
+                    remedy = f"make the pools smaller by {more}, because the inventory has no more capacity"
                 text = (
-                    f"{contract.nodes} {contract.instance_type} are contracted, the pools up to {there} come to"
+                    f"{contract.nodes} {contract.instance_type} are contracted, but the pools up to {there} have"
                     f" {planned[key]}; {remedy}"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
@@ -53,17 +53,17 @@ def _not_contracted(
         if contracted and kind not in contracted and known and known.gpu and planned[name, kind]:
             count, there = planned[name, kind], place(environment, placed.file, placed.path)
             text = (
-                f"has no {kind} ({listed(contracted)}), and the pools up to {there} come to {count};"
-                f" write {{instance_type: {kind}, nodes: {count}}} there too, or make these pools smaller"
+                f"has no {kind} ({listed(contracted)}), but the pools up to {there} have {count}; write"
+                f" {{instance_type: {kind}, nodes: {count}}} there too, or make these pools smaller"
             )
             yield problem(environment, placed.file, ("contract",), text, name)
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report an instance type of which tenants were promised more than can run beside its spares.
+    """Report an instance type for which contracts exceed the nodes that can run besides its spares.
 
-    Hosts out of service count, since a fault is recorded whatever was promised; ``plan.report.contracts`` tells what it
-    leaves unmet.
+    Hosts out of service count as available, because faults do not depend on contracts; ``plan.report.contracts``
+    reports the unmet part.
     """
     room, promised = usable_nodes(environment), Counter[str]()
     for tenant in environment.tenants:
@@ -74,22 +74,22 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
                 short = promised[kind] - room[kind]
                 remedy = f"lower it by {short}" if short < contract.nodes else "remove the contract"
                 text = (
-                    f"with these {contract.nodes} tenants are promised {promised[kind]} {kind}, the inventory has room"
-                    f" for {room[kind]} beside spares; {remedy} or add racks"
+                    f"with these {contract.nodes} nodes, tenants are promised {promised[kind]} {kind}, but the"
+                    f" inventory fits {room[kind]} besides spares; {remedy} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
 
 def autoscaling(environment: Environment) -> Iterator[Problem]:
-    """Report pools that may grow beyond what the whole inventory could give them."""
+    """Report autoscaling pools whose maximum exceeds the whole inventory."""
     growing = [placed for placed in pools(environment) if placed.pool.autoscaling]
     room = usable_nodes(environment) if growing else Counter()
     for placed in growing:
         pool = placed.pool
         if pool.max_nodes is not None and pool.max_nodes > room[pool.instance_type]:
             text = (
-                f"{pool.max_nodes} {pool.instance_type} nodes can never come to be, the inventory has room for"
-                f" {room[pool.instance_type]} beside spares; write at most that"
+                f"{pool.max_nodes} {pool.instance_type} nodes exceed the inventory, which fits"
+                f" {room[pool.instance_type]} besides spares; write at most that"
             )
             yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
 
@@ -102,7 +102,7 @@ def _promised(environment: Environment) -> Counter[str]:
 
 
 def usable_nodes(environment: Environment) -> Counter[str]:
-    """Return how many nodes of each instance type can run once all hosts work, beside the region's spares."""
+    """Return the number of nodes of each instance type that can run if all hosts work, besides spares."""
     places = Counter(map(_PLACE, environment.hosts))
     one = {_PLACE(host): host for host in environment.hosts}
     hosts = Counter[tuple[str, str]]()

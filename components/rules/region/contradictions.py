@@ -1,4 +1,4 @@
-"""What a lock file cannot say of one region: who edited it by hand contradicts what else it holds of running nodes."""
+"""Rules about hand edits of lock files that contradict other entries about running nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from components.specs.reading.problems import Problem
 
 
 def owners(environment: Environment) -> Iterator[Problem]:
-    """Report a cluster with nodes that is in a VPC of another tenant in the lock file: one of the two was moved."""
+    """Report a cluster with nodes in a VPC of another tenant in the lock file: one of the two was edited."""
     lock, nodes = environment.allocations, running_nodes(environment)
     owner = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
     owner_of_vpc = {vpc.name: tenant.tenant for tenant in environment.tenants for vpc in tenant.vpcs}
@@ -30,13 +30,17 @@ def owners(environment: Environment) -> Iterator[Problem]:
         here: DataPath = ("clusters", name)
         there: DataPath = ("vpcs", vpc_name)
         if owner.get(name) != cluster.tenant:
-            path, says, other = (*here, "tenant"), f"'{cluster.tenant}', and its VPC is of {vpc.tenant}", there
+            path, says, other = (*here, "tenant"), f"'{cluster.tenant}', but its VPC belongs to {vpc.tenant}", there
         elif owner_of_vpc.get(vpc_name) != vpc.tenant:
-            path, says, other = (*there, "tenant"), f"'{vpc.tenant}', and {name} in it is of {cluster.tenant}", here
+            path, says, other = (
+                (*there, "tenant"),
+                (f"'{vpc.tenant}', but {name} in it belongs to {cluster.tenant}"),
+                here,
+            )
         else:
             path, says, other = (
                 (*here, "vpc"),
-                f"'{vpc_name}', a VPC of {vpc.tenant}, and this is {cluster.tenant}'s",
+                f"'{vpc_name}', a VPC of {vpc.tenant}, but the cluster belongs to {cluster.tenant}",
                 there,
             )
         text = f"{says} ({place(environment, ALLOCATIONS, other)}); {restored(path[:2], nodes['clusters', name])}"
@@ -44,7 +48,7 @@ def owners(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report a cluster of another backend in the lock file than its nodes were made by."""
+    """Report a cluster with another backend in the lock file than the one that created its nodes."""
     pins, nodes = environment.image_pins, running_nodes(environment)
     made: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
     for group, pinned in pins.groups.items():
@@ -57,18 +61,18 @@ def backends(environment: Environment) -> Iterator[Problem]:
                 if says not in {None, backend}:
                     there = place(environment, IMAGE_PINS, ("intents", intent))
                     text = (
-                        f"'{says}', and its nodes were made by {backend} ({there});"
+                        f"'{says}', but its nodes were created by {backend} ({there});"
                         f" {restored(('clusters', name), nodes['clusters', name])}"
                     )
                     yield problem(environment, ALLOCATIONS, ("clusters", name, key), text)
 
 
 def prefixes(environment: Environment) -> Iterator[Problem]:
-    """Report a prefix of a VPC in the lock file that cannot hold what runs in it, and that nobody asks for."""
+    """Report a VPC prefix in the lock file that is too small for what runs in it and that the data does not request."""
     nodes = running_nodes(environment)
-    asked = {vpc.name: vpc for tenant in environment.tenants for vpc in tenant.vpcs}
+    vpcs = {vpc.name: vpc for tenant in environment.tenants for vpc in tenant.vpcs}
     for name, given in environment.allocations.vpcs.items():
-        count, wish = nodes["vpcs", name], asked.get(name)
+        count, wish = nodes["vpcs", name], vpcs.get(name)
         if not count or wish is None:
             continue
         fits = {
@@ -79,5 +83,5 @@ def prefixes(environment: Environment) -> Iterator[Problem]:
         for key, is_right in fits.items():
             prefix: Network = getattr(given, key)
             if not is_right and prefix.prefixlen != getattr(wish, key):
-                text = f"{prefix} cannot hold the {key} that run in it; {restored(('vpcs', name), count)}"
+                text = f"{prefix} is too small for the {key} that run in it; {restored(('vpcs', name), count)}"
                 yield problem(environment, ALLOCATIONS, ("vpcs", name, key), text)

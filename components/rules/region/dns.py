@@ -1,4 +1,4 @@
-"""Names in the DNS: who has which part of the zone, and whether its name server can be reached."""
+"""Rules about DNS: separation of names within the zone, and reachability of the name server."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from components.specs.reading.problems import Problem
 _DOMAIN: DataPath = ("control_planes", "domain")
 _SERVER: DataPath = ("dns", "server")
 _KEPT_FROM = {
-    "bmc": "which only what commands hardware reaches",
-    "control_plane_vips": "of which each address is a control plane's",
-    "tenants": "where addresses are tenants' own",
+    "bmc": "which only hardware controllers reach",
+    "control_plane_vips": "reserved for control planes",
+    "tenants": "where addresses belong to tenants",
 }
 
 
 def control_plane_names(environment: Environment) -> Iterator[Problem]:
-    """Report control planes without a domain of their own within the zone of names.
+    """Report control planes without a separate domain within the zone.
 
-    Whatever is below a cluster's name in the zone its tenant names: no control plane has its name there.
+    Tenants choose the names below a cluster's name, so no control plane may have its name there.
     """
     region = environment.region
     dns, domain = region.dns, region.control_planes.domain
@@ -39,14 +39,14 @@ def control_plane_names(environment: Environment) -> Iterator[Problem]:
         name = placed.cluster.name
         if f".{domain}".endswith(f".{domain_of(name, dns)}"):
             text = (
-                f"'{domain}' is where Services of cluster {name} have names"
+                f"'{domain}' contains the names of Services of cluster {name}"
                 f" ({place(environment, placed.file, placed.path)}); pick another label before {dns.zone}"
             )
             yield problem(environment, REGION, _DOMAIN, text)
 
 
 def name_server(environment: Environment) -> Iterator[Problem]:
-    """Report a name server where what writes names cannot reach it, or where its address is a tenant's."""
+    """Report a name server that the DNS controller cannot reach, or with an address of a tenant."""
     dns, networks = environment.region.dns, environment.region.networks
     for name, why in _KEPT_FROM.items() if dns else ():
         network = getattr(networks, name)

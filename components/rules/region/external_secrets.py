@@ -1,4 +1,4 @@
-"""Whether the store of a region's Secrets can be read from where its operator runs."""
+"""Rule about the reachability of the store of a region's Secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SERVER: DataPath = ("secrets", "vault", "server")
 
 
 def vault_reachable(environment: Environment) -> Iterator[Problem]:
-    """Report a Vault in the network of BMCs, which pods of its operator are walled off from."""
+    """Report a Vault in the BMC network, which NetworkPolicies block for the pods of its operator."""
     region = environment.region
     vault, bmcs = region.secrets.vault, region.networks.bmc
     if vault is None:
@@ -27,7 +27,7 @@ def vault_reachable(environment: Environment) -> Iterator[Problem]:
         return
     if address in bmcs:
         text = (
-            f"{host} is in networks.bmc ({bmcs}, {place(environment, REGION, ('networks', 'bmc'))}), which only what"
-            " commands hardware reaches; pick another address at which Vault answers"
+            f"{host} is in networks.bmc ({bmcs}, {place(environment, REGION, ('networks', 'bmc'))}), which only"
+            " hardware controllers reach; pick another address of Vault"
         )
         yield problem(environment, REGION, _SERVER, text)

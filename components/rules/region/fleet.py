@@ -1,7 +1,4 @@
-"""What two regions must not share: a machine, GUIDs, a management cluster, a state, names; on one backbone numbers.
-
-Networks of regions that no backbone connects may repeat: nothing routes from one to the other.
-"""
+"""Rules between regions: no shared machines, GUIDs, management cluster, state or names; no shared backbone numbers."""
 
 from __future__ import annotations
 
@@ -26,10 +23,10 @@ from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted
 
 AREA = "regions"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 Found = tuple[Environment, Problem]
-"""A problem and the environment in whose file it is."""
+"""A problem, with the environment whose file it is in."""
 RegionsRule = Callable[[Sequence[Environment]], Iterable[Found]]
 _NUMBERS = {"vni": "VNI", "asn": "ASN", "route_targets": "route target"}
 
@@ -44,7 +41,7 @@ def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
                 if (numbers := getattr(environment.region.networks, key))
             ]
             for other, environment in overlaps(ranges):
-                mine, theirs = (getattr(one.region.networks, key) for one in (environment, other))
+                mine, theirs = (getattr(region.region.networks, key) for region in (environment, other))
                 free = max(last for _, last, _ in ranges) + 1
                 text = (
                     f"{mine} overlaps {other.name} ({theirs}, {_elsewhere(other, REGION, ('networks', key))}) on the"
@@ -55,7 +52,7 @@ def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def guid_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report GUIDs that fabrics of two regions would give: a GUID belongs to one port in the world.
+    """Report overlapping GUIDs of fabrics in two regions: a GUID identifies one port worldwide.
 
     Rehearsals have no ports.
     """
@@ -69,21 +66,21 @@ def guid_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
     for (other, there, theirs, their_guids), (environment, index, _, guids) in overlaps(
         (entry[3].first, entry[3].last, entry) for entry in given
     ):
-        if other is not environment:  # else it is told by the region's own check
+        if other is not environment:  # otherwise the check of the region itself reports it
             where = _elsewhere(other, REGION, ("fabrics", there, "guids"))
             last = free + guids.last - guids.first
             remedy = f"use {GuidNumbers(first=free, last=last)}" if last <= LAST_GUID else "move one"
             text = (
-                f"{guids} overlaps {theirs.name} of {other.name} ({their_guids}, {where}), and a GUID belongs to one"
-                f" port in the world; {remedy}"
+                f"{guids} overlaps {theirs.name} of {other.name} ({their_guids}, {where}), but a GUID identifies one"
+                f" port worldwide; {remedy}"
             )
             yield environment, problem(environment, REGION, ("fabrics", index, "guids"), text)
 
 
 def borders(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report route targets of a border that a VPC, or the border, of another region on the backbone has or may have.
+    """Report route targets of a network edge that a VPC or the edge of another region on the backbone has or may have.
 
-    Whoever imports them would have the other's routes.
+    A VPC or router that imports them would get routes of the other region.
     """
     for backbone, members in _backbones(environments).items():
         first: dict[str, tuple[Environment, DataPath]] = {}
@@ -94,29 +91,29 @@ def borders(environments: Sequence[Environment]) -> Iterator[Found]:
                 if other is not environment:
                     text = (
                         f"{target} is also {dotted(theirs)} of {other.name} ({_elsewhere(other, REGION, theirs)}) on"
-                        f" the shared backbone '{backbone}', and VPCs would have routes of the other border; pick"
+                        f" the shared backbone '{backbone}', so VPCs would get routes of the other network edge; pick"
                         " another asn or number"
                     )
                     yield environment, problem(environment, REGION, path, text)
 
 
 def _numbers_of_vpcs(environment: Environment, backbone: str, members: Sequence[Environment]) -> Iterator[Found]:
-    """Yield where the ASN of a border is one that VPCs of another region may have."""
+    """Yield problems if the ASN of a network edge is in the range for VPCs of another region."""
     border = environment.region.networks.border
     asn = None if border is None else border.asn
     for other in members:
         taken = other.region.networks.asn
         if other is not environment and asn is not None and asn in taken:
             text = (
-                f"{asn} is in networks.asn of {other.name} ({taken},"
-                f" {_elsewhere(other, REGION, ('networks', 'asn'))}) on the shared backbone '{backbone}', and a VPC"
-                " there could have a route target of this border; pick another outside it"
+                f"{asn} is in networks.asn of {other.name} ({taken}, {_elsewhere(other, REGION, ('networks', 'asn'))})"
+                f" on the shared backbone '{backbone}', so a VPC there could have a route target of this network edge;"
+                " pick another outside it"
             )
             yield environment, problem(environment, REGION, ("networks", "border", "asn"), text)
 
 
 def _border_targets(environment: Environment) -> Iterator[tuple[DataPath, str]]:
-    """Yield the route targets of a region's border, each with where its number stands."""
+    """Yield the route targets of a region's network edge, each with the path of its number."""
     if targets := border_targets(environment.region.networks):
         for key, target in zip(("services", "internet"), targets, strict=True):
             yield ("networks", "border", key), target
@@ -129,7 +126,7 @@ def networks(environments: Sequence[Environment]) -> Iterator[Found]:
         for (other, there, name, theirs), (environment, path, _, mine) in overlaps(
             (*bounds(entry[3]), entry) for entry in named
         ):
-            if other is not environment:  # else it is told by the region's own check
+            if other is not environment:  # otherwise the check of the region itself reports it
                 text = (
                     f"{mine} overlaps {name} of {other.name} ({theirs}, {_elsewhere(other, REGION, there)}) on the"
                     f" shared backbone '{backbone}'; networks of regions that share a backbone must be disjoint,"
@@ -139,9 +136,9 @@ def networks(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def behind_borders(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report networks behind a border that are another region's on the backbone: every VPC here would reach them.
+    """Report networks behind a network edge that another region on the backbone owns: every VPC here would reach them.
 
-    What lies behind the borders of both may be the same.
+    Networks behind the edges of both may be the same.
     """
     for backbone, members in _backbones(environments).items():
         for environment, other in permutations(members, 2):
@@ -150,13 +147,13 @@ def behind_borders(environments: Sequence[Environment]) -> Iterator[Found]:
                     text = (
                         f"{mine} overlaps {name} of {other.name} ({theirs}, {_elsewhere(other, REGION, there)}) on the"
                         f" shared backbone '{backbone}', and every VPC of {environment.name} would reach it; remove it,"
-                        " or write networks of no region"
+                        " or write networks outside all regions"
                     )
                     yield environment, problem(environment, REGION, path, text)
 
 
 def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report a management cluster or a state that two environments would write."""
+    """Report a management cluster or a Pulumi state that two environments share."""
     first: dict[tuple[str, str], Environment] = {}
     for environment in environments:
         region = environment.region
@@ -165,16 +162,16 @@ def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
             other = first.setdefault((path[0], value), environment) if value else environment
             if other is not environment:
                 text = (
-                    f"'{value}' is also that of {other.name} ({_elsewhere(other, REGION, path)}), and each environment"
-                    " has its own; write another"
+                    f"'{value}' is also used by {other.name} ({_elsewhere(other, REGION, path)}), but environments must"
+                    " not share it; write another"
                 )
                 yield environment, problem(environment, REGION, path, text)
 
 
 def zones(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report zones of names that lie in one another: a cluster of the one would have names of the other.
+    """Report nested DNS zones: clusters of one region would have names in the zone of the other.
 
-    Rehearsals write none.
+    Rehearsals write no records.
     """
     named = [
         (environment, dns.zone)
@@ -184,29 +181,29 @@ def zones(environments: Sequence[Environment]) -> Iterator[Found]:
     for (other, theirs), (environment, mine) in combinations(named, 2):
         if f".{mine}".endswith(f".{theirs}") or f".{theirs}".endswith(f".{mine}"):
             text = (
-                f"'{mine}' and the zone of {other.name} ({theirs}, {_elsewhere(other, REGION, ('dns', 'zone'))}) lie in"
-                " one another, so that a cluster of the one would have names of the other; pick another zone"
+                f"'{mine}' and the zone of {other.name} ({theirs}, {_elsewhere(other, REGION, ('dns', 'zone'))}) are"
+                " nested, so clusters of one would have names in the other; pick another zone"
             )
             yield environment, problem(environment, REGION, ("dns", "zone"), text)
 
 
 def buckets(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report a bucket of one object store that two regions would have made. Rehearsals ask no store."""
+    """Report a bucket of one object store that two regions would create. Rehearsals use no object store."""
     first: dict[tuple[str, str], tuple[Environment, Held]] = {}
     real = (environment for environment in environments if environment.region.stage is not Stage.REHEARSAL)
-    for environment, held in ((one, held) for one in real for held in in_stores(one)):
+    for environment, held in ((region, held) for region in real for held in in_stores(region)):
         other, theirs = first.setdefault(held.place, (environment, held))
-        if other is not environment:  # else it is told by the region's own check
+        if other is not environment:  # otherwise the check of the region itself reports it
             text = (
                 f"'{held.bucket}' at {held.endpoint} is also {dotted(theirs.path)} of {other.name}"
-                f" ({_elsewhere(other, theirs.file, theirs.path)}), and each region has its buckets to itself; pick"
-                " another name"
+                f" ({_elsewhere(other, theirs.file, theirs.path)}), but regions must not share buckets; pick another"
+                " name"
             )
             yield environment, problem(environment, held.file, held.path, text)
 
 
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
+    """Report hardware in the inventory of two regions. Rehearsals have no hardware."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
     for environment, host, column, given in _marked(environments):
         here = (environment, inventory_file(host.hall), host.host)
@@ -217,7 +214,7 @@ def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
-    """Report hardware of ``environment`` that stands beside it, where ``marks`` say; for a region checked alone."""
+    """Report hardware of ``environment`` that ``marks`` list for another region, when one region is checked."""
     for _, host, column, given in _marked([environment]):
         if (there := marks.get((column, given.upper()))) is not None:
             problem = _shared(environment, host, column, given, there)
@@ -235,11 +232,11 @@ RULES: tuple[RegionsRule, ...] = (
     buckets,
     hosts,
 )
-"""All rules over several regions."""
+"""All rules between regions."""
 
 
 def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, HostSpec, str, str]]:
-    """Yield what tells the real machines of ``environments``, as it is written."""
+    """Yield the identities of real machines in ``environments``, as written."""
     for environment in environments:
         if environment.region.stage is not Stage.REHEARSAL:
             for host in environment.hosts:
@@ -250,7 +247,7 @@ def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, 
 
 
 def _shared(environment: Environment, host: HostSpec, column: str, given: str, there: str) -> Problem:
-    text = f"'{given}' is also in {there}, and a machine stands in one region; remove it from the other"
+    text = f"'{given}' is also in {there}, but a machine is in one region; remove it from the other"
     return host_problem(environment, host, column, text)
 
 
@@ -263,5 +260,5 @@ def _backbones(environments: Sequence[Environment]) -> dict[str, list[Environmen
 
 
 def _elsewhere(environment: Environment, file: str, path: DataPath) -> str:
-    """Return where a value of another environment stands, from the folder of any."""
+    """Return the place of a value in another environment, relative to the folder of any environment."""
     return f"../{environment.name}/{place(environment, file, path)}"

@@ -1,4 +1,4 @@
-"""Windows, freezes, waivers and approvals: long enough, about tenants that exist, once each."""
+"""Rules about windows, freezes, waivers and approvals: long enough, for known tenants, without duplicates."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from components.specs.times import DAY_MINUTES
 
 
 def tenants(environment: Environment) -> Iterator[Problem]:
-    """Report tenants that a freeze names in vain: it would protect nobody.
+    """Report undeclared tenants of a freeze: it would protect no clusters.
 
-    One whose clusters run is there and its file is not, which is told already.
+    A tenant with running clusters but without file is reported by another rule.
     """
     declared = [tenant.tenant for tenant in environment.tenants]
     lost = {cluster.tenant for cluster in environment.allocations.clusters.values()}
@@ -37,7 +37,7 @@ def tenants(environment: Environment) -> Iterator[Problem]:
 
 
 def windows(environment: Environment) -> Iterator[Problem]:
-    """Report pools whose drain may last longer than the window in which their tenant allows it."""
+    """Report pools whose drain may last longer than the tenant's change window."""
     for placed in pools(environment):
         window, longest = placed.tenant.changes.window, drain_limit_seconds(placed.pool)
         if window is None or longest is None:
@@ -54,18 +54,18 @@ def windows(environment: Environment) -> Iterator[Problem]:
 
 
 def window_tools(environment: Environment) -> Iterator[Problem]:
-    """Report windows that are to be kept without the image that holds rolls."""
+    """Report enforced windows without the image that blocks rolls."""
     known = [tool.name for tool in environment.versions.tools]
     if environment.region.nodes.windows is Windows.ENFORCE and KUBECTL not in known:
         text = (
-            f"{Windows.ENFORCE} needs '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it"
+            f"{Windows.ENFORCE} requires '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it"
             f" there, or write {Windows.ANNOTATE}"
         )
         yield problem(environment, REGION, ("nodes", "windows"), text)
 
 
 def window_turns(environment: Environment) -> Iterator[Problem]:
-    """Report windows that are to be kept and are open, or shut, for less time than that takes."""
+    """Report enforced windows that are open or closed for less time than a transition takes."""
     for tenant in environment.tenants if environment.region.nodes.windows is Windows.ENFORCE else ():
         window = tenant.changes.window
         if window is None:
@@ -75,29 +75,32 @@ def window_turns(environment: Environment) -> Iterator[Problem]:
             if minutes < LEAST_MINUTES:
                 there = place(environment, REGION, ("nodes", "windows"))
                 text = (
-                    f"is {state} for {minutes} minutes, and {Windows.ENFORCE} ({there}) needs {LEAST_MINUTES} to turn"
-                    " it; write other hours, or no window for any hour"
+                    f"is {state} for {minutes} minutes, and {Windows.ENFORCE} ({there}) needs {LEAST_MINUTES} for a"
+                    " transition; write other hours, or remove the window"
                 )
                 yield problem(environment, tenant_file(tenant), ("changes", "window"), text)
 
 
 def twice(environment: Environment) -> Iterator[Problem]:
-    """Report waivers that say the same twice: removing one would change nothing."""
-    keys = [f"waiver of {one.rule} for {one.subject}" for one in environment.waivers.waivers]
+    """Report duplicate waivers: removing one would have no effect."""
+    keys = [f"waiver of {waiver.rule} for {waiver.subject}" for waiver in environment.waivers.waivers]
     yield from _twice(environment, WAIVERS, "waivers", keys)
 
 
 def approved_twice(environment: Environment) -> Iterator[Problem]:
-    """Report words of a tenant on one change that stand twice: nobody could take such a word back by removing one."""
-    keys = [f"word of {one.tenant} on change {one.digest[:12]}" for one in environment.approvals.approvals]
+    """Report duplicate approvals of a change: removing one would not revoke the approval."""
+    keys = [
+        (f"approval of {approval.tenant} for change {approval.digest[:12]}")
+        for approval in environment.approvals.approvals
+    ]
     yield from _twice(environment, APPROVALS, "approvals", keys)
 
 
-def _twice(environment: Environment, file: str, section: str, said: Sequence[str]) -> Iterator[Problem]:
-    """Report entries of a section that say what an earlier one says."""
+def _twice(environment: Environment, file: str, section: str, keys: Sequence[str]) -> Iterator[Problem]:
+    """Report entries of a section that repeat an earlier one."""
     first: dict[str, str] = {}
-    for index, text in enumerate(said):
+    for index, text in enumerate(keys):
         path = (section, index)
         if text in first:
-            yield problem(environment, file, path, f"{text} stands twice, first in {first[text]}; remove one")
+            yield problem(environment, file, path, f"{text} is duplicated, first in {first[text]}; remove one")
         first.setdefault(text, place(environment, file, path))

@@ -1,4 +1,4 @@
-"""Lock files: the region's own, of one moment, written by a command, up to date, no number twice, sound pins."""
+"""Rules about lock files: of this region, consistent, unedited, up to date, without duplicates, with valid pins."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ MAX_NAMES_SHOWN = 5
 DIGEST_SHOWN = len("sha256:") + 12
 _LOSS = {
     ALLOCATIONS: "hosts would change clusters, and clusters their numbers",
-    IMAGE_PINS: "nodes that run would be made anew",
+    IMAGE_PINS: "running nodes would be recreated",
 }
-"""What comes of a lock file that is written anew while the region runs, by file."""
+"""Consequence of rewriting a lock file while the region runs, by file."""
 
 
 def lost(environment: Environment) -> Iterator[Problem]:
-    """Report a lock file that is gone while the other is there: all it held would be given anew under what runs."""
+    """Report a missing lock file while the other exists: its content would be allocated again under running nodes."""
     locks = _locks(environment)
     for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
         if _is_new(lock) and not _is_new(beside):
             path = f"environments/{environment.name}/{file}"
             text = (
-                f"is lost or empty, and {other} is not: {_LOSS[file]}; restore it from the last commit that has it,"
+                f"is lost or empty, but {other} is not: {_LOSS[file]}; restore it from the last commit that has it,"
                 f" which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}; in a region that"
                 " never ran remove both instead"
             )
@@ -51,47 +51,47 @@ def lost(environment: Environment) -> Iterator[Problem]:
 
 
 def both_lost(environment: Environment) -> Iterator[Problem]:
-    """Report that neither lock file is there where not all fits: in a region that ran all did."""
+    """Report that both lock files are missing while an allocation fails: in a region that ran, it succeeded."""
     if all(_is_new(lock) for _, lock in _locks(environment)) and attempt(environment).problems:
-        text = f"is not there, nor is {IMAGE_PINS}; if the region ran, restore both with git checkout before all else"
+        text = f"is missing, and so is {IMAGE_PINS}; if the region ran, first restore both with git checkout"
         yield Problem(ALLOCATIONS, 0, "", text)
 
 
 def foreign(environment: Environment) -> Iterator[Problem]:
-    """Report a lock file of another region: its numbers, hosts and pins are those of other machines."""
+    """Report a lock file of another region, with the numbers, hosts and pins of other machines."""
     for file, lock in _locks(environment):
         if lock.region not in {None, environment.name}:
             text = (
-                f"is of region '{lock.region}', and this is {environment.name}; restore this region's own with git"
-                " checkout, or if the region is new remove both lock files"
+                f"belongs to region '{lock.region}', not {environment.name}; restore the lock file of this region with"
+                " git checkout, or if the region is new remove both lock files"
             )
             yield problem(environment, file, ("region",), text)
 
 
 def unpaired(environment: Environment) -> Iterator[Problem]:
-    """Report a lock file that is older than the other, such as one that was restored alone."""
+    """Report a lock file that is older than the other, such as one that was restored on its own."""
     locks = _locks(environment)
     if any(_is_new(lock) or lock.digest != digest_of(lock) for _, lock in locks):
-        return  # which is told already
+        return  # another rule reports it
     for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
         fits = entries_digest(beside)
         if lock.beside != fits:
-            told = f"{lock.beside[:DIGEST_SHOWN]}... is not" if lock.beside else "is missing, and should be"
+            state = f"{lock.beside[:DIGEST_SHOWN]}... is not" if lock.beside else "is missing, and should be"
             text = (
-                f"{told} the digest of what {other} holds ({fits[:DIGEST_SHOWN]}...), so that one of the two is older;"
-                " take both files from one commit with git checkout, or after a merge both from one side; what is meant"
-                f" is taken by jacquard allocate {environment.name} {ACCEPT_EDITS}"
+                f"{state} the digest of the entries of {other} ({fits[:DIGEST_SHOWN]}...), so one of the two is older;"
+                " restore both files from one commit with git checkout, or after a merge both from one side; accept"
+                f" intended edits with jacquard allocate {environment.name} {ACCEPT_EDITS}"
             )
             yield problem(environment, file, ("beside",), text)
 
 
 def _is_new(lock: LockFile) -> bool:
-    """Tell whether ``lock`` was never written, or lost what was."""
+    """Return whether ``lock`` was never written, or lost its content."""
     return lock.model_fields_set <= {"schema_version"}
 
 
 def hand_edits(environment: Environment) -> Iterator[Problem]:
-    """Report a lock file that somebody edited, or that a merge put together."""
+    """Report a lock file that was edited or merged by hand."""
     for file, lock in _locks(environment):
         fits = digest_of(lock)
         if lock.digest == fits or _is_new(lock):
@@ -101,7 +101,7 @@ def hand_edits(environment: Environment) -> Iterator[Problem]:
             what = f"{lock.digest[:DIGEST_SHOWN]}... is not the digest of this file ({fits[:DIGEST_SHOWN]}...)"
         text = (
             f"{what}, it was edited or merged by hand; undo that with git checkout, or after a merge take one side of"
-            f" all of it, and {_remedy(environment)}; what is meant is taken by {ACCEPT_EDITS}"
+            f" the whole file, and {_remedy(environment)}; accept intended edits with {ACCEPT_EDITS}"
         )
         yield problem(environment, file, ("digest",), text)
 
@@ -111,27 +111,31 @@ def _locks(environment: Environment) -> tuple[tuple[str, LockFile], ...]:
 
 
 def numbers(environment: Environment) -> Iterator[Problem]:
-    """Report numbers, addresses and prefixes in the lock file that are out of range, or given twice."""
+    """Report numbers, addresses and prefixes in the lock file that are out of range or duplicated."""
     given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
     running = running_nodes(environment)
     for kind, path, block in _given(environment):
         given[kind].append((block.first, block.last, (kind, path, block)))
     yield from left_out(environment, _given(environment), lambda path: _redo(environment, path, running))
     for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
-        what = f"is also given to {other[1]}" if first == second else f"overlaps {dotted(other)} ({shown(kind, first)})"
+        what = (
+            (f"is also assigned to {other[1]}")
+            if first == second
+            else f"overlaps {dotted(other)} ({shown(kind, first)})"
+        )
         text = f"{shown(kind, second)} {what}; {_redo(environment, path, running)}"
         yield problem(environment, ALLOCATIONS, path, text)
 
 
 def allocations(environment: Environment) -> Iterator[Problem]:
-    """Report what cannot be allocated; when all can, what the lock files lack or have too much."""
+    """Report an allocation that fails, or else entries of lock files that are missing, stale or superfluous."""
     wanted = attempt(environment)
     if wanted.problems:
         yield from wanted.problems
         return
     have, pins = environment.allocations, environment.image_pins
     if _is_new(have) and not pins.groups:
-        yield Problem(ALLOCATIONS, 0, "", f"is not written yet; {_remedy(environment)}")
+        yield Problem(ALLOCATIONS, 0, "", f"does not exist yet; {_remedy(environment)}")
         return
     for section in ("vpcs", "clusters", "public_ips", "addresses", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
@@ -142,7 +146,7 @@ def allocations(environment: Environment) -> Iterator[Problem]:
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report intents that may not stay where they are. One that is only behind its data is fine."""
+    """Report pinned intents that are no longer allowed. A pin that is only out of date is not a problem."""
     by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
     for group, name in lock.groups.items():
         placed, intent = by_key.get(pool_of(group)), lock.intents[name]
@@ -161,7 +165,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
 
 
 def intents(environment: Environment) -> Iterator[Problem]:
-    """Report intents that an older library cannot write, and what never changes under its name but did."""
+    """Report intents of a newer library, and content that changed under an immutable name."""
     lock = environment.image_pins
     for section, newest in (("intents", NODES_NEWEST), ("dpu_intents", DPUS_NEWEST)):
         for name, intent in getattr(lock, section).items():
@@ -178,8 +182,8 @@ def intents(environment: Environment) -> Iterator[Problem]:
         if node.firmware and baseline and baseline.content != node.firmware:
             there = place(environment, FIRMWARE, ("firmware_baselines", index))
             text = (
-                f"{baseline.name} is not what {there} says; a baseline never changes under its name, restore it there"
-                " and add another one for what is new"
+                f"{baseline.name} differs from {there}; a baseline never changes under its name, restore it there and"
+                " add a separate one for the changes"
             )
             yield problem(environment, IMAGE_PINS, ("intents", name, "firmware"), text)
 
@@ -206,7 +210,7 @@ def _move(environment: Environment, placed: PlacedPool) -> str:
 
 
 def _given(environment: Environment) -> Iterator[Given]:
-    """Yield all numbers of the lock file: those in use, then those in quarantine."""
+    """Yield all numbers of the lock file: assigned ones first, then quarantined ones."""
     lock = environment.allocations
     for name, vpc in lock.vpcs.items():
         yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in numbers_of(vpc))
@@ -228,7 +232,7 @@ def _entries(
             text = f"belongs to nothing in the data; {_remedy(environment)}"
         elif have[name] != wanted[name]:
             needed = entry_text(wanted[name])
-            text = f"is stale ({entry_text(have[name])}, the data needs {needed}); {_remedy(environment)}"
+            text = f"is stale ({entry_text(have[name])}, the data requires {needed}); {_remedy(environment)}"
         else:
             continue
         yield problem(environment, file, (section, name), text)
@@ -248,27 +252,27 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
     for key in there.keys() & gone.keys():
         yield _lost_hosts(environment, there[key], naturally(gone[key]))
         superfluous = [name for name in superfluous if have[name] != key or name not in gone[key]]
-        missing.pop(key, None)  # in place of those that are gone
+        missing.pop(key, None)  # these replace the removed hosts
     for key, names in missing.items():
         text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
         yield problem(environment, ALLOCATIONS, ("hosts",), text)
     if superfluous:
-        told = listed(superfluous, MAX_NAMES_SHOWN)
-        text = f"has {len(superfluous)} that no pool can have ({told}); {_remedy(environment)}"
+        names_shown = listed(superfluous, MAX_NAMES_SHOWN)
+        text = f"has {len(superfluous)} that no pool can use ({names_shown}); {_remedy(environment)}"
         line = environment.positions.line(ALLOCATIONS, ("hosts", superfluous[0]))
         yield Problem(ALLOCATIONS, line, "hosts", text)
 
 
 def _lost_hosts(environment: Environment, placed: PlacedPool, names: list[str]) -> Problem:
-    """Return that rows of a pool's hosts are gone which its nodes can do without, and what is left of its spares."""
+    """Return the problem of removed hosts that the pool's nodes do not need, with the remaining spares."""
     lock = environment.allocations
     left = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
     sizes = [group.most_nodes for key, group in lock.groups.items() if pool_of(key) == placed.key]
-    asked = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
+    spares = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
     text = (
-        f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} in no"
-        f" inventory/hall-*.csv any more, and {sum(sizes)} nodes with {asked} spare{'s' * (asked != 1)} to keep have"
-        f" {left} hosts left; restore what is still there, rows or names (git diff shows them), else"
+        f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} no longer in any"
+        f" inventory/hall-*.csv, and {left} hosts are left for {sum(sizes)} nodes and {spares}"
+        f" spare{'s' * (spares != 1)}; restore rows or names of existing hosts (git diff shows them), else"
         f" {_remedy(environment)}"
     )
     return problem(environment, ALLOCATIONS, ("hosts", names[0]), text)
@@ -279,7 +283,7 @@ def _remedy(environment: Environment) -> str:
 
 
 def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]) -> str:
-    """Return how to have a number given anew, or back where nodes run by it, which another would cut off."""
+    """Return how to have a number allocated again, or restored where nodes run with it."""
     if running[path[:2]]:
         return restored(path[:2], running[path[:2]])
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

@@ -1,4 +1,4 @@
-"""Names that are compared with each other: where each stands, and which of them are one."""
+"""Names that must be unique, with their places, and duplicates among them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.specs.reading.problems import Problem
 Entry = tuple[str, DataPath, str]
 """File and path of a name, and the name."""
 Parts = tuple[str, DataPath, str, tuple[str, ...]]
-"""File and path of a joined name, what it is, and the names that are joined."""
+"""File and path of a joined name, its kind, and the parts that are joined."""
 
 
 def items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[Entry]:
@@ -25,35 +25,37 @@ def items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[Entry]:
 
 
 def entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> Iterator[Entry]:
-    """Yield the entries that items of a list at ``path`` have under ``key``."""
+    """Yield the values of ``key`` of the items of a list at ``path``."""
     for index, value in enumerate(values):
         yield file, (*path, index, key), getattr(value, key)
 
 
-def twice(environment: Environment, what: str, found: Iterable[Entry], remedy: str = "rename one") -> Iterator[Problem]:
-    """Yield each name that has stood before."""
+def twice(
+    environment: Environment, what: str, entries_seen: Iterable[Entry], remedy: str = ("rename one")
+) -> Iterator[Problem]:
+    """Yield a problem for each duplicate name."""
     first: dict[str, str] = {}
-    for file, path, name in found:
+    for file, path, name in entries_seen:
         here = problem(environment, file, path, "")
         if name in first:
-            text = f"{what} '{name}' stands twice, first in {first[name]}; {remedy}"
+            text = f"{what} '{name}' is duplicated, first in {first[name]}; {remedy}"
             yield problem(environment, file, path, text)
         first.setdefault(name, here.place)
 
 
-def joined(environment: Environment, found: Iterable[Parts]) -> Iterator[Problem]:
-    """Yield each joined name that others come to, joined of other parts."""
+def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Problem]:
+    """Yield a problem for each joined name that equals one joined of other parts."""
     first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
-    for file, path, what, parts in found:
+    for file, path, what, parts in parts_seen:
         name = "-".join(parts)
         other, place = first.setdefault((what, name), (parts, problem(environment, file, path, "").place))
         if other != parts:
-            text = f"{what} {'/'.join(parts)} is called {name}, and so is {'/'.join(other)} ({place}); rename one"
+            text = f"{what} {'/'.join(parts)} becomes {name}, and so does {'/'.join(other)} ({place}); rename one"
             yield problem(environment, file, path, text)
 
 
 def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of what Secrets with keys are called where a store's copies are pushed into a cluster from."""
+    """Yield the name parts of bucket key Secrets in the namespace from which copies are pushed into a cluster."""
     for tenant in environment.tenants:
         for index, bucket in enumerate(tenant.buckets):
             for at, access in enumerate(bucket.access):
@@ -63,7 +65,7 @@ def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
 
 
 def deployments(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of the name of each VPC's DPUDeployment in each DPU cluster."""
+    """Yield the name parts of each VPC's DPUDeployment in each DPU cluster."""
     vpcs = [
         (tenant_file(tenant), ("vpcs", index, "name"), vpc.name)
         for tenant in environment.tenants
@@ -76,9 +78,9 @@ def deployments(environment: Environment) -> Iterator[Parts]:
 
 
 def data_stores(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
+    """Yield the name parts of data stores: shared ones, and dedicated ones that clusters may get.
 
-    They are in no namespace. The shared ones come last, so that of two names it is theirs that is told: a cluster with
+    They are cluster-scoped. Shared data stores come last, so that of two equal names theirs is reported: a cluster with
     nodes cannot be renamed.
     """
     region = environment.region.control_planes

@@ -1,4 +1,4 @@
-"""Names that stand twice, collide with a reserved one, or get too long once joined."""
+"""Rules about names that are duplicated, reserved, or too long once joined."""
 
 from __future__ import annotations
 
@@ -55,25 +55,24 @@ RESERVED_PREFIXES = (
 )
 _PROMOTED = {DPUS: "all DPUs of a region", CHARTS: "charts of all clusters"}
 RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
-"""VRFs, devices and DPUDeployments that each DPU has already."""
+"""VRFs, devices and DPUDeployments that exist on each DPU."""
 MAX_GROUP_CHARACTERS = 52
-"""Most characters of a rollout group: a template is called after it and a hash of ten digits, and no name may exceed
-63."""
+"""Maximum length of a rollout group: template names append a hash of ten digits and are limited to 63."""
 MAX_RELEASE_CHARACTERS = 53
-"""Most characters of a Helm release, which keeps the other ten of a label for what a chart appends."""
+"""Maximum length of a Helm release: the other ten characters of a label are for what a chart appends."""
 MAX_STACK_CHARACTERS = 100
-"""Most characters of a stack's name in Pulumi's backends."""
+"""Maximum length of a stack's name in Pulumi's backends."""
 
 
 def region_name(environment: Environment) -> Iterator[Problem]:
-    """Report a region that is not called like its folder."""
+    """Report a region whose name differs from its folder."""
     if environment.region.region != environment.name:
         text = f"is '{environment.region.region}' in folder {environment.name}; write {environment.name}"
         yield problem(environment, REGION, ("region",), text)
 
 
 def release_names(environment: Environment) -> Iterator[Problem]:
-    """Report charts whose name is too long for the Helm release that is called after it."""
+    """Report charts whose name is too long for their Helm release."""
     for index, chart in enumerate(environment.versions.charts):
         if len(chart.name) > MAX_RELEASE_CHARACTERS:
             text = (
@@ -84,7 +83,7 @@ def release_names(environment: Environment) -> Iterator[Problem]:
 
 
 def stack_names(environment: Environment) -> Iterator[Problem]:
-    """Report regions whose stacks would have names that Pulumi does not take."""
+    """Report regions whose stack names are too long for Pulumi."""
     longest = max((f"{environment.name}.{piece.name}" for piece in slices(environment)), key=len)
     if environment.region.stacks is StackLayout.SLICED and len(longest) > MAX_STACK_CHARACTERS:
         text = (
@@ -95,27 +94,27 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
-    """Report clusters called like DPUs, charts or a namespace of the platform, and VPCs called like a part of a DPU."""
+    """Report reserved names of clusters (namespaces of the platform, DPUs, charts) and VPCs (parts of a DPU)."""
     region = environment.region
     taken = {one.namespace for one in (*region_operators(region), *storage_drivers(region))}
     taken |= {one.namespace for one in providers(region)}
     for placed in clusters(environment):
         name = placed.cluster.name
         if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
-            text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
+            text = f"'{name}' is a namespace of the platform, and a cluster uses a namespace with its name; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
         if name in _PROMOTED:
-            text = f"'{name}' is what jacquard promote and the lock files call {_PROMOTED[name]}; rename it"
+            text = f"'{name}' is reserved in jacquard promote and the lock files for {_PROMOTED[name]}; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             if vpc.name in RESERVED_VPCS:
-                text = f"'{vpc.name}' is a name that every DPU has already; rename it"
+                text = f"'{vpc.name}' is reserved on every DPU; rename it"
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "name"), text)
 
 
 def region_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report names that stand twice among the tenants of a region."""
+    """Report duplicate names among the tenants of a region."""
     tenants = environment.tenants
     yield from twice(
         environment,
@@ -160,18 +159,18 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
 
 
 def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Iterable[str]]]:
-    """Yield the lists of ``region.yaml`` in which nothing stands twice: what is in them, where, and the entries."""
+    """Yield the lists of ``region.yaml`` without duplicates: kind of entry, path, and the entries."""
     region = environment.region
     yield "denied network", ("networks", "deny"), map(str, region.networks.deny)
     for index, fabric in enumerate(region.fabrics):
         yield "hall", ("fabrics", index, "halls"), fabric.halls
-    if told := region.nodes.addresses:
-        yield "name server", ("nodes", "addresses", "dns"), map(str, told.dns)
-        yield "clock", ("nodes", "addresses", "ntp"), map(str, told.ntp)
+    if addresses_spec := region.nodes.addresses:
+        yield "name server", ("nodes", "addresses", "dns"), map(str, addresses_spec.dns)
+        yield "clock", ("nodes", "addresses", "ntp"), map(str, addresses_spec.ntp)
 
 
 def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report names that stand twice in the catalogue."""
+    """Report duplicate names in the catalogue."""
     images, vms = environment.images, environment.vm_catalog
     yield from twice(environment, "image", entries(IMAGES, ("images",), "version", images.images))
     digests = entries(IMAGES, ("images",), "sha256", images.images)
@@ -203,7 +202,7 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
 
 
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report what a tenant orders twice in one list, and images of its own that are called like the catalogue's."""
+    """Report duplicate entries in a tenant's lists, and images of a tenant named like images of the catalogue."""
     for placed in clusters(environment):
         for what, key in (("storage class", "storage"), ("pod priority", "pod_priorities"), ("add-on", "add_ons")):
             listed = getattr(placed.cluster, key)
@@ -233,12 +232,12 @@ def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]
     yield from twice(environment, "bucket", entries(file, ("buckets",), "name", tenant.buckets))
     for index, bucket in enumerate(tenant.buckets):
         granted = entries(file, ("buckets", index, "access"), "cluster", bucket.access)
-        yield from twice(environment, "access of", granted, "make one of them")
+        yield from twice(environment, "access of", granted, "merge them")
         for at, access in enumerate(bucket.access):
             places = items(file, ("buckets", index, "access", at, "namespaces"), access.namespaces)
             yield from twice(environment, "namespace", places, "remove one")
     contract = entries(file, ("contract",), "instance_type", tenant.contract)
-    yield from twice(environment, "contract for", contract, "make one of them")
+    yield from twice(environment, "contract for", contract, "merge them")
     for index, vpc in enumerate(tenant.vpcs):
         yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
         peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
@@ -266,7 +265,7 @@ def _vm_lists_of(environment: Environment, tenant: TenantSpec, vms: VmsSpec) -> 
 
 
 def joined_names(environment: Environment) -> Iterator[Problem]:
-    """Report names that differ and become the same once they are joined."""
+    """Report distinct names that become equal when joined."""
     entries = [
         (placed.file, (*placed.path, "name"), "pool", (placed.cluster.name, placed.pool.name))
         for placed in pools(environment)
@@ -281,7 +280,7 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:
-    """Report rollout groups whose derived names would not fit an API object."""
+    """Report rollout groups whose derived names exceed the limits of API objects."""
     by_key = {placed.key: placed for placed in pools(environment)}
     known = [(group, by_key[pool_of(group)]) for group in environment.allocations.groups if pool_of(group) in by_key]
     yield from joined(

@@ -1,4 +1,4 @@
-"""Quotas: what tenants may have at most exists, and what they ordered stays within."""
+"""Rules about quotas: for existing classes, and not exceeded by the data."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def quota_classes(environment: Environment) -> Iterator[Problem]:
         for name in tenant.quotas.storage:
             if name not in offered:
                 text = (
-                    f"'{name}' is in storage of no cluster of this file (there: {listed(offered)}); add it there or"
-                    f" remove the quota{suggestion(name, offered)}"
+                    f"'{name}' is not in storage of any cluster of this file (there: {listed(offered)}); add it there"
+                    f" or remove the quota{suggestion(name, offered)}"
                 )
                 yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
 
 
 def public_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report public addresses promised to tenants beyond the ones there are, or ordered beyond a quota."""
+    """Report public addresses promised beyond the region's networks, or requested beyond a quota."""
     networks = environment.region.networks.public
     room, promised = sum(map(usable, networks)), 0
     there = place(environment, REGION, ("networks", "public"))
@@ -39,12 +39,12 @@ def public_addresses(environment: Environment) -> Iterator[Problem]:
         file, quota = tenant_file(tenant), tenant.quotas.public_ips
         ordered = tenant.vms.public_ips if tenant.vms else 0
         if quota is not None and ordered > quota:
-            text = f"{ordered} are more than the quota of {quota} ({place(environment, file, _QUOTA)}); raise it there"
+            text = f"{ordered} exceed the quota of {quota} ({place(environment, file, _QUOTA)}); raise it there"
             yield problem(environment, file, _ORDER, text)
         before, promised = promised, promised + max(ordered, quota or 0)
         if before <= room < promised:
             text = (
-                f"with these {promised - before} tenants may have {promised}, networks.public ({there}) has {room}"
+                f"with these {promised - before}, tenants may have {promised}, but networks.public ({there}) has {room}"
                 " addresses; lower it, or add a network there"
             )
             yield problem(environment, file, _ORDER if ordered >= (quota or 0) else _QUOTA, text)
@@ -55,7 +55,7 @@ _QUOTA = ("quotas", "public_ips")
 
 
 def load_balancers(environment: Environment) -> Iterator[Problem]:
-    """Report more load balancers than the prefixes of a tenant's VPCs have addresses."""
+    """Report a quota of load balancers that exceeds the addresses in a tenant's VPCs."""
     for tenant in environment.tenants:
         quota = tenant.quotas.load_balancers
         sizes = (size for vpc in tenant.vpcs for size in vpc.sizes(PrefixKind.LOAD_BALANCERS))
@@ -63,38 +63,36 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
         if quota is not None and quota > room:
             there = place(environment, tenant_file(tenant), ("vpcs", 0, "load_balancers"))
             text = (
-                f"{quota} are more than the addresses of load_balancers in the VPCs ({room}, {there}); lower it, or add"
-                " one to more_prefixes of a VPC"
+                f"{quota} exceed the addresses of load_balancers in the VPCs ({room}, {there}); lower it, or add one to"
+                " more_prefixes of a VPC"
             )
             yield problem(environment, tenant_file(tenant), ("quotas", "load_balancers"), text)
 
 
 def storage(environment: Environment) -> Iterator[Problem]:
-    """Report roots and volumes of VMs that come to more than the quota of their class."""
+    """Report root disks and volumes of VMs that exceed the quota of their storage class."""
     for tenant in environment.tenants:
         used = _storage(tenant)
         for name, quota in tenant.quotas.storage.items():
             if used[name] > bytes_of(quota):
-                text = (
-                    f"volumes of VMs come to {_gibibytes(used[name])} of {name}, more than {quota}; write at least that"
-                )
+                text = f"volumes of VMs need {_gibibytes(used[name])} of {name}, more than {quota}; write at least that"
                 yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
 
 
 def vms(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that come to more machines, CPUs, memory or GPUs than a quota of them."""
+    """Report VMs that exceed a quota of machines, CPUs, memory or GPUs."""
     for tenant in environment.tenants:
         quota, used = tenant.quotas.vms, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
         for key, what in _FIGURES.items():
             most = getattr(quota, key)
             if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
                 there = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
-                text = f"VMs come to {there} {what}, more than {most}; write at least {there}"
+                text = f"VMs need {there} {what}, more than {most}; write at least {there}"
                 yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
 
 
 _FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
-"""What VMs are counted by, and how a text says it."""
+"""Measures of VMs, and their texts in messages."""
 
 
 def _gibibytes(count: int) -> str:
@@ -102,7 +100,7 @@ def _gibibytes(count: int) -> str:
 
 
 def _storage(tenant: TenantSpec) -> Counter[str]:
-    """Return the bytes that VMs of a tenant have of each storage class."""
+    """Return the bytes of each storage class that VMs of a tenant use."""
     used = Counter[str]()
     for _, vm in vms_of(tenant):
         for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):
@@ -111,4 +109,4 @@ def _storage(tenant: TenantSpec) -> Counter[str]:
 
 
 RULES = (quota_classes, public_addresses, load_balancers, storage, vms)
-"""Rules that compare what a tenant has with what it may have."""
+"""Rules that compare the data of a tenant with its quotas."""

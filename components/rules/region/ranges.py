@@ -1,4 +1,4 @@
-"""Ranges of ``region.yaml`` that leave out what was given from them: whoever moved one finds all of it in one place."""
+"""Ranges of ``region.yaml`` that exclude numbers assigned from them, reported once for each changed range."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from components.specs.reading.lock_text import digest_of
 from components.specs.reading.problems import Problem, dotted
 
 Given = tuple[Kind, DataPath, Block]
-"""A number, and where it stands in the lock file."""
+"""A number, with its path in the lock file."""
 _MAX_NUMBERS = 3
 
 
 def left_out(environment: Environment, found: Iterable[Given], redo: Callable[[DataPath], str]) -> Iterator[Problem]:
-    """Yield numbers of the lock file that are in use and out of their range.
+    """Yield problems for numbers of the lock file that are in use and outside their range.
 
-    Those of a file that somebody edited are told where they stand. Where the file is as a command wrote it the range
-    was moved, and is told once, whatever number it leaves out.
+    In an edited lock file each number is reported at its own line. If the lock file is unedited, the range was changed:
+    it is reported once, regardless of the number of excluded numbers.
 
     Args:
         environment: the region.
@@ -52,13 +52,13 @@ def left_out(environment: Environment, found: Iterable[Given], redo: Callable[[D
 def _moved(environment: Environment, size: str, numbers: list[Given], redo: Callable[[DataPath], str]) -> str:
     running = running_nodes(environment)
     nodes = sum(running[entry] for entry in {path[:2] for _, path, _ in numbers})
-    told = [
+    examples = [
         f"{shown(kind, block)} ({dotted(path)}, {place(environment, ALLOCATIONS, path)})"
         for kind, path, block in numbers[:_MAX_NUMBERS]
     ]
     rest = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
-    by = f", by which {nodes} nodes run" if nodes else ""
-    text = f"{size or 'empty, and'} leaves out what is given from it, {', '.join(told)}{rest}{by}; widen it"
+    by = f", used by {nodes} nodes" if nodes else ""
+    text = f"{size or 'empty, and'} excludes assigned numbers, {', '.join(examples)}{rest}{by}; widen it"
     if nodes or len(numbers) > 1:
-        return f"{text}, or restore what it was (git diff shows it)"
+        return f"{text}, or restore the previous value (git diff shows it)"
     return f"{text}, or {redo(numbers[0][1])}"

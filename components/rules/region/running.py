@@ -1,4 +1,4 @@
-"""What nodes run by: numbers of a cluster or VPC that are gone from the lock file would be given anew under them."""
+"""Rules about numbers of running nodes: removed from the lock file, they would be allocated again under the nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Entry = tuple[str | int, ...]
 
 
 def numbers_gone(environment: Environment) -> Iterator[Problem]:
-    """Report clusters and VPCs without an entry in the lock file while nodes run in them, whatever edits are meant."""
+    """Report clusters and VPCs with running nodes but without an entry in the lock file, even with accepted edits."""
     lock = environment.allocations
     for entry, nodes in running_nodes(environment).items():
         section, name = entry
@@ -25,7 +25,7 @@ def numbers_gone(environment: Environment) -> Iterator[Problem]:
 
 
 def running_nodes(environment: Environment) -> Counter[Entry]:
-    """Return how many nodes run by each entry of the lock file, for the clusters that the data has."""
+    """Return the number of running nodes by entry of the lock file, for clusters that the data has."""
     found, lock = Counter[Entry](), environment.allocations
     vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
     for key, group in lock.groups.items():
@@ -38,5 +38,5 @@ def running_nodes(environment: Environment) -> Counter[Entry]:
 
 
 def restored(entry: Entry, nodes: int) -> str:
-    """Return the remedy for an entry by which ``nodes`` nodes run."""
-    return f"restore the file with git checkout, since {nodes} nodes run by what {dotted(entry)} says"
+    """Return the remedy for an entry that ``nodes`` running nodes depend on."""
+    return f"restore the file with git checkout, because {nodes} nodes run with {dotted(entry)}"

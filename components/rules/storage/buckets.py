@@ -1,4 +1,4 @@
-"""Buckets: their store and clusters are there, nobody else has them, and workloads reach them."""
+"""Rules about buckets: existing store and clusters, one owner, and reachable from workloads."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from components.specs.region.tenant import TenantSpec
 from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
 
 _THERE = "default"
-"""Namespace that every cluster has."""
+"""Namespace that exists in every cluster."""
 _HTTPS_PORT = ":443"
 _Place = tuple[str, str]
-"""Host of a store, with a port that is not the usual one, and the name of a bucket there."""
+"""Host of a store, with any non-default port, and the name of a bucket there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A bucket that a region has in a store, and where its name there is written."""
+    """A bucket of a region in a store, with file and path of its name."""
 
     endpoint: str
     bucket: str
@@ -34,12 +34,12 @@ class Held:
 
     @property
     def place(self) -> _Place:
-        """Return what no two buckets have in common."""
+        """Return the identity of the bucket, which is unique."""
         return urlsplit(self.endpoint).netloc.lower().removesuffix(_HTTPS_PORT), self.bucket
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report buckets in a store that the region does not have, and keys for a cluster that the tenant does not have."""
+    """Report undeclared stores of buckets, and access for clusters that the tenant does not have."""
     stores = [store.name for store in environment.region.object_stores]
     for tenant, path, bucket in _buckets(environment):
         if bucket.store not in stores:
@@ -54,21 +54,21 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def one_owner(environment: Environment) -> Iterator[Problem]:
-    """Report a bucket that two tenants would have, or one twice, or that keeps snapshots of control planes."""
-    held: dict[_Place, Held] = {}
-    for one in in_stores(environment):
-        other = held.setdefault(one.place, one)
-        if other is not one and one.file != REGION:
+    """Report a bucket that two tenants share, that is duplicated, or that stores backups of control planes."""
+    owners: dict[_Place, Held] = {}
+    for bucket in in_stores(environment):
+        other = owners.setdefault(bucket.place, bucket)
+        if other is not bucket and bucket.file != REGION:
             text = (
-                f"'{one.bucket}' at {one.endpoint} is also {dotted(other.path)}"
-                f" ({place(environment, other.file, other.path)}), so that keys of one would open the other; pick"
-                " another name for it in the store (bucket)"
+                f"'{bucket.bucket}' at {bucket.endpoint} is also {dotted(other.path)}"
+                f" ({place(environment, other.file, other.path)}), so keys of one would grant access to the other; pick"
+                " another name in the store (bucket)"
             )
-            yield problem(environment, one.file, one.path, text)
+            yield problem(environment, bucket.file, bucket.path, text)
 
 
 def in_stores(environment: Environment) -> Iterator[Held]:
-    """Yield all buckets that ``environment`` has in object stores, the platform's own first."""
+    """Yield all buckets that ``environment`` has in object stores, the platform's first."""
     for path, spec in _backups(environment):
         yield Held(spec.endpoint, spec.bucket, REGION, path)
     stores = _stores(environment)
@@ -79,7 +79,7 @@ def in_stores(environment: Environment) -> Iterator[Held]:
 
 
 def namespaces(environment: Environment) -> Iterator[Problem]:
-    """Report keys for namespaces that the cluster does not list, since nobody would make them."""
+    """Report access for namespaces that the cluster does not list, because they would not be created."""
     for tenant, path, bucket in _buckets(environment):
         listed = {one.name: [space.name for space in one.namespaces] for one in tenant.clusters}
         for at, access in enumerate(bucket.access):
@@ -91,7 +91,7 @@ def namespaces(environment: Environment) -> Iterator[Problem]:
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:
-    """Report stores whose address a cluster with keys cannot reach. A name is taken as it is."""
+    """Report stores whose address is not reachable from a cluster with access. Hostnames are not checked."""
     stores = _stores(environment)
     for tenant, path, bucket in _buckets(environment):
         placed = {one.cluster.name: one for one in clusters_of(tenant)}
@@ -113,14 +113,14 @@ def _stores(environment: Environment) -> dict[str, ObjectStoreSpec]:
 
 
 def _buckets(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, BucketSpec]]:
-    """Yield all buckets with their tenant and where they are written."""
+    """Yield all buckets with their tenant and path."""
     for tenant in environment.tenants:
         for index, bucket in enumerate(tenant.buckets):
             yield tenant, ("buckets", index), bucket
 
 
 def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec]]:
-    """Yield where the platform keeps snapshots of its own."""
+    """Yield the backup buckets of the platform."""
     region = environment.region.control_planes
     if region.dedicated and region.dedicated.backup:
         yield ("control_planes", "dedicated", "backup", "bucket"), region.dedicated.backup

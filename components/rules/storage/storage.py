@@ -1,4 +1,4 @@
-"""Storage classes: one default a cluster, reachable, and what they ask of nodes and images."""
+"""Rules about storage classes: one default in a cluster, reachable, and supported by nodes and images."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from components.specs.storage.storage import SPARE_GIB, StorageClassSpec, Topolv
 
 VAST_CLIENT = "vastnfs"
 MAX_CONNECTIONS = 16
-"""Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
+"""Maximum ``nconnect`` of the NFS client of Linux (its NFS_MAX_CONNECTIONS)."""
 _RDMA = re.compile(r"(proto=)?rdma6?")
 _STATEFUL = {"slurm-operator"}
-"""Charts of add-ons whose software keeps state on claims that name no class, by upstream's defaults: Slurm's
-controller keeps its jobs and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
+"""Charts of add-ons that keep state on claims without class, by upstream's defaults: Slurm's controller keeps its jobs
+and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
 
 
 def default_storage_class(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that offer storage without exactly one default class."""
+    """Report clusters with storage but without exactly one default class."""
     known = [entry.name for entry in environment.region.storage]
     default = [entry.name for entry in environment.region.storage if entry.default]
     for placed in clusters(environment):
@@ -45,7 +45,7 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
 
 
 def local_disks(environment: Environment) -> Iterator[Problem]:
-    """Report classes on local disks in clusters without such disks, and such that are said to be durable."""
+    """Report local classes in clusters without local disks, and local classes that are declared durable."""
     kinds = environment.instance_types.by_name
     for index, entry in enumerate(environment.region.storage):
         if isinstance(entry, TopolvmClassSpec) and entry.durable:
@@ -55,12 +55,12 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
         types = [kinds[pool.instance_type] for pool in placed.cluster.pools if pool.instance_type in kinds]
         if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
             names = listed(dict.fromkeys(kind.name for kind in types))
-            text = f"'{entry.name}' is on local disks, and no pool has any (nvme_disks of {names} is 0); remove it"
+            text = f"'{entry.name}' requires local disks, but no pool has any (nvme_disks of {names} is 0); remove it"
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
 def spare_room(environment: Environment) -> Iterator[Problem]:
-    """Report spare room that is all that the disks of a node hold, or another one of the same volume group."""
+    """Report spare capacity that uses a node's whole disks, or differs within one volume group."""
     first: dict[str, tuple[int, TopolvmClassSpec]] = {}
     for index, entry in enumerate(environment.region.storage):
         if not isinstance(entry, TopolvmClassSpec):
@@ -68,17 +68,17 @@ def spare_room(environment: Environment) -> Iterator[Problem]:
         at, other = first.setdefault(entry.device_class, (index, entry))
         spare, kept = _spare(entry), _spare(other)
         if spare != kept:
-            said = f"is {spare}Gi" if entry.spare else f"is missing, which keeps {spare}Gi"
+            value = f"is {spare}Gi" if entry.spare else f"is missing and defaults to {spare}Gi"
             text = (
-                f"{said}, and {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
+                f"{value}, but {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
                 f" ({place(environment, REGION, ('storage', at))}); write {kept}Gi"
             )
             yield problem(environment, REGION, ("storage", index, "spare"), text)
         for kind, size in _volume_groups(environment, entry):
             if spare >= size:
                 text = (
-                    f"is {spare}Gi, and the {kind.nvme_disks} disks of {kind.name} are {size}Gi ({INSTANCE_TYPES}), so"
-                    f" that no volume gets any; write at most {size - 1}Gi"
+                    f"is {spare}Gi, but the {kind.nvme_disks} disks of {kind.name} have {size}Gi ({INSTANCE_TYPES}),"
+                    f" which leaves nothing for volumes; write at most {size - 1}Gi"
                 )
                 yield problem(environment, REGION, ("storage", index, "spare"), text)
                 break
@@ -89,7 +89,7 @@ def _spare(entry: TopolvmClassSpec) -> int:
 
 
 def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterator[tuple[InstanceType, int]]:
-    """Yield the instance types of nodes with volumes of ``entry`` and the GiB of their disks, the smallest first."""
+    """Yield the instance types of nodes with volumes of ``entry`` and their disk size in GiB, smallest first."""
     kinds, names = environment.instance_types.by_name, dict[str, int]()
     for placed, _, one in offered(environment):
         for pool in placed.cluster.pools if one is entry else ():
@@ -101,7 +101,7 @@ def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterato
 
 
 def encrypted_disks(environment: Environment) -> Iterator[Problem]:
-    """Report classes that are encrypted, on nodes whose images encrypt no disks."""
+    """Report encrypted classes on nodes whose images do not encrypt disks."""
     kinds = environment.instance_types.by_name
     for placed, at, entry in offered(environment):
         if not isinstance(entry, TopolvmClassSpec) or not entry.encrypted:
@@ -115,16 +115,16 @@ def encrypted_disks(environment: Environment) -> Iterator[Problem]:
         if plain:
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "encrypted"))
             text = (
-                f"'{entry.name}' is encrypted ({there}), which images with encrypted_scratch: true alone do"
+                f"'{entry.name}' is encrypted ({there}), which requires images with encrypted_scratch: true"
                 f" ({listed(plain)}, {IMAGES}); promote to an image that has it, or offer another class"
             )
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
 def kept_default(environment: Environment) -> Iterator[Problem]:
-    """Report defaults on local disks where another class is kept, or where state hangs on claims that name none.
+    """Report local default classes if a durable class exists, or if state depends on claims without class.
 
-    A cluster with nothing but local classes may be meant so: for jobs that keep nothing.
+    A cluster with only local classes is allowed: for jobs without state.
     """
     classes = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     for placed, at, entry in offered(environment):
@@ -135,13 +135,13 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
         kept = [name for name in names if name in classes and name not in local]
         stateful = [one.name for one in add_ons(environment, placed) if one.chart in _STATEFUL]
         there = place(environment, REGION, ("storage", classes[entry.name], "default"))
-        lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are lost with their node"
+        lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are deleted with their node"
         if kept:
-            text = f"{lost}; make {one_of(kept)}, which outlives nodes, the default there"
+            text = f"{lost}; set default on {one_of(kept)} instead, whose volumes outlive nodes"
         elif stateful:
             text = (
-                f"{lost}, and {listed(stateful)} keeps its state on such claims; list a class that outlives nodes, and"
-                " make it the default there"
+                f"{lost}, but {listed(stateful)} keeps its state on such claims; list a class whose volumes outlive"
+                " nodes, and set default on it there"
             )
         else:
             continue
@@ -149,7 +149,7 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
 
 
 def durable_volumes(environment: Environment) -> Iterator[Problem]:
-    """Report volumes that must outlive their node on classes that do not."""
+    """Report volumes that must outlive their node on local classes."""
     lost = [entry.name for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec)]
     kept = [entry.name for entry in environment.region.storage if entry.name not in lost]
     for tenant in environment.tenants:
@@ -167,13 +167,13 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
         for path, name in classes:
             if name in lost:
                 remedy = f"pick {one_of(kept)}" if kept else f"add a class that does to storage of {REGION}"
-                text = f"'{name}' is on the disks of one node, and this outlives nodes; {remedy}"
+                text = f"'{name}' is on the disks of one node, but this volume must outlive it; {remedy}"
                 text += ", or write scratch: true" if "volumes" in path else ""
                 yield problem(environment, tenant_file(tenant), path, text)
 
 
 def mount_options(environment: Environment) -> Iterator[Problem]:
-    """Report classes with mount options that an image of the cluster's nodes cannot serve."""
+    """Report classes with mount options that an image of the cluster's nodes does not support."""
     for placed, at, entry in offered(environment):
         for options, needed, lacks in _demands(entry):
             images = _images(environment, placed.cluster.name, [pool.name for pool in placed.cluster.pools])
@@ -183,14 +183,14 @@ def mount_options(environment: Environment) -> Iterator[Problem]:
                     environment, REGION, ("storage", environment.region.storage.index(entry), "mount_options")
                 )
                 text = (
-                    f"'{entry.name}' is mounted with {listed(options)} ({there}), which {needed} alone can do"
+                    f"'{entry.name}' is mounted with {listed(options)} ({there}), which requires {needed}"
                     f" ({listed(wrong)}, {IMAGES}); promote to an image that has it, or offer another class"
                 )
                 yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
 def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable[[ImageContents], str]]]:
-    """Yield mount options that ask something of images: what, and what an image has instead, empty when it has that."""
+    """Yield mount options with their required image content, and a function that returns an image's mismatch or ""."""
     options = dict(option.partition("=")[::2] for option in entry.mount_options)
     special = [name for name in VAST_OPTIONS if name in options]
     connections = options.get("nconnect", "")
@@ -204,7 +204,7 @@ def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable
 
 
 def shared_secrets(environment: Environment) -> Iterator[Problem]:
-    """Report classes with another endpoint behind one secret: it holds one, and volumes would come from there."""
+    """Report classes with different endpoints that share a secret: it contains one endpoint."""
     first: dict[str, tuple[int, str]] = {}
     for index, entry in enumerate(environment.region.storage):
         if not isinstance(entry, VastClassSpec):
@@ -213,14 +213,14 @@ def shared_secrets(environment: Environment) -> Iterator[Problem]:
         if endpoint != entry.endpoint:
             there = place(environment, REGION, ("storage", other, "endpoint"))
             text = (
-                f"'{entry.secret}' holds the endpoint of {environment.region.storage[other].name} ({endpoint},"
-                f" {there}), and this class is at {entry.endpoint}; name a secret of its own"
+                f"'{entry.secret}' has the endpoint of {environment.region.storage[other].name} ({endpoint}, {there}),"
+                f" but this class is at {entry.endpoint}; use a separate secret"
             )
             yield problem(environment, REGION, ("storage", index, "secret"), text)
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:
-    """Report storage whose address hosts of a VPC cannot reach. A name instead of an address is taken as it is."""
+    """Report storage with an address that hosts of a VPC cannot reach. Hostnames are not checked."""
     for placed, at, entry in offered(environment):
         if isinstance(entry, VastClassSpec):
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
@@ -232,9 +232,9 @@ def reachable(environment: Environment) -> Iterator[Problem]:
 def cut_off(
     environment: Environment, placed: PlacedCluster, name: str, address: Address | None, there: str
 ) -> str | None:
-    """Return why a cluster does not reach storage called ``name``, which ``there`` has ``address``; None if it does.
+    """Return why a cluster cannot reach storage ``name`` at ``address``, written at ``there``; None if it can.
 
-    Where no DPU keeps hosts of the VPC from it, or a name stands for the address, nobody can tell.
+    The result is None if no DPU filters the VPC's hosts, or if the address is a hostname.
     """
     networks, vpc = environment.region.networks, placed.vpc
     if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
@@ -244,14 +244,14 @@ def cut_off(
         return f"'{name}' is at {address} ({there}) in networks.{closed}, which no VPC reaches; move it there"
     if vpc.egress is Egress.NONE:
         return (
-            f"'{name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC {vpc.name} has"
+            f"'{name}' is at {address} ({there}) outside networks.storage ({networks.storage}), but VPC {vpc.name} has"
             " egress none; move it there, or write egress: public"
         )
     return None
 
 
 def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
-    """Yield all classes that clusters offer, with their place in the list of the cluster."""
+    """Yield all classes that clusters offer, with their index in the list of the cluster."""
     classes = {entry.name: entry for entry in environment.region.storage}
     for placed in clusters(environment):
         for at, name in enumerate(placed.cluster.storage):
@@ -260,7 +260,7 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
 
 
 def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
-    """Return the images that nodes of ``pools`` of ``cluster`` are pinned to, by version with the pools that run it."""
+    """Return the images pinned for nodes of ``pools`` of ``cluster``, by version and pools."""
     pins, running = environment.image_pins, dict[str, dict[str, None]]()
     for group, name in pins.groups.items():
         if cluster_of(group) == cluster and parts_of(group)[1] in pools:
@@ -273,9 +273,9 @@ def _images(environment: Environment, cluster: str, pools: Container[str]) -> di
 
 
 def address_of(text: str) -> Address | None:
-    """Return the address in ``text``, which may have a port behind it; None where a name stands there."""
-    found = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
+    """Return the address in ``text``, which may end with a port; None for a hostname."""
+    match = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
     try:
-        return ipaddress.IPv4Address(found[1]) if found else None
+        return ipaddress.IPv4Address(match[1]) if match else None
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""What keeps tenants apart on a storage system: logins, view policies and exports that no two have in common."""
+"""Rule about tenant isolation on storage systems: logins, view policies and exports that tenants do not share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.reading.problems import Problem, listed
 from components.specs.storage.storage import TENANT, NfsClassSpec, VastClassSpec
 
 AREA = "storage-walls"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 _MAX_TENANTS_SHOWN = 5
 _Wall = tuple[str, str, str]
@@ -22,9 +22,9 @@ _Wall = tuple[str, str, str]
 
 
 def between_tenants(environment: Environment) -> Iterator[Problem]:
-    """Report a login, a view policy or an export that two tenants have in common, or that holds another's.
+    """Report a login, a view policy or an export that two tenants share, or that contains another tenant's.
 
-    What decides is what clusters offer: a class that one tenant alone offers may name anything.
+    Only classes that clusters offer count: a class of a single tenant may use any value.
     """
     uses = list(_uses(environment))
     tenants: dict[_Wall, set[str]] = defaultdict(set)
@@ -44,21 +44,22 @@ def between_tenants(environment: Environment) -> Iterator[Problem]:
 
 
 def _in_common(environment: Environment, key: str, value: str, tenants: list[str], classes: list[int]) -> Problem:
-    """Return what is said of the last of ``classes``; the others are named with their lines."""
+    """Return the problem at the last of ``classes``; the message lists the lines of the others."""
     *others, index = classes
     entry, lines = environment.region.storage[index], [("storage", one, key) for one in others]
     mine = str(getattr(entry, key))
     own = f"{mine.rstrip('/')}/{TENANT}" if mine.startswith("/") else f"{mine}-{TENANT}"
     beside = f" ({listed(place(environment, REGION, line) for line in lines)} too)" if lines else ""
     text = (
-        f"'{value}' would be one for tenants {listed(tenants, _MAX_TENANTS_SHOWN)}{beside}, so that each reaches the"
-        f" others' volumes; write {own if TENANT not in mine else 'another'}, or a waiver in {WAIVERS} for {entry.name}"
+        f"'{value}' would be shared by tenants {listed(tenants, _MAX_TENANTS_SHOWN)}{beside}, who could access each"
+        f" other's volumes; write {own if TENANT not in mine else 'another'}, or add a waiver for {entry.name} to"
+        f" {WAIVERS}"
     )
     return problem(environment, REGION, ("storage", index, key), text, entry.name)
 
 
 def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
-    """Yield each wall of each tenant once, with the place of its class in the region's list."""
+    """Yield each isolation value of each tenant once, with the index of its class in the region's list."""
     places = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     pairs = {(placed.tenant.tenant, entry.name): entry for placed, _, entry in offered(environment)}
     for (tenant, name), entry in pairs.items():
@@ -68,12 +69,12 @@ def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
 
 
 def _plain(value: str) -> str:
-    """Return ``value``, of a path the one form that all spellings come to."""
+    """Return ``value``; a path in its canonical spelling."""
     return "/" + "/".join(filter(None, value.split("/"))) if value.startswith("/") else value
 
 
 def _holders(value: str) -> Iterator[str]:
-    """Yield ``value`` and, of a path, all that hold it."""
+    """Yield ``value`` and, for a path, all its parents."""
     yield value
     if value.startswith("/"):
         yield from map(str, PurePosixPath(value).parents)

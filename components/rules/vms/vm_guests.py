@@ -1,4 +1,4 @@
-"""Virtual machines and what they run: who sets a guest up, and what it needs to start."""
+"""Rules about guests of virtual machines: matching setup method, and minimum size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VirtualMachineSpec
 from components.specs.vms.vm_sizes import LEAST_WINDOWS_CPUS, LEAST_WINDOWS_MEMORY
 
-_ANSWER = "write an answer file of Windows' setup into a Secret, name that as sysprep_secret, and remove this"
+_ANSWER = "store an answer file of Windows Setup in a Secret, name it as sysprep_secret, and remove this"
 
 
 def set_up(environment: Environment) -> Iterator[Problem]:
@@ -27,15 +27,15 @@ def set_up(environment: Environment) -> Iterator[Problem]:
 
 def _unread(vm: VirtualMachineSpec, system: GuestSystem | None) -> Iterator[tuple[str, str]]:
     if system is GuestSystem.WINDOWS and vm.users:
-        yield "users", f"is for cloud-init, and {vm.image} is Windows, which makes no such users; {_ANSWER}"
+        yield "users", f"is for cloud-init, but {vm.image} is Windows, which does not read it; {_ANSWER}"
     if system is GuestSystem.WINDOWS and vm.user_data_secret is not None:
-        yield "user_data_secret", f"is for cloud-init, and {vm.image} is Windows, which reads none; {_ANSWER}"
+        yield "user_data_secret", f"is for cloud-init, but {vm.image} is Windows, which does not read it; {_ANSWER}"
     if system is GuestSystem.LINUX and vm.sysprep_secret is not None:
-        yield "sysprep_secret", f"is for Windows, and {vm.image} is Linux, which reads no answer file; remove it"
+        yield "sysprep_secret", f"is for Windows, but {vm.image} is Linux, which reads no answer file; remove it"
 
 
 def least(environment: Environment) -> Iterator[Problem]:
-    """Report VMs with Windows of a size in which KubeVirt starts none, by what its preference requires."""
+    """Report Windows VMs of a size below the minimum of KubeVirt's preference."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
@@ -44,7 +44,7 @@ def least(environment: Environment) -> Iterator[Problem]:
                 continue
             if size.cpus < LEAST_WINDOWS_CPUS or bytes_of(size.memory) < bytes_of(LEAST_WINDOWS_MEMORY):
                 text = (
-                    f"'{vm.size}' has {size.cpus} CPUs and {size.memory} ({VM_OFFERINGS}), and Windows starts with"
-                    f" {LEAST_WINDOWS_CPUS} and {LEAST_WINDOWS_MEMORY} at least; pick one with as many"
+                    f"'{vm.size}' has {size.cpus} CPUs and {size.memory} ({VM_OFFERINGS}), but Windows requires at"
+                    f" least {LEAST_WINDOWS_CPUS} and {LEAST_WINDOWS_MEMORY}; pick a larger one"
                 )
                 yield problem(environment, tenant_file(tenant), (*path, "size"), text)

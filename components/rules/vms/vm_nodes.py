@@ -1,4 +1,4 @@
-"""Sizes of VMs that ask their nodes for more than memory: kubelets and images were told to have it."""
+"""Rules about VM sizes with special demands on nodes, which kubelets and images must support."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 def needs(environment: Environment) -> Iterator[Problem]:
-    """Report sizes with CPUs of their own, NUMA nodes or huge pages that the nodes of no pool for VMs can give."""
+    """Report sizes with dedicated CPUs, NUMA nodes or huge pages that no pool for VMs supports."""
     sizes, kinds = environment.vm_catalog.sizes_by_name(), environment.instance_types.by_name
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
@@ -29,23 +29,23 @@ def needs(environment: Environment) -> Iterator[Problem]:
                 lacking = [_lacking(environment, cluster.name, pool, size) for pool in able if size]
                 if lacking and all(lacking):
                     text = (
-                        f"'{name}' asks for more than nodes for VMs have: {'; '.join(lacking)}; remove the offering"
+                        f"'{name}' requires more than nodes for VMs have: {'; '.join(lacking)}; remove the offering"
                         f" until the pool is promoted to settings (kubelet of {cluster.name}) and an image ({IMAGES})"
-                        " that have it"
+                        " that support it"
                     )
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
 def emulated_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report sizes with GPUs where VMs may be emulated, which is for trials of what needs no hardware."""
+    """Report sizes with GPUs where VMs may be emulated, which is for trials without hardware."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants if environment.region.vm_emulation else ():
         for index, name in enumerate(tenant.vms.offerings if tenant.vms else ()):
             if name in sizes and sizes[name].gpu is not None:
                 there = place(environment, REGION, ("vm_emulation",))
                 text = (
-                    f"'{name}' has GPUs, which are for VMs that the hardware runs, and these may be emulated"
-                    f" (vm_emulation, {there}); remove the offering, or vm_emulation there"
+                    f"'{name}' has GPUs, which emulated VMs do not support (vm_emulation, {there}); remove the"
+                    " offering, or vm_emulation there"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
@@ -55,10 +55,10 @@ def _holds(kind: InstanceType | None, size: VmSizeSpec) -> bool:
 
 
 def _lacking(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmSizeSpec) -> str:
-    """Return what the nodes of ``pool`` lack for ``size``; nothing when those of one group lack nothing."""
+    """Return what the nodes of ``pool`` lack for ``size``; empty if the nodes of one group lack nothing."""
     kind = environment.instance_types.by_name[pool.instance_type]
-    found = setups(environment, cluster, pool.name).values()
-    lacks = dict.fromkeys((setup.image, tuple(setup.lacks(kind, size))) for setup in found)
+    node_setups = setups(environment, cluster, pool.name).values()
+    lacks = dict.fromkeys((setup.image, tuple(setup.lacks(kind, size))) for setup in node_setups)
     if not all(what for _, what in lacks):
         return ""
     return "; ".join(f"nodes of {pool.name} on {image} lack {listed(what)}" for image, what in lacks)

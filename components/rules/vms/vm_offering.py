@@ -1,4 +1,4 @@
-"""Virtual machines: what is offered fits on the nodes, and what is ordered is offered."""
+"""Rules about virtual machines: offerings fit on the nodes, and VMs use offerings."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from components.specs.vms.vm_offering import VmsSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
 
 AREA = "vms"
-"""First part of the names of these rules, as waivers and reports write them."""
+"""Prefix of the names of these rules in waivers and reports."""
 
 MOST_NAMED = 5
-"""Most VMs that a text names."""
+"""Maximum number of VMs that a message names."""
 _GI = 1 << 30
 _MEASURES = {
     "memory": (_GI, "Gi of memory"),
     **{str(pages): (_GI, f"Gi in huge pages of {pages}") for pages in PageSize},
-    "threads": (1, " CPUs of their own"),
+    "threads": (1, " dedicated CPUs"),
     "gpus": (1, " GPUs"),
 }
-"""What VMs share out on nodes, in which unit it is told."""
+"""Resources that VMs use on nodes, with unit and text."""
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
-    """Report more public addresses used than ordered."""
+    """Report more public addresses in use than ordered."""
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -51,22 +51,22 @@ def vm_public_ips(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_user_data(environment: Environment) -> Iterator[Problem]:
-    """Report users and volumes of a VM that are more than KubeVirt takes as user data in the VM itself."""
+    """Report users and volumes of a VM that exceed the size of inline user data in KubeVirt."""
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             size = len(user_data(vm).encode())
             reads = system_of(environment, tenant, vm) is not GuestSystem.WINDOWS
             if reads and vm.user_data_secret is None and size > MOST_INLINE:
                 text = (
-                    f"users and mounts of '{vm.name}' come to {size} bytes of user data, and KubeVirt takes"
-                    f" {MOST_INLINE} in the VM itself; remove some, or write user data into a Secret, name it as"
-                    " user_data_secret, and remove users"
+                    f"users and mounts of '{vm.name}' need {size} bytes of user data, but KubeVirt accepts"
+                    f" {MOST_INLINE} inline; remove some, or store user data in a Secret, name it as user_data_secret,"
+                    " and remove users"
                 )
                 yield problem(environment, tenant_file(tenant), path, text)
 
 
 def vm_migration(environment: Environment) -> Iterator[Problem]:
-    """Report volumes that hold VMs to their node although these may leave it by migration alone."""
+    """Report node-local volumes of VMs whose eviction strategy requires live migration."""
     sizes = environment.vm_catalog.sizes_by_name()
     classes = {entry.name: entry for entry in environment.region.storage}
     for tenant in environment.tenants:
@@ -76,31 +76,31 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
             for at, volume in enumerate(vm.volumes):
                 if volume.storage_class in classes and not classes[volume.storage_class].SHARED:
                     shared = [name for name, entry in classes.items() if entry.SHARED]
-                    remedy = f"pick {one_of(shared)}" if shared else f"add a class on many nodes to storage of {REGION}"
+                    remedy = f"pick {one_of(shared)}" if shared else f"add a shared class to storage of {REGION}"
                     text = (
-                        f"'{volume.storage_class}' is on one node, and VMs of {vm.size} leave theirs by LiveMigrate"
-                        f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; {remedy}, or a"
-                        " size with another eviction"
+                        f"'{volume.storage_class}' is on one node, but VMs of {vm.size} are evicted by LiveMigrate only"
+                        f" ({VM_OFFERINGS}), so a drain of that node would never end; {remedy}, or a size with another"
+                        " eviction"
                     )
                     yield problem(environment, tenant_file(tenant), (*path, "volumes", at, "storage_class"), text)
 
 
 def vm_roots(environment: Environment) -> Iterator[Problem]:
-    """Report roots smaller than the golden volume that they are cloned from, which CDI refuses to clone."""
+    """Report root disks smaller than the golden volume they are cloned from, which CDI rejects."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             golden = sizes[vm.size].root_disk if vm.size in sizes else None
             if vm.root and golden and bytes_of(vm.root.size) < bytes_of(golden):
                 text = (
-                    f"'{vm.root.size}' is less than the golden volume that it is cloned from ({golden}, root_disk of"
+                    f"'{vm.root.size}' is smaller than the golden volume it is cloned from ({golden}, root_disk of"
                     f" {vm.size} in {VM_OFFERINGS}); write at least {golden}"
                 )
                 yield problem(environment, tenant_file(tenant), (*path, "root", "size"), text)
 
 
 def vm_placement(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that fit on no node of the pool that they name."""
+    """Report VMs that fit on no node of their pool."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         chosen = {pool.name: pool for pool in vm_pools(environment, vms, cluster)}
@@ -108,16 +108,16 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
             if vm.pool not in chosen or vm.size not in sizes:
                 continue
             holding = [name for name, pool in chosen.items() if vms_in(environment, cluster.name, pool, sizes[vm.size])]
-            if holding and vm.pool not in holding:  # a size that fits nowhere is told by itself
+            if holding and vm.pool not in holding:  # another rule reports a size that fits nowhere
                 kind = chosen[vm.pool].instance_type
                 text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name {one_of(holding)}"
                 yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
 
 
 def vm_room(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that come to more memory, GPUs or CPUs of their own than the nodes for VMs have.
+    """Report VMs that need more memory, GPUs or dedicated CPUs than the nodes for VMs have.
 
-    Other CPUs are shared out many times.
+    Other CPUs are overcommitted.
     """
     kinds = environment.instance_types.by_name
     for tenant, vms, cluster in _homes(environment):
@@ -131,14 +131,14 @@ def vm_room(environment: Environment) -> Iterator[Problem]:
             if chosen and used[what] > room[what]:
                 names = listed(pool.name for pool in chosen)
                 text = (
-                    f"VMs come to {-(-used[what] // unit)}{measure}, and the nodes for them in {cluster.name} have"
-                    f" {room[what] // unit} (pools: {names}); lower count of a fleet, or give the pools more nodes"
+                    f"VMs need {-(-used[what] // unit)}{measure}, but the nodes for them in {cluster.name} have"
+                    f" {room[what] // unit} (pools: {names}); lower count of a fleet, or add nodes to the pools"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms",), text)
 
 
 def vm_fleets(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that are called like one of a fleet, which then never comes to be."""
+    """Report VMs named like a member of a fleet, which then could not be created."""
     for tenant in environment.tenants:
         fleets = {vm.name: (path, vm.count) for path, vm in vms_of(tenant) if vm.count is not None}
         for path, vm in vms_of(tenant) if fleets else ():
@@ -146,12 +146,12 @@ def vm_fleets(environment: Environment) -> Iterator[Problem]:
             where, count = fleets.get(name, ((), 0))
             if vm.count is None and number.isdecimal() and int(number) < count:
                 there = place(environment, tenant_file(tenant), where)
-                text = f"'{vm.name}' is one of the {count} VMs of {name}, too ({there}); rename it"
+                text = f"'{vm.name}' is also one of the {count} VMs of {name} ({there}); rename it"
                 yield problem(environment, tenant_file(tenant), (*path, "name"), text)
 
 
 def vm_root_disks(environment: Environment) -> Iterator[Problem]:
-    """Report VM images that do not fit on the root disk of a size they are offered with."""
+    """Report VM images larger than the root disk of an offered size."""
     images = {image.name: image for image in environment.vm_catalog.images}
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
@@ -171,7 +171,7 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that mean different GPUs by one device name: KubeVirt permits one selector for each."""
+    """Report VM sizes with different GPUs under one device name: KubeVirt permits one selector for each."""
     first: dict[str, tuple[str, int]] = {}
     for index, size in enumerate(environment.vm_catalog.sizes):
         if size.gpu is None:
@@ -181,14 +181,14 @@ def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
         other, place = first.setdefault(size.gpu.device, (size.gpu.pci_selector, line))
         if other != size.gpu.pci_selector:
             text = (
-                f"'{size.gpu.pci_selector}' is not the selector of {size.gpu.device} elsewhere ('{other}',"
+                f"'{size.gpu.pci_selector}' differs from the selector of {size.gpu.device} elsewhere ('{other}',"
                 f" {VM_OFFERINGS}:{place}); correct one of the two, or the device"
             )
             yield problem(environment, VM_OFFERINGS, path, text)
 
 
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that no node for VMs of the cluster could hold, or that want another GPU."""
+    """Report VM sizes that fit on no node for VMs of the cluster, or that request another GPU."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
@@ -201,14 +201,14 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
         for index, name in enumerate(vms.offerings):
             if name in sizes and not any(vms_on(kind, sizes[name]) for kind in kinds):
                 text = (
-                    f"'{name}' fits on no node for VMs of {cluster.name} (pools: {there}); remove it, or name a pool of"
-                    " nodes that hold it in vms.pools"
+                    f"'{name}' fits on no node for VMs of {cluster.name} (pools: {there}); remove it, or list a pool"
+                    " with larger nodes in vms.pools"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
 def vm_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes with GPUs that no pool for VMs has to give: the image of its nodes keeps them for containers."""
+    """Report VM sizes with GPUs that no pool for VMs provides, because its images reserve them for containers."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         chosen = vm_pools(environment, vms, cluster)
@@ -220,14 +220,14 @@ def vm_gpus(environment: Environment) -> Iterator[Problem]:
             lacking = [_kept_from_vms(environment, cluster.name, pool, gpu) for pool in able]
             if lacking and all(lacking):
                 text = (
-                    f"'{name}' has {gpu.count} of {gpu.device}, and {'; '.join(lacking)}; give one of these pools an"
+                    f"'{name}' has {gpu.count} of {gpu.device}, but {'; '.join(lacking)}; use in one of these pools an"
                     f" image with {gpu.pci_selector} among contents.vfio_devices ({IMAGES}), or remove the offering"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
 def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, gpu: VmGpuSpec) -> str:
-    """Return which image of ``pool`` does not leave ``gpu`` to VMs, and why; nothing when all do."""
+    """Return which image of ``pool`` does not reserve ``gpu`` for VMs, and why; empty if all do."""
     intents = intents_of(environment, pool_key(cluster, pool.name))
     for name in dict.fromkeys(intent.image for intent in intents.values()):
         image = find_image(environment, name)
@@ -239,7 +239,7 @@ def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, g
 
 
 def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, ClusterSpec]]:
-    """Yield each tenant with VMs, what it can order, and the cluster that runs them."""
+    """Yield each tenant with VMs, its offerings, and the cluster that runs the VMs."""
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
             if tenant.vms and cluster.name == tenant.vms.cluster:
@@ -247,7 +247,7 @@ def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, Clus
 
 
 def vm_endings(environment: Environment) -> Iterator[Problem]:
-    """Report a cluster that retires with VMs in it, and a pool without which VMs would have no node."""
+    """Report a retiring cluster with VMs, and a retiring pool without which VMs fit on no node."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for index, cluster in enumerate(tenant.clusters):
@@ -258,8 +258,8 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
             if cluster.retire:
                 own = listed((vm.name for vm in tenant.vms.machines), MOST_NAMED)
                 text = (
-                    f"VMs run in {cluster.name} ({there}; among them: {own}), and would end with its nodes; remove"
-                    " vms and apply that first, or write false"
+                    f"VMs run in {cluster.name} ({there}; among them: {own}) and would be deleted with its nodes;"
+                    " remove vms and apply that first, or write false"
                 )
                 yield problem(environment, file, (*path, "retire"), text)
                 continue

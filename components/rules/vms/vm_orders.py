@@ -1,4 +1,4 @@
-"""Orders of VMs as data: so many objects as one stack bears."""
+"""Rule about the number of VM objects in one stack."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from components.specs.reading.problems import Problem
 from components.specs.vms.vm_offering import VirtualMachineSpec
 
 MOST_OBJECTS = 240
-"""Most objects of VMs in one stack: it should have fewer than 300, and what VMs need comes to some 60."""
+"""Maximum number of VM objects in a stack: it should have fewer than 300 in total, and the prerequisites of VMs need
+some 60."""
 
 
 def single_machines(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that come to more objects than one stack bears; a fleet is one object, however many VMs it has."""
+    """Report VMs with more objects than a stack supports. A fleet is one object, regardless of its size."""
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -22,12 +23,12 @@ def single_machines(environment: Environment) -> Iterator[Problem]:
         single = sum(vm.count is None for _, vm in vms_of(tenant))
         if objects > MOST_OBJECTS:
             text = (
-                f"{single} VMs one by one and what is theirs come to {objects} objects of one stack, and {MOST_OBJECTS}"
-                f" are the most; make VMs that are alike one entry with count: a fleet is one object"
+                f"{single} single VMs with their volumes and addresses need {objects} objects in one stack, at most"
+                f" {MOST_OBJECTS} are supported; merge similar VMs into one entry with count: a fleet is one object"
             )
             yield problem(environment, tenant_file(tenant), ("vms", "instances"), text)
 
 
 def _objects(vm: VirtualMachineSpec) -> int:
-    """Return how many objects a VM or a fleet is: itself, its lasting volumes, its address."""
+    """Return the number of objects of a VM or a fleet: itself, its durable volumes, its address."""
     return 1 + sum(not volume.scratch for volume in vm.volumes) + vm.public_ip

@@ -1,4 +1,4 @@
-"""Snapshots of virtual machines: of volumes that have some at once."""
+"""Rules about snapshots of virtual machines: required tools, and storage drivers that support them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from components.specs.vms.vm_offering import VirtualMachineSpec
 
 
 def tools(environment: Environment) -> Iterator[Problem]:
-    """Report snapshots of VMs without the image that asks for them."""
+    """Report snapshots of VMs without the image that requests them."""
     known = [tool.name for tool in environment.versions.tools]
     for tenant in environment.tenants if KUBECTL not in known else ():
         if tenant.vms and tenant.vms.snapshots:
-            text = f"needs '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+            text = f"requires '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, tenant_file(tenant), ("vms", "snapshots"), text)
 
 
 def classes(environment: Environment) -> Iterator[Problem]:
-    """Report volumes of VMs with snapshots whose driver packs what is being written."""
+    """Report volumes of VMs with snapshots whose driver archives the live disk."""
     for tenant in environment.tenants:
         offered = _offered(environment, tenant)
         vast = [entry for entry in offered.values() if isinstance(entry, VastClassSpec)]
@@ -34,8 +34,8 @@ def classes(environment: Environment) -> Iterator[Problem]:
                     continue
                 remedy = f"pick {one_of(one.name for one in vast)}" if vast else "list a class of VAST for the cluster"
                 text = (
-                    f"'{name}' has snapshots by tar alone, of a disk that is being written, and those of a VM are of"
-                    f" all its volumes; {remedy}, or remove snapshots"
+                    f"'{name}' supports snapshots only by tar of a disk in use, but a VM snapshot includes all volumes;"
+                    f" {remedy}, or remove snapshots"
                 )
                 yield problem(environment, tenant_file(tenant), place, text)
 
@@ -47,7 +47,7 @@ def _offered(environment: Environment, tenant: TenantSpec) -> dict[str, StorageC
 
 
 def _volumes(path: DataPath, vm: VirtualMachineSpec) -> Iterator[tuple[DataPath, str]]:
-    """Yield the place and the storage class of each volume that is a claim."""
+    """Yield path and storage class of each volume that is a claim."""
     if vm.root is not None:
         yield (*path, "root", "storage_class"), vm.root.storage_class
     for at, volume in enumerate(vm.volumes):

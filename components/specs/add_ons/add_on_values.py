@@ -1,4 +1,4 @@
-"""Values of charts that the data may set: which a release offers, and what is written for add-ons in its place."""
+"""Chart values that data may set: the values that a release offers, and the values of add-ons."""
 
 from __future__ import annotations
 
@@ -13,47 +13,46 @@ from components.specs.reading.problems import one_of, suggestion
 
 VALUE_PATH = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 ValuePath = Annotated[str, StringConstraints(pattern=VALUE_PATH, max_length=253)]
-"""Path of one value of a chart, its keys joined by dots, such as ``speaker.logLevel``."""
+"""Path of one chart value, its keys joined by dots, such as ``speaker.logLevel``."""
 ChartValue = bool | int | Text
-"""What the data may set a value of a chart to."""
+"""Values of a chart that data may set."""
 
 
 class ValueType(StrEnum):
-    """What a value of a chart may be set to."""
+    """Type of a chart value."""
 
     BOOLEAN = "boolean"
     """The value is true or false."""
     COUNT = "count"
     """The value is a whole number of at least 0."""
     CPU = "cpu"
-    """The value is CPUs as Kubernetes writes them, such as ``500m``."""
+    """The value is a CPU quantity of Kubernetes, such as ``500m``."""
     MEMORY = "memory"
-    """The value is bytes with a binary unit, such as ``512Mi``."""
+    """The value is a number of bytes with a binary unit, such as ``512Mi``."""
     DURATION = "duration"
-    """The value is a duration in one unit of Go's, such as ``30s``, ``5m`` or ``24h``."""
+    """The value is a duration with one of Go's units, such as ``30s``, ``5m`` or ``24h``."""
 
 
 Tunable = ValueType | Annotated[tuple[Text, ...], Field(min_length=1)]
-"""What a value may be: of a type, or one of a few words."""
+"""Valid values: a type, or a choice of words."""
 _FORMS = {
-    ValueType.CPU: (re.compile(r"[1-9][0-9]{0,6}m"), "CPUs in thousandths like 500m"),
+    ValueType.CPU: (re.compile(r"[1-9][0-9]{0,6}m"), "a number of CPUs in thousandths like 500m"),
     ValueType.MEMORY: (re.compile(QUANTITY), "a whole number with a binary unit like 512Mi"),
     ValueType.DURATION: (re.compile(r"[1-9][0-9]{0,6}[smh]"), "a duration with one of the units s, m and h like 30m"),
 }
 
 
 class AddOnValuesSpec(Spec):
-    """Values of an add-on that differ from those that the library and the chart have."""
+    """Values of an add-on that override those of the library and the chart."""
 
     reason: Text
-    """Why they differ, with a ticket if there is one; releases carry it, and reports show it."""
+    """Reason for the values, with a ticket if there is one. It is written to releases and shown in reports."""
     values: dict[ValuePath, ChartValue] = Field(min_length=1)
-    """What is set, by path of the value; only what ``tunable`` of the chart's release in ``catalog/versions.yaml``
-    lists."""
+    """Values by path. Only paths in ``tunable`` of the chart's release in ``catalog/versions.yaml`` are allowed."""
 
 
 def unfit(value: ChartValue, tunable: Tunable) -> str:
-    """Return what a value must be that is not as ``tunable`` has it; nothing where it is."""
+    """Return the requirement of ``tunable`` that ``value`` does not meet; an empty text if it meets it."""
     if isinstance(tunable, tuple):
         near = suggestion(value, tunable) if isinstance(value, str) else ""
         return "" if value in tunable else f"{one_of(tunable)}{near}"

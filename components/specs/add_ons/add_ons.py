@@ -1,4 +1,4 @@
-"""Add-ons: what can be installed inside tenant clusters."""
+"""Add-ons for tenant clusters."""
 
 from __future__ import annotations
 
@@ -9,51 +9,53 @@ from components.specs.base import DataFile, DnsLabel, Label, Spec
 
 
 class Gift(StrEnum):
-    """What an add-on gives to its cluster. A cluster has one add-on for each."""
+    """Capability that an add-on provides to its cluster. A cluster has one add-on for each capability."""
 
     NETWORK = "network"
-    """Pods get addresses and reach each other (CNI); no node is ready without it."""
+    """Pod network (CNI). Nodes do not become ready without it."""
     NODE_FEATURES = "node-features"
-    """Nodes are labelled by their hardware, which the operators of GPUs and network cards look for."""
+    """Node labels for hardware features, which the operators of GPUs and network cards need."""
     GPUS = "gpus"
-    """Nodes offer their GPUs, ``nvidia.com/gpu``."""
+    """GPU resources of nodes, ``nvidia.com/gpu``."""
     COMPUTE_DOMAINS = "compute-domains"
-    """Pods on several nodes of an NVLink domain reach memory of each other's GPUs, by claims of NVIDIA's DRA driver."""
+    """GPU memory access between pods on several nodes of an NVLink domain, by claims of NVIDIA's DRA driver."""
     NODE_PROBLEMS = "node-problems"
-    """Nodes report trouble of kernel, GPUs and links as conditions and events."""
+    """Node conditions and events for problems of kernel, GPUs and links."""
     LOAD_BALANCERS = "load-balancers"
-    """Services of type LoadBalancer get addresses of the VPC, and VMs their public ones."""
+    """Addresses of the VPC for Services of type LoadBalancer, and public addresses for VMs."""
     MONITORING = "monitoring"
-    """Prometheus of the tenant's, which watches the other add-ons and tells of what goes wrong with them."""
+    """Prometheus of the tenant, which monitors the other add-ons and alerts on their problems."""
     METRICS = "metrics"
-    """Pods and nodes have figures for ``kubectl top`` and horizontal autoscaling."""
+    """Metrics of pods and nodes for ``kubectl top`` and horizontal autoscaling."""
 
 
 class AddOn(Spec):
-    """One Helm chart for tenant clusters, checked together with all that it needs."""
+    """Helm chart for tenant clusters, validated together with the add-ons that it needs."""
 
     name: DnsLabel
-    """Name that ``add_ons`` of a cluster and ``needs`` of other add-ons refer to; ``default`` is none."""
+    """Name of the add-on, referenced by ``add_ons`` of clusters and ``needs`` of other add-ons. The name ``default`` is
+    not allowed."""
     chart: Label
-    """Chart of ``catalog/versions.yaml`` that the add-on installs. Its values come with the library."""
+    """Chart of ``catalog/versions.yaml`` that the add-on installs. Its values are defined by the library."""
     namespace: DnsLabel
-    """Namespace of the tenant cluster that the chart is installed in."""
+    """Namespace of the tenant cluster in which the chart is installed."""
     default: bool = False
-    """Whether clusters whose ``add_ons`` say ``default`` get the add-on."""
+    """Whether clusters with ``add_ons: default`` get the add-on."""
     gives: Gift | None = None
-    """What the add-on is for. An add-on that a cluster names takes the place of a default one that gives the same."""
+    """Capability that the add-on provides. An add-on that a cluster lists replaces a default one with the same
+    capability."""
     needs: tuple[DnsLabel, ...] = ()
     """Names of the add-ons that must be installed before this one."""
     gpu_only: bool = False
-    """Whether the add-on has a meaning only where nodes have GPUs."""
+    """Whether the add-on is only useful where nodes have GPUs."""
     nvlink_only: bool = False
-    """Whether the add-on has a meaning only where NVLink spans nodes: on types with GPUs and ``scale: rack``."""
+    """Whether the add-on is only useful where NVLink spans nodes: on types with GPUs and ``scale: rack``."""
 
 
 class AddOnCatalog(DataFile):
     """``catalog/add_ons.yaml``, an optional file."""
 
     add_ons: tuple[AddOn, ...] = ()
-    """Add-ons that clusters may ask for by name; a cluster gets those with ``default`` unless it lists its own."""
+    """Add-ons that clusters may request by name. A cluster without a list gets those with ``default``."""
     pod_priorities: tuple[PodPriority, ...] = ()
-    """Priorities that clusters may offer to their pods by name."""
+    """Pod priorities that clusters may offer by name."""

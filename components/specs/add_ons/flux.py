@@ -1,4 +1,4 @@
-"""The hand-over of a cluster to its tenant: a Git repository of the tenant's, which Flux applies in the cluster."""
+"""GitOps for tenants: a Git repository of the tenant, applied by Flux in the tenant's cluster."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ from components.specs.base import RELATIVE_PATH, CheckedSpec, DnsLabel, Misfit, 
 
 _HOST = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\.[a-z][-a-z0-9]*[a-z0-9](:[0-9]{1,5})?"
 GIT_URL = rf"^(https://|ssh://[^\s/:@]+@){_HOST}/[^\s@?#]+$"
-"""A URL of a repository by the name of its host, with no password in it; nothing that travels unencrypted."""
+"""URL of a repository by host name, without a password and with an encrypted transport."""
 _SSH = "ssh://"
 
 
 class FluxSpec(CheckedSpec):
-    """A repository of the tenant's, applied by a Flux of the cluster's own."""
+    """Git repository of the tenant, applied by a Flux in the cluster."""
 
     url: Annotated[str, StringConstraints(pattern=GIT_URL, max_length=512)]
-    """URL of the repository, ``https://git.acme.example/platform/train`` or ``ssh://git@git.acme.example/train.git``.
-    Pods of the cluster fetch it."""
+    """URL of the repository, such as ``https://git.acme.example/platform/train`` or
+    ``ssh://git@git.acme.example/train.git``. Pods of the cluster fetch it."""
     branch: Text | None = None
-    """Branch that is followed; either this or ``semver``."""
+    """Branch to follow. Exactly one of this field and ``semver`` is required."""
     semver: Text | None = None
-    """Range of versions such as ``>=1.0.0 <2.0.0``, whose newest tag is followed."""
+    """Range of versions, such as ``>=1.0.0 <2.0.0``, whose newest tag is followed."""
     path: Annotated[str, StringConstraints(pattern=RELATIVE_PATH, max_length=253)] | None = None
-    """Folder in the repository; all of it is applied when it is left out."""
+    """Folder in the repository to apply; the whole repository by default."""
     interval_minutes: int = Field(default=10, ge=1, le=1440)
-    """Minutes between two looks at the repository, and between two comparisons of it with the cluster."""
+    """Minutes between two fetches of the repository, and between two comparisons with the cluster."""
     secret: DnsLabel | None = None
-    """Secret with the login, which the tenant makes in namespace ``flux-system`` of the cluster: ``identity`` and
-    ``known_hosts`` for SSH; ``username`` and ``password``, and ``ca.crt`` if need be, for HTTPS."""
+    """Secret with the login, which the tenant creates in namespace ``flux-system`` of the cluster. It contains
+    ``identity`` and ``known_hosts`` for SSH; ``username``, ``password`` and optionally ``ca.crt`` for HTTPS."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a repository of which two revisions are followed, or none, and SSH without a key."""
+        """Yield a repository with two revisions to follow or none, and SSH without a key."""
         if self.branch is not None and self.semver is not None:
             yield Misfit("has both branch and semver; write one of the two")
         if self.branch is None and self.semver is None:
             yield Misfit("has neither branch nor semver; write one of the two")
         if self.url.startswith(_SSH) and self.secret is None:
-            text = "is required for SSH, whose key and known hosts are in it; add secret: flux-git"
+            text = "is required for SSH, because it contains the key and known hosts; add secret: flux-git"
             yield Misfit(text, ("secret",))

@@ -1,4 +1,4 @@
-"""Priorities of pods: whose pods go first in a tenant cluster that has no room for all."""
+"""Pod priorities: order of scheduling in a tenant cluster without room for all pods."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from pydantic import Field
 from components.specs.base import CheckedSpec, DnsLabel, Misfit, Text
 
 HIGHEST = 1_000_000_000
-"""Highest value that is not kept for Kubernetes (K8S:pkg/apis/scheduling/types.go, HighestUserDefinablePriority)."""
+"""Highest value that is not reserved for Kubernetes (K8S:pkg/apis/scheduling/types.go,
+HighestUserDefinablePriority)."""
 RESERVED = "system-"
-"""Beginning of the names of Kubernetes' own priorities, which the platform's add-ons have."""
+"""Name prefix of Kubernetes' own priorities, which the platform's add-ons use."""
 
 
 class PodPriority(CheckedSpec):
-    """A priority that pods of a tenant may name: a PriorityClass."""
+    """Priority for pods of tenants: a PriorityClass."""
 
     name: DnsLabel
-    """Name that pods give as their ``priorityClassName``, and ``pod_priorities`` of clusters list."""
+    """Name of the priority: the ``priorityClassName`` of pods, listed in ``pod_priorities`` of clusters."""
     value: int = Field(ge=-HIGHEST, le=HIGHEST)
-    """Rank of its pods: the scheduler places those of a higher value first. A pod without a priority has 0. It never
-    changes, since Kubernetes refuses that: another value is another name."""
+    """Priority value: the scheduler places pods with a higher value first. A pod without a priority has the value 0.
+    The value never changes, because Kubernetes does not allow it: use a new name for another value."""
     preempts: bool = True
-    """Whether its pods drive out pods of lower values where there is no room; otherwise they wait before those. It
-    never changes either."""
+    """Whether its pods evict pods with lower values if there is no room; otherwise they only wait ahead of these pods.
+    It never changes either."""
     default: bool = False
-    """Whether pods that name no priority get this one. One priority at most may say so."""
+    """Whether pods without a priority get this one. At most one priority can be the default."""
     description: Text
-    """For whom it is, as ``kubectl get priorityclasses`` tells it."""
+    """Purpose of the priority, shown by ``kubectl get priorityclasses``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a name that Kubernetes keeps for itself."""
+        """Yield a name that is reserved for Kubernetes."""
         if self.name.startswith(RESERVED):
-            text = f"begins with '{RESERVED}', which Kubernetes keeps for its own priorities; rename it"
+            text = f"starts with '{RESERVED}', which is reserved for Kubernetes' own priorities; rename it"
             yield Misfit(text, ("name",), self.name)

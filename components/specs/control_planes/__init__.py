@@ -1,1 +1,1 @@
-"""Specs of hosted control planes and what tenants set in them."""
+"""Specs of hosted control planes and their tenant-configurable settings."""

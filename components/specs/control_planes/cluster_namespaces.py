@@ -1,4 +1,4 @@
-"""Namespaces of a tenant's teams inside its cluster: who works in one, what its pods may be, and whom they reach."""
+"""Namespaces for teams of a tenant in its cluster: access, Pod Security and network isolation."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from pydantic import Field
 from components.specs.base import CheckedSpec, DnsLabel, KubernetesMinor, Label, Misfit, Quantity, Spec, Text
 
 LATEST = "latest"
-"""Version of Pod Security Standards that each API server takes for its own."""
+"""Version of Pod Security Standards that means the version of the API server."""
 _LEVEL = "pod-security.kubernetes.io"
 
 
 class PodSecurity(StrEnum):
-    """A Pod Security Standard of Kubernetes."""
+    """Pod Security Standard of Kubernetes."""
 
     PRIVILEGED = "privileged"
-    """Pods may be anything, root on their node too."""
+    """Pods are unrestricted and may be root on their node."""
     BASELINE = "baseline"
-    """Pods get nothing of their node: no network, processes, files or devices of it, and no further capabilities."""
+    """Pods have no access to the network, processes, files and devices of their node, and no additional
+    capabilities."""
     RESTRICTED = "restricted"
-    """Pods get nothing of their node, and run as nobody in particular, without capabilities."""
+    """Pods have no access to their node, run as a non-root user and have no capabilities."""
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the label by which an API server keeps the pods of a namespace to it."""
+        """Return the label by which an API server enforces the standard in a namespace."""
         return {f"{_LEVEL}/enforce": self.value}
 
     def told(self, version: str) -> dict[str, str]:
-        """Return the labels that keep pods to it as of ``version``, and tell what the strictest level would refuse."""
+        """Return the labels that enforce the standard of ``version`` and report violations of the strictest one."""
         tell = {
             key: value
             for way in ("audit", "warn")
@@ -40,51 +41,52 @@ class PodSecurity(StrEnum):
 
 
 class NamespaceIsolation(StrEnum):
-    """What network policies make of a namespace."""
+    """Network policies of a namespace."""
 
     DEFAULT_DENY = "default-deny"
-    """Pods of the namespace reach nobody outside it and are reached by nobody there, but for what is named."""
+    """Traffic between pods of the namespace and pods outside it is denied, except for listed namespaces."""
     NONE = "none"
-    """Pods of the namespace are open to all, and reach what the VPC lets them reach, since there is no policy."""
+    """Pods of the namespace have no network policies: all traffic that the VPC allows is allowed."""
 
 
 class NamespaceIngress(StrEnum):
-    """Whether pods of a namespace are reached from outside the cluster."""
+    """Access to pods of a namespace from outside the cluster."""
 
     PUBLIC = "public"
-    """Pods of the namespace are reached by whoever the VPC lets in, at load balancers that keep callers' addresses."""
+    """Traffic that the VPC allows reaches pods of the namespace, through load balancers that preserve source
+    addresses."""
     NONE = "none"
-    """Pods of the namespace are reached by nobody outside the cluster."""
+    """Pods of the namespace are not reachable from outside the cluster."""
 
 
 class NamespaceEgress(StrEnum):
-    """Whether pods of a namespace reach what is outside the cluster."""
+    """Access of pods of a namespace to destinations outside the cluster."""
 
     PUBLIC = "public"
-    """Pods of the namespace reach what the VPC reaches outside the cluster, and no node."""
+    """Pods of the namespace reach all destinations outside the cluster that the VPC reaches, except nodes."""
     NONE = "none"
-    """Pods of the namespace reach nothing outside the cluster but the cluster's API."""
+    """Pods of the namespace reach nothing outside the cluster except the cluster's API."""
 
 
 class NamespaceQuotaSpec(Spec):
-    """Upper limits of what a namespace may take. What is not listed has no limit."""
+    """Resource limits of a namespace. A resource without a limit is not limited."""
 
     pods: int | None = Field(default=None, ge=0, le=1_000_000)
-    """Most pods that have not ended."""
+    """Maximum number of pods that have not finished."""
     cpus: int | None = Field(default=None, ge=0, le=10_000_000)
-    """Most CPUs that all pods ask for together. Pods that ask for none are refused then."""
+    """Maximum of the CPU requests of all pods. Pods without CPU requests are then rejected."""
     memory: Quantity | None = None
-    """Most memory that all pods ask for together, such as ``4Ti``. Pods that ask for none are refused then."""
+    """Maximum of the memory requests of all pods, such as ``4Ti``. Pods without memory requests are then rejected."""
     gpus: int | None = Field(default=None, ge=0, le=100_000)
-    """Most GPUs, ``nvidia.com/gpu``, of all pods."""
+    """Maximum number of GPUs, ``nvidia.com/gpu``, of all pods."""
     load_balancers: int | None = Field(default=None, ge=0, le=4096)
-    """Most Services of type LoadBalancer."""
+    """Maximum number of Services of type LoadBalancer."""
     storage: dict[DnsLabel, Quantity] = Field(default_factory=dict)
-    """Most bytes that all claims of each storage class ask for, such as ``{shared-vast: 50Ti}``."""
+    """Maximum size of all claims by storage class, such as ``{shared-vast: 50Ti}``."""
 
 
 class ContainerRequestsSpec(Spec):
-    """What a container asks for that asks for nothing."""
+    """Default resource requests of containers."""
 
     millicpus: int = Field(ge=1, le=1_000_000)
     """Thousandths of a CPU."""
@@ -93,49 +95,50 @@ class ContainerRequestsSpec(Spec):
 
 
 class NamespaceSpec(CheckedSpec):
-    """A namespace of one team of the tenant."""
+    """Namespace of one team of the tenant."""
 
     name: Label
     """Name of the namespace, unique in its cluster."""
     edit_group: Text | None = None
-    """Group of the identity provider, without ``groups_prefix``, whose members may write most objects of the namespace,
-    by Kubernetes' role ``edit``."""
+    """Group of the identity provider, without ``groups_prefix``, whose members may write most objects of the namespace
+    (Kubernetes' role ``edit``)."""
     view_group: Text | None = None
     """Group of the identity provider, without ``groups_prefix``, whose members may read most objects of the namespace
-    and no Secrets, by Kubernetes' role ``view``."""
+    except Secrets (Kubernetes' role ``view``)."""
     pod_security: PodSecurity = PodSecurity.RESTRICTED
-    """Pod Security Standard that pods of the namespace are held to."""
+    """Pod Security Standard that is enforced in the namespace."""
     pod_security_version: KubernetesMinor | None = None
-    """Version of the standard, such as ``v1.35``; that of the cluster, which grows stricter with it, when it is left
-    out."""
+    """Version of the standard, such as ``v1.35``. The default is the version of the cluster, so that upgrades may make
+    the standard stricter."""
     isolation: NamespaceIsolation = NamespaceIsolation.DEFAULT_DENY
-    """What network policies make of the namespace."""
+    """Network policies of the namespace."""
     admits: tuple[Label, ...] = Field(default=(), max_length=64)
-    """Other namespaces whose pods reach pods of this one: those of the cluster's list, and the platform's own."""
+    """Other namespaces whose pods may reach pods of this one: namespaces of the cluster's list, and those of the
+    platform."""
     ingress: NamespaceIngress = NamespaceIngress.NONE
-    """Whether pods of the namespace are reached from outside the cluster."""
+    """Access to pods of the namespace from outside the cluster."""
     egress: NamespaceEgress = NamespaceEgress.NONE
-    """Whether pods of the namespace reach what is outside the cluster."""
+    """Access of pods of the namespace to destinations outside the cluster."""
     quota: NamespaceQuotaSpec | None = None
-    """Upper limits of what the namespace may take; nothing but the nodes bounds it when it is left out."""
+    """Resource limits of the namespace; by default only the nodes limit it."""
     container_requests: ContainerRequestsSpec | None = None
-    """What containers ask for that ask for nothing; they ask for nothing when it is left out."""
+    """Default resource requests of containers; none by default."""
 
     @property
     def groups(self) -> dict[str, str]:
-        """Return the groups that have a role here, by the key of the role."""
+        """Return the groups with a role in the namespace, by the key of the role."""
         named = {"edit_group": self.edit_group, "view_group": self.view_group}
         return {key: group for key, group in named.items() if group is not None}
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what a namespace without policies says of them, and a word to itself."""
+        """Yield network settings of a namespace without policies, and a namespace that admits itself."""
         if self.isolation is NamespaceIsolation.NONE:
-            told = (("admits", self.admits), ("ingress", self.ingress), ("egress", self.egress))
-            for key, value in told:
+            settings = (("admits", self.admits), ("ingress", self.ingress), ("egress", self.egress))
+            for key, value in settings:
                 if key in self.model_fields_set and value:
-                    text = "has no meaning without policies, which isolation: none leaves out; remove it"
+                    text = "has no effect with isolation: none, which creates no policies; remove it"
                     yield Misfit(text, (key,), None if key == "admits" else str(value))
         for index, name in enumerate(self.admits):
             if name == self.name:
-                text = "is the namespace itself, whose pods reach each other anyway; remove it"
+                text = "is the namespace itself, whose pods can always reach each other; remove it"
                 yield Misfit(text, ("admits", index), name)

@@ -1,4 +1,4 @@
-"""Data stores of hosted control planes: etcds that the library makes, or that somebody else has made."""
+"""Data stores of hosted control planes: etcds created by the library, or existing ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pydantic import Field
 from components.specs.base import CheckedSpec, CronSchedule, DnsLabel, Endpoint, HttpsUrl, Misfit, Quantity, Spec
 
 DPU_STORE = "default"
-"""Data store of the control planes of DPUs, which DPF asks Kamaji for by this name
+"""Data store of the control planes of DPUs; DPF requests it from Kamaji by this name
 (doca-platform:internal/clustermanager/kamaji/handler.go)."""
 _SIZE = "100Gi"
-_ELSEWHERE = "whoever made the etcd decides it; remove it, or endpoints and secret to have one made"
+_ELSEWHERE = "an existing etcd defines it; remove it, or remove endpoints and secret to create an etcd"
 
 
 class BackupSpec(Spec):
-    """Snapshots of a data store. How long they are kept is a rule of the bucket."""
+    """Snapshots of a data store. A rule of the bucket defines their retention time."""
 
     schedule: CronSchedule
-    """When snapshots are taken, in UTC."""
+    """Schedule of snapshots, in UTC."""
     endpoint: HttpsUrl
-    """URL of a store that speaks S3."""
+    """URL of an S3-compatible store."""
     bucket: DnsLabel
-    """Bucket of the snapshots; those of a cluster are below its name, those of a shared data store below
+    """Bucket of the snapshots. Snapshots of a cluster are below its name, those of a shared data store below
     ``data-stores/`` and its name."""
     secret: DnsLabel
     """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster's name and, for shared
@@ -31,58 +31,58 @@ class BackupSpec(Spec):
 
 
 class EtcdSpec(Spec):
-    """An etcd that the library makes, and keeps small and saved."""
+    """etcd that the library creates, defragments and backs up."""
 
     members: int = Field(default=3, ge=1, le=9)
-    """Number of etcd members. It is odd, since an even one survives no more failures than the odd one below it."""
+    """Number of etcd members, which must be odd: an even number tolerates no more failures than the odd number below
+    it."""
     defragmentation: CronSchedule = "17 3 * * *"
-    """When members that hold much free space give it back, one after the other, in UTC."""
+    """Schedule of defragmentation, in UTC. Members that have much free space release it, one after the other."""
 
 
 class DedicatedDataStoreSpec(EtcdSpec):
-    """The etcd that a cluster gets for itself when it says ``control_plane.data_store: dedicated``."""
+    """etcd of a single cluster with ``control_plane.data_store: dedicated``."""
 
     size: Quantity = _SIZE
-    """Size of the volume of one member, such as ``100Gi``."""
+    """Volume size of one member, such as ``100Gi``."""
     storage_class: DnsLabel
     """Storage class of the management cluster, not of tenants."""
     backup: BackupSpec | None = None
-    """Where snapshots go and when they are taken; none are taken when it is left out."""
+    """Destination and schedule of snapshots; none by default."""
 
 
 class DataStoreSpec(EtcdSpec, CheckedSpec):
-    """An etcd that several hosted control planes share.
+    """etcd shared by several hosted control planes.
 
-    The library makes it, unless ``endpoints`` and ``secret`` name one that is there.
+    The library creates it, unless ``endpoints`` and ``secret`` refer to an existing one.
     """
 
     name: DnsLabel
-    """Name of the data store, which ``control_plane.data_store`` of clusters refers to. DPF keeps the control planes of
-    its DPUs in the one called ``default``, and no cluster of a tenant is in it."""
+    """Name of the data store, referenced by ``control_plane.data_store`` of clusters. DPF uses the one named
+    ``default`` for the control planes of its DPUs; clusters of tenants cannot use it."""
     endpoints: tuple[Endpoint, ...] = ()
-    """Addresses of the members of an etcd that somebody else made, as ``host:port``, without a scheme (Kamaji's
-    rule)."""
+    """Addresses of the members of an existing etcd, as ``host:port``, without a scheme (Kamaji's rule)."""
     secret: DnsLabel | None = None
-    """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key of an etcd that somebody else
-    made. It is a reference, never a value."""
+    """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key of an existing etcd. The field is
+    a reference, never a value."""
     size: Quantity | None = None
-    """Size of the volume of one member; that of ``dedicated``, or 100Gi, when it is left out."""
+    """Volume size of one member; by default that of ``dedicated``, or 100Gi."""
     storage_class: DnsLabel | None = None
-    """Storage class of the management cluster; that of ``dedicated`` when it is left out."""
+    """Storage class of the management cluster; by default that of ``dedicated``."""
     backup: BackupSpec | None = None
-    """Where snapshots go and when they are taken; as for ``dedicated`` when it is left out."""
+    """Destination and schedule of snapshots; by default those of ``dedicated``."""
     max_clusters: int = Field(ge=1, le=200)
-    """Most hosted control planes that may keep their state here."""
+    """Maximum number of hosted control planes in the data store."""
     max_nodes: int = Field(default=5000, ge=1, le=50000)
-    """Most nodes of all these clusters together, which members are sized for."""
+    """Maximum number of nodes of all these clusters together, for which members are sized."""
 
     @property
     def given(self) -> bool:
-        """Tell whether somebody else made it."""
+        """Return whether the data store is an existing etcd."""
         return bool(self.endpoints)
 
     def made_like(self, dedicated: DedicatedDataStoreSpec | None) -> DedicatedDataStoreSpec:
-        """Return how it is made: as it says itself, and otherwise like ``dedicated``."""
+        """Return the settings of the data store, with defaults from ``dedicated``."""
         own = self.model_dump(include={"size", "storage_class"}, exclude_none=True)
         other = dedicated.model_dump(include={"size", "storage_class"}) if dedicated else {}
         backup = self.backup or (dedicated.backup if dedicated else None)
@@ -91,13 +91,13 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
         )
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield half of what names an etcd that is there, and what only one that is made can have."""
+        """Yield incomplete references to an existing etcd, and settings that apply to created ones only."""
         there = {"endpoints": self.endpoints, "secret": self.secret}
         missing = [key for key, value in there.items() if not value]
         if len(missing) == 1:
             [other] = there.keys() - missing
-            text = f"is required beside {other}, for an etcd that somebody else made; add it, or remove {other}"
-            yield Misfit(f"{text} to have one made", (missing[0],))
+            text = f"is required with {other}, for an existing etcd; add it, or remove {other}"
+            yield Misfit(f"{text} to create an etcd", (missing[0],))
         for key in ("size", "storage_class", "backup", "defragmentation") if self.given else ():
             if key in self.model_fields_set:
-                yield Misfit(f"has no meaning beside endpoints: {_ELSEWHERE}", (key,))
+                yield Misfit(f"cannot be combined with endpoints: {_ELSEWHERE}", (key,))

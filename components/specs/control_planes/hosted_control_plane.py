@@ -1,4 +1,4 @@
-"""A tenant cluster: its hosted control plane, and the pools and storage that belong to it."""
+"""Tenant cluster: its hosted control plane, pools and storage."""
 
 from __future__ import annotations
 
@@ -27,79 +27,81 @@ from components.specs.pools.node_pool import NodePoolSpec
 
 
 class Events(StrEnum):
-    """Where a cluster's events are kept: most of what a large cluster writes, and least of what it must not lose."""
+    """Storage of a cluster's events: most writes of a large cluster, and its least important data."""
 
     TOGETHER = "together"
-    """Events are kept with everything else, in the cluster's data store."""
+    """Events are stored in the cluster's data store, like everything else."""
     APART = "apart"
-    """Events are kept in an etcd of their own. It needs a dedicated data store, since both must trust one authority."""
+    """Events are stored in a separate etcd. It requires a dedicated data store, because both must trust the same
+    authority."""
 
 
 class ControlPlaneSpec(Spec):
-    """Pods of the management cluster that are a tenant's Kubernetes API."""
+    """Hosted control plane of a tenant cluster, which runs as pods of the management cluster."""
 
     replicas: int = Field(default=3, ge=1, le=9)
-    """Number of pods of each component, on different hosts of the management cluster as far as there is room."""
+    """Number of pods of each component, spread over hosts of the management cluster as far as there is room."""
     data_store: Literal["auto", "dedicated"] | DnsLabel = "auto"
-    """A data store of ``region.yaml``, ``dedicated`` for one that no other cluster uses, or ``auto``: dedicated above
-    ``dedicated_above_nodes``, else the emptiest shared one. ``images.lock.yaml`` pins what was found."""
+    """Data store of ``region.yaml``, ``dedicated`` for one that no other cluster uses, or ``auto``. With ``auto`` it is
+    dedicated above ``dedicated_above_nodes``, otherwise the shared one with the most room. ``images.lock.yaml`` pins
+    the selection."""
     events: Events = Events.TOGETHER
-    """Where the cluster's events are kept: most of what a large cluster writes, and least of what it must not lose."""
+    """Storage of the cluster's events, which are most of the writes of a large cluster and its least important data."""
     konnectivity_agents: int | None = Field(default=None, ge=1, le=50)
-    """Number of pods that carry the API server's calls to nodes and pods; every node has one when it is left out."""
+    """Number of pods that forward calls of the API server to nodes and pods; one on every node by default."""
 
 
 class ClusterSpec(Spec):
-    """A tenant's Kubernetes cluster."""
+    """Kubernetes cluster of a tenant."""
 
     name: ClusterName
-    """Name of the cluster, unique in the region. Its namespace in the management cluster is called the same."""
+    """Name of the cluster, unique in the region. Its namespace in the management cluster has the same name."""
     version: KubernetesVersion
-    """Kubernetes version of the control plane, one of ``kubernetes`` in ``catalog/versions.yaml``. It never goes down,
-    and up one minor version at a time. The pin in ``images.lock.yaml`` decides what runs, and ``jacquard promote``
-    moves it."""
+    """Kubernetes version of the control plane, one of ``kubernetes`` in ``catalog/versions.yaml``. It can only be
+    raised, by one minor version at a time. The pin in ``images.lock.yaml`` determines the running version, and
+    ``jacquard promote`` changes it."""
     vpc: ShortName
-    """VPC of the tenant that the cluster lives in for good. No other cluster may use it."""
+    """VPC of the cluster, which never changes. Other clusters cannot use it."""
     control_plane: ControlPlaneSpec = ControlPlaneSpec()
-    """Size of the hosted control plane, and where it keeps its state."""
+    """Size of the hosted control plane, and its data store."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
-    """Domain that Services are called by, ``<service>.<namespace>.svc.<domain>``. It must contain a dot (Kamaji) and is
-    kept for good."""
+    """Domain of the names of Services, ``<service>.<namespace>.svc.<domain>``. It must contain a dot (Kamaji) and never
+    changes."""
     oidc: OidcSpec | None = None
-    """Identity provider whose users may log in; nobody logs in by OpenID Connect when it is left out."""
+    """Identity provider whose users may log in; no OpenID Connect by default."""
     api_server: ApiServerSpec = ApiServerSpec()
     """Options of the cluster's API server."""
     kubelet: KubeletSpec = KubeletSpec()
-    """Settings of the kubelets of all pools, for nodes that join from now on."""
+    """Settings of the kubelets of all pools, for nodes that join after a change."""
     cni_seed: DnsLabel | None = None
-    """ConfigMap in the namespace of the cluster's name with the manifests of the network that the first nodes need.
-    They are applied once; what keeps them up to date lives in the cluster, and no default add-on brings a network."""
+    """ConfigMap in the namespace of the cluster with the manifests of the network for the first nodes. They are applied
+    once. The network must be updated from within the cluster, and no default add-on provides one."""
     pools: tuple[NodePoolSpec, ...] = Field(min_length=1)
-    """Node pools of the cluster, each with a name of its own."""
+    """Node pools of the cluster, each with a unique name."""
     storage: tuple[DnsLabel, ...] = ()
     """Storage classes of ``region.yaml`` that this cluster offers."""
     add_ons: Literal["default"] | tuple[DnsLabel, ...] = "default"
-    """Names of add-ons of ``catalog/add_ons.yaml``, and only these, or ``default`` for what the catalogue installs
-    everywhere. A list with ``default`` among its names has both; a name takes the place of a default add-on that gives
-    the same."""
+    """Complete list of add-ons of ``catalog/add_ons.yaml``, or ``default`` for the default ones of the catalogue. A
+    list that contains ``default`` adds to the default ones; an add-on in it replaces a default one with the same
+    capability."""
     without_add_ons: dict[DnsLabel, Text] = Field(default_factory=dict)
-    """Default add-ons that the cluster goes without, each with the reason."""
+    """Default add-ons that the cluster does not get, each with the reason."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
-    """Values of add-ons in this cluster alone, by add-on, each with the reason; ahead of those of ``region.yaml``,
-    where what is right for all belongs."""
+    """Values of add-ons in this cluster only, by add-on, each with the reason. They override those of ``region.yaml``,
+    where values for all clusters belong."""
     pod_priorities: tuple[DnsLabel, ...] = ()
-    """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may name; Kubernetes has two more for the
-    platform's own."""
+    """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may use. Kubernetes has two more for the
+    platform's own pods."""
     namespaces: tuple[NamespaceSpec, ...] = Field(default=(), max_length=200)
-    """Namespaces of the tenant's teams, kept apart from each other. Whatever else the tenant makes stays as it makes
-    it."""
+    """Namespaces of the tenant's teams, isolated from each other. Other namespaces that the tenant creates are not
+    managed."""
     flux: FluxSpec | None = None
-    """Git repository of the tenant's that a Flux inside the cluster applies; the cluster has no Flux when it is left
-    out."""
+    """Git repository of the tenant, applied by a Flux in the cluster; by default the cluster has no Flux."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
-    """Most pods of a node, for nodes that join from now on; the instance type decides when it is left out."""
+    """Maximum number of pods on a node, for nodes that join after a change; the value of the instance type by
+    default."""
     site: Label | None = None
-    """The one site of all nodes; required when the region has several."""
+    """Site of all nodes; required when the region has several."""
     retire: bool = False
-    """Whether the cluster is about to end, the first of two steps: its pools have no nodes, and it is no longer
-    protected."""
+    """Whether the cluster is being retired, the first of two steps before its removal: its pools have no nodes, and its
+    protection is removed."""

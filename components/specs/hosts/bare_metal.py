@@ -1,4 +1,4 @@
-"""Who provisions hosts: the backend, and the controllers that share a region's hosts out among them."""
+"""Bare-metal provisioning: the backend, and the controllers that share the hosts of a region."""
 
 from __future__ import annotations
 
@@ -22,58 +22,58 @@ from components.specs.base import (
 from components.specs.reading.problems import listed
 
 MOST_BY_MEDIA = 500
-"""Most hosts on one controller that Red Hat validated with virtual media (OCPSTRAT-2646)."""
+"""Maximum number of hosts per controller that Red Hat validated with virtual media (OCPSTRAT-2646)."""
 MOST_BY_NETWORK = 1500
-"""Most hosts on one controller that Red Hat validated with network boot (OCPSTRAT-2646)."""
+"""Maximum number of hosts per controller that Red Hat validated with network boot (OCPSTRAT-2646)."""
 
 
 class BareMetalBackend(StrEnum):
-    """What provisions hosts."""
+    """Software that provisions hosts."""
 
     METAL3 = "metal3"
-    """Metal3 provisions BareMetalHosts by Ironic, and writes images to disks or attaches ISOs."""
+    """Metal3 provisions BareMetalHosts with Ironic: it writes images to disks or attaches ISOs."""
     IRONCORE_METAL = "ironcore-metal"
-    """IronCore's metal operator provisions Servers, which boot from the network each time."""
+    """IronCore's metal-operator provisions Servers, which boot from the network each time."""
 
 
 class BootMethod(StrEnum):
-    """How a controller starts a host that it provisions. The scheme of a host's ``bmc`` says what the host can do."""
+    """Boot method of a controller for provisioning. The scheme of ``bmc`` determines the methods of a host."""
 
     VIRTUAL_MEDIA = "virtual-media"
-    """The BMC attaches an ISO. A host whose driver cannot do that has no place on such a controller."""
+    """The BMC attaches an ISO. A host whose driver does not support this cannot be assigned to the controller."""
     NETWORK_BOOT = "network-boot"
-    """The host asks the network. Such a controller attaches ISOs too, where a host's driver does that."""
+    """The host boots from the network. The controller also attaches ISOs, where a host's driver supports it."""
 
 
 class Cleaning(StrEnum):
-    """What Ironic does to all disks of a host before it is free, at first and each time it is given back."""
+    """Disk cleaning by Ironic before a host becomes available, at first and after each release."""
 
     METADATA = "metadata"
-    """Partition tables and signatures are erased, and data stay where they are."""
+    """Partition tables and signatures are erased, but data remain on the disks."""
     ERASE = "erase"
-    """Each disk is erased too: by NVMe's format or ATA's secure erase, or overwritten for hours if it is no NVMe disk
-    and knows neither. A host with a disk that fails is not free again (``clean failed``)."""
+    """Each disk is erased as well, by NVMe format or ATA secure erase; a disk that supports neither is overwritten,
+    which takes hours. If a disk fails, the host does not become available again (``clean failed``)."""
 
 
 class DhcpSpec(CheckedSpec):
-    """Addresses that hosts have while they boot from the network; routers relay their requests to the controller."""
+    """DHCP addresses for hosts that boot from the network. Routers relay the requests to the controller."""
 
     network: Cidr
-    """Network that the addresses are of, part of ``networks.boot``. It becomes ``networkCIDR`` of the Ironic."""
+    """Network of the addresses, part of ``networks.boot``; ``networkCIDR`` of the Ironic object."""
     gateway: IpAddress | None = None
-    """Router that hosts are told by DHCP, ``gatewayAddress`` of the Ironic; left out where hosts need none."""
+    """Router announced to hosts by DHCP, ``gatewayAddress`` of the Ironic object. Omit it where hosts need none."""
     first: IpAddress
-    """Lowest address that a host may get, ``rangeBegin`` of the Ironic."""
+    """Lowest address for hosts, ``rangeBegin`` of the Ironic object."""
     last: IpAddress
-    """Highest address that a host may get, included; ``rangeEnd`` of the Ironic."""
+    """Highest address for hosts, included; ``rangeEnd`` of the Ironic object."""
 
     @property
     def addresses(self) -> int:
-        """Return how many hosts can boot at the same time."""
+        """Return the number of hosts that can boot at the same time."""
         return int(self.last) - int(self.first) + 1
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield addresses that are no part of the network, and a range that goes downwards."""
+        """Yield addresses outside the network, and a descending range."""
         for key in ("gateway", "first", "last"):
             address = getattr(self, key)
             if address is not None and address not in self.network:
@@ -81,37 +81,38 @@ class DhcpSpec(CheckedSpec):
         if self.last < self.first:
             yield Misfit(f"is below {self.first}; write a higher address", ("last",), str(self.last))
         if self.gateway is not None and self.first <= self.gateway <= self.last:
-            text = f"is in {self.first}-{self.last}, which hosts get; write another address"
+            text = f"is in {self.first}-{self.last}, the range for hosts; write another address"
             yield Misfit(text, ("gateway",), str(self.gateway))
 
 
 class ControllerSpec(CheckedSpec):
-    """One shard of the bare-metal controllers, with its own Ironic; a cluster's hosts are all on one.
+    """One shard of the bare-metal controllers, with its own Ironic. All hosts of a cluster are on one shard.
 
-    Ironic runs on the hosts of the management cluster with the label ``jacquard.dev/bare-metal-controller: <name>``: it
-    has the host's network, and two on one host would take the same ports.
+    Ironic runs on hosts of the management cluster with the label ``jacquard.dev/bare-metal-controller: <name>``. It
+    uses the host network, and two on one host would use the same ports.
     """
 
     name: ShortName
-    """Name of the shard, unique in the region; its namespace is called after it."""
+    """Name of the shard, unique in the region; its namespace has the same name."""
     boot: BootMethod
-    """How the controller starts hosts, which decides how many it may hold. The scheme of a host's ``bmc`` says what the
-    host can do."""
+    """Boot method, which determines the maximum number of hosts. The scheme of a host's ``bmc`` determines the methods
+    that the host supports."""
     max_hosts: int = Field(ge=1, le=MOST_BY_NETWORK)
-    """Most hosts the controller may hold. Red Hat validated 500 with virtual media and 1,500 with network boot
+    """Maximum number of hosts on the controller. Red Hat validated 500 with virtual media and 1,500 with network boot
     (OCPSTRAT-2646)."""
     dhcp: DhcpSpec | None = None
-    """Addresses for hosts that boot from the network; required for ``network-boot`` and refused otherwise."""
+    """DHCP addresses for hosts that boot from the network. It is required for ``network-boot`` and not allowed
+    otherwise."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what contradicts the boot method."""
+        """Yield values that contradict the boot method."""
         if self.boot is BootMethod.NETWORK_BOOT and self.dhcp is None:
             yield Misfit(f"is required for {self.boot}; add it", ("dhcp",))
         if self.boot is BootMethod.VIRTUAL_MEDIA:
             if self.dhcp is not None:
-                yield Misfit(f"has no meaning for {self.boot}; remove it", ("dhcp",), str(self.dhcp.network))
+                yield Misfit(f"has no effect for {self.boot}; remove it", ("dhcp",), str(self.dhcp.network))
             if self.max_hosts > MOST_BY_MEDIA:
-                text = f"is more than was validated with {self.boot}; write at most {MOST_BY_MEDIA}"
+                text = f"is above the validated maximum for {self.boot}; write at most {MOST_BY_MEDIA}"
                 yield Misfit(text, ("max_hosts",), self.max_hosts)
         elif self.dhcp is not None and self.dhcp.addresses < self.max_hosts:
             text = f"has {self.dhcp.addresses} addresses for {self.max_hosts} hosts; write a wider range"
@@ -119,69 +120,69 @@ class ControllerSpec(CheckedSpec):
 
 
 class UnverifiedBmcSpec(CheckedSpec):
-    """Hosts whose BMCs are believed without a certificate, and why. Whoever stands between gets their logins."""
+    """Hosts whose BMC certificates are not verified, and the reason. A man in the middle can read their logins."""
 
     racks: tuple[Label, ...] = ()
-    """Racks whose hosts are meant."""
+    """Racks of the excepted hosts."""
     instance_types: tuple[Label, ...] = ()
-    """Instance types whose hosts are meant."""
+    """Instance types of the excepted hosts."""
     reason: Text
-    """Why it has to be, and until when, for those who read the policy ``unverified-bmc``."""
+    """Reason for the exception and its planned end, for reviewers of the policy ``unverified-bmc``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an exception for nobody."""
+        """Yield an exception without hosts."""
         if not self.racks and not self.instance_types:
             yield Misfit("names no hosts; add racks or instance_types")
 
 
 class BmcCertificatesSpec(Spec):
-    """What BMCs prove by that they are who they say, when Metal3 speaks to them by https.
+    """Verification of BMC certificates when Metal3 connects with HTTPS.
 
-    IronCore's metal-operator is told by flags of its own, which nothing here sets.
+    IronCore's metal-operator has its own flags for this, which Jacquard does not set.
     """
 
     authority: DnsLabel | None = None
-    """Secret in the namespace of each Ironic, with certificates of all authorities that signed those of BMCs in
-    ``ca.crt``. Every key of it is read as such, so it holds no private key."""
+    """Secret in the namespace of each Ironic, with the certificates of all authorities for BMC certificates in
+    ``ca.crt``. Every key of the Secret is read as a certificate, so it must not contain a private key."""
     unverified: tuple[UnverifiedBmcSpec, ...] = ()
-    """Hosts that are excepted, such as those of a vendor whose BMCs sign for themselves."""
+    """Hosts that are excepted from verification, such as those of a vendor with self-signed BMC certificates."""
 
 
 class BareMetalSpec(CheckedSpec):
-    """Who provisions hosts, and how many one controller may hold."""
+    """Bare-metal provisioning of a region, and the capacity of its controllers."""
 
     backend: BareMetalBackend = BareMetalBackend.METAL3
     """Software that provisions all hosts of the region."""
     hosts_per_controller: int = Field(default=500, ge=1, le=MOST_BY_NETWORK)
-    """Most hosts of the region while no ``controllers`` are listed. Red Hat validated 500 with virtual media and 1,500
-    with network boot (OCPSTRAT-2646)."""
+    """Maximum number of hosts of the region if no ``controllers`` are listed. Red Hat validated 500 with virtual media
+    and 1,500 with network boot (OCPSTRAT-2646)."""
     controllers: tuple[ControllerSpec, ...] = ()
-    """Shards that share the hosts out among them. When none is listed, one controller holds all hosts; under Metal3
-    none of these may boot from the network then."""
+    """Shards that divide the hosts. If the list is empty, one controller manages all hosts; under Metal3 these hosts
+    cannot boot from the network."""
     free_hosts: ShortName | None = None
-    """Controller of the hosts that no cluster has: they share one namespace, which only one controller may watch. It is
+    """Controller of the unassigned hosts. They share one namespace, which only one controller may watch. This field is
     required with ``controllers``."""
     boot_interface: InterfaceName = "br-boot"
     """Interface in ``networks.boot``, on the hosts of the management cluster where a controller leases addresses. An
-    Ironic that leases none listens on ``dpus.vip_interface``."""
+    Ironic that leases no addresses listens on ``dpus.vip_interface``."""
     cleaning: Cleaning = Cleaning.METADATA
-    """What is done to the disks of a host before anybody has it. IronCore's metal-operator cleans nothing."""
+    """Disk cleaning before a host becomes available. IronCore's metal-operator does not clean disks."""
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
-    """How certificates of BMCs are verified; Metal3 registers no host behind one that it cannot verify."""
+    """Verification of BMC certificates. Metal3 does not register hosts whose BMC it cannot verify."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield controllers that the backend does not know, and free hosts that none or an unknown one has."""
+        """Yield controllers that the backend does not support, and a missing or unknown controller of free hosts."""
         names = [controller.name for controller in self.controllers]
         if names and self.backend is not BareMetalBackend.METAL3:
-            text = f"has no meaning for {self.backend}, whose servers are in no namespace; remove it"
+            text = f"has no effect for {self.backend}, whose servers are not namespaced; remove it"
             yield Misfit(text, ("controllers",), listed(names))
         if self.cleaning is not Cleaning.METADATA and self.backend is not BareMetalBackend.METAL3:
-            text = f"has no meaning for {self.backend}, which cleans nothing; remove it"
+            text = f"has no effect for {self.backend}, which does not clean disks; remove it"
             yield Misfit(text, ("cleaning",), self.cleaning.value)
         if names and self.free_hosts is None:
             yield Misfit("is required with controllers; name one of them", ("free_hosts",))
         if self.free_hosts is not None and self.free_hosts not in names:
-            what = "has no meaning without controllers; remove it"
+            what = "has no effect without controllers; remove it"
             if names:
                 what = f"is not in controllers ({listed(names)}); name one of them"
             yield Misfit(what, ("free_hosts",), self.free_hosts)

@@ -1,4 +1,4 @@
-"""Hosts of a region. A host holds identity only; whatever else differs is another instance type."""
+"""Hosts of a region. A host has only an identity; all other properties belong to its instance type."""
 
 from __future__ import annotations
 
@@ -19,66 +19,67 @@ _FILLERS = re.compile(
     r"|[-.?_*]|(?P<one>.)(?P=one){3,}|0?123456789(0)?",
     re.IGNORECASE,
 )
-"""What stands in a machine whose maker wrote no serial number, or in a row that nobody filled in."""
+"""Placeholder serial numbers of vendors, and filler values of inventory rows."""
 _SHORTENED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
-"""Form in which a spreadsheet shows a long number, the last digits of which are gone."""
+"""Notation in which a spreadsheet shows a long number, without its last digits."""
 
 
 def _serial(value: str) -> str:
     if _FILLERS.fullmatch(value):
-        msg = "must be a machine's own serial number, and this stands in any; write what its label says"
+        msg = "must be the machine's own serial number, not a placeholder; write the number on its label"
         raise ValueError(msg)
     if _SHORTENED.fullmatch(value):
-        msg = "must be as the BMC reports it, and a spreadsheet rounded this; write all digits, in a column of text"
+        msg = "must be as the BMC reports it, but a spreadsheet rounded it; write all digits, in a text column"
         raise ValueError(msg)
     if value.isascii() and " " not in value:
         return value
     plain = "".join(unicodedata.normalize("NFKC", value).split())
     remedy = f"write {plain}" if plain.isascii() and plain else "correct it"
-    msg = f"must be plain letters, digits and marks without blanks, as the BMC reports it; {remedy}"
+    msg = f"must be ASCII letters, digits and punctuation without spaces, as the BMC reports it; {remedy}"
     raise ValueError(msg)
 
 
 Serial = Annotated[Text, AfterValidator(_serial)]
-"""Serial number, in ASCII: what only looks like another one would be another machine."""
+"""Serial number in ASCII, because look-alike characters would make another machine of it."""
 
 
 class HostSpec(Spec):
-    """One row of ``inventory/hall-<hall>.csv``: who a machine is and where it stands."""
+    """Row of ``inventory/hall-<hall>.csv``: identity and location of a machine."""
 
     rack: Label
-    """Rack the host stands in. For an instance type of rack scale it is the NVLink domain too."""
+    """Rack of the host. For a rack-scale instance type it is also the NVLink domain."""
     slot: int = Field(ge=1, le=60)
-    """Place of the host in its rack, counted from 1."""
+    """Slot of the host in its rack, counted from 1."""
     host: HostName
-    """Name of the host, unique in the region. It is no UUID, which Metal3 takes for Ironic's own name of a host."""
+    """Name of the host, unique in the region. It must not be a UUID, because Metal3 interprets it as Ironic's own ID of
+    a host."""
     instance_type: Label
     """Hardware class of the host, an entry of ``catalog/instance_types.yaml``."""
     serial: Serial
     """Serial number of the chassis, as the BMC reports it."""
     bmc: Annotated[str, Field(pattern=BMC_ADDRESS), AfterValidator(bmc_address)]
-    """Address of the BMC in Metal3's form, with the driver as scheme. An address is one machine's, at any port.
-    ``+http`` sends the login in clear text and is for BMCs that know no TLS."""
+    """Address of the BMC in Metal3's form, with the driver as scheme. Each address belongs to one machine, whatever the
+    port. ``+http`` sends the login unencrypted and is for BMCs without TLS."""
     bmc_secret: DnsLabel
-    """Secret with username and password in the host's namespace. It is a reference, never a value."""
+    """Secret with username and password in the namespace of the host. The field is a reference, never a value."""
     boot_mac: MacAddress
-    """MAC address of the port that the host boots from, in quotes."""
+    """MAC address of the host's boot port, in quotes."""
     dpu_serial: Serial
-    """Serial number of the DPU, as DPF finds it."""
+    """Serial number of the DPU, as DPF reports it."""
     leaf: Label
-    """Leaf switch that the host's DPU ports are connected to."""
+    """Leaf switch of the host's DPU ports."""
     dpu_bmc: IpAddress | None = None
-    """Address of the BMC of the DPU, in an optional column; an empty cell says that it has none. Hosts with and without
-    one may share a file, since DPF knows a DPU by its serial number."""
+    """Address of the DPU's BMC, in an optional column; an empty cell means that the DPU has none. Hosts with and
+    without it can be in one file, because DPF identifies a DPU by its serial number."""
     port_guids: PortGuids = ()
-    """GUIDs of the InfiniBand ports of the host, all of them in the order of its ports, as ``ibstat`` prints them, in
-    an optional column; an empty cell says that they are not known. Partitions have them as members."""
+    """GUIDs of all InfiniBand ports of the host in port order, as printed by ``ibstat``, in an optional column. An
+    empty cell means that they are unknown. They are the members of partitions."""
 
     hall: Label
-    """Hall of the host, taken from the file's name, ``inventory/hall-<hall>.csv``; it is not a column."""
+    """Hall of the host, derived from the file name ``inventory/hall-<hall>.csv``; it is not a column."""
 
     def domain(self, kind: FailureDomain) -> str:
-        """Return the name of the failure domain of ``kind`` that the host is in."""
+        """Return the name of the host's failure domain of ``kind``."""
         match kind:
             case FailureDomain.RACK:
                 return self.rack

@@ -1,4 +1,4 @@
-"""Hosts that stand in a rack and take no work. One that is not listed is in production."""
+"""Hosts that are out of service. A host that is not listed is in production."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from pydantic import Field
 from components.specs.base import DataFile, Label, Spec, Text
 
 PRODUCTION = "production"
-"""State of a host that is not out of service."""
+"""State of a host in service."""
 
 
 class HostState(StrEnum):
-    """Why a host takes no work: on its way to production, or out of it. The words are CoreWeave's."""
+    """State of a host that is out of service, before or after production. The names are CoreWeave's."""
 
     ONBOARD = "onboard"
-    """The host was put into its rack."""
+    """The host has been installed in its rack."""
     SEATRIAL = "seatrial"
-    """Cabling, power and inventory of the host are looked at."""
+    """Cabling, power and inventory of the host are being checked."""
     ZAP = "zap"
-    """All firmware of the host is written."""
+    """All firmware of the host is being written."""
     TEST = "test"
-    """The host is burnt in."""
+    """The host is in burn-in."""
     TRIAGE = "triage"
-    """Something is wrong with the host, and nobody knows what."""
+    """The host has a fault of unknown cause."""
     RMA = "rma"
-    """Parts of the host go back to the vendor."""
+    """Parts of the host are being returned to the vendor."""
     DEBUG = "debug"
-    """Somebody works on the host."""
+    """The host is being debugged."""
     RESERVED = "reserved"
-    """The host is kept out on purpose, for a test, a loan or a move."""
+    """The host is reserved on purpose, for a test, a loan or a move."""
 
 
 class OutOfServiceSpec(Spec):
-    """One host that is out of service."""
+    """Host that is out of service."""
 
     state: HostState
-    """Why the host takes no work: on its way to production, or out of it. The words are CoreWeave's."""
+    """State of the host, before or after production. The names are CoreWeave's."""
     since: dt.date
-    """First day without work."""
+    """First day out of service."""
     reason: Text
-    """What happened or is planned, for people."""
+    """Event or plan that caused the state, for operators."""
     ticket: Text | None = None
-    """Number or URL of the ticket that tells more, if there is one."""
+    """Number or URL of the ticket with more information, if there is one."""
 
     def __str__(self) -> str:
-        """Return all but the state in one line."""
+        """Return all fields except the state, in one line."""
         return f"since {self.since}: {self.reason}" + (f" ({self.ticket})" if self.ticket else "")
 
 
 class OutOfServiceFile(DataFile):
-    """``out_of_service.yaml``, an optional file. A host that is not listed may work."""
+    """``out_of_service.yaml``, an optional file. A host that is not listed is in service."""
 
     hosts: dict[Label, OutOfServiceSpec] = Field(default_factory=dict)
     """Hosts that are out of service, by name of the host."""

@@ -1,4 +1,4 @@
-"""The border of a region: routers between VPCs and what lies outside them."""
+"""Network edge of a region: border routers between VPCs and external networks."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ from components.specs.region.announcements import Asn
 
 TWO_BYTES = 65_535
 RouteTarget = Annotated[int, Field(ge=1, le=4_294_967_295)]
-"""Number that makes a route target of EVPN together with an ASN."""
+"""Number of an EVPN route target, which follows an ASN."""
 
 
 class BorderSpec(CheckedSpec):
-    """Routers between VPCs and what lies outside, and how VPCs on DPUs get the routes there.
+    """Border routers between VPCs and external networks, and the import of their routes by VPCs on DPUs.
 
-    With ``asn``, ``services`` and ``internet`` the border has a VRF for what all VPCs reach and one for the internet,
-    which VPCs import by these route targets. Without them it has a VRF of each VPC, with the VPC's own route target.
-    ``jacquard show ENV network --border`` says what it must do in either case. DPUs deny other tenants' prefixes
-    wherever a border is named, since it has routes to all of them.
+    With ``asn``, ``services`` and ``internet``, the border routers have one VRF for services that all VPCs reach and
+    one for the internet. VPCs import them by these route targets. Without them, the border routers have a VRF for each
+    VPC, with the VPC's own route target. ``jacquard show ENV network --border`` shows the required configuration in
+    both cases. If border routers are declared, DPUs deny prefixes of other tenants, because the border routers have
+    routes to all of them.
     """
 
     asn: Asn | None = None
-    """First part of the border's route targets, outside ``networks.asn``, so that no VPC has them."""
+    """ASN in the route targets of the border routers. It must be outside ``networks.asn``, so that no VPC has it."""
     services: RouteTarget | None = None
-    """Second part of the route target of routes to storage, control planes and ``networks``; all VPCs import it."""
+    """Number in the route target of routes to storage, control planes and ``networks``. All VPCs import it."""
     internet: RouteTarget | None = None
-    """Second part of the route target of the default route, which VPCs with ``egress: public`` import."""
+    """Number in the route target of the default route. VPCs with ``egress: public`` import it."""
     networks: tuple[Cidr, ...] = ()
-    """Networks behind the border that every VPC reaches, such as those of DNS, registries and clocks."""
+    """External networks that every VPC reaches, such as those of DNS servers, registries and time servers."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield route targets that are not whole, are equal, or have no room for their numbers."""
+        """Yield route targets that are incomplete, equal, or too large for their encoding."""
         values = {key: getattr(self, key) for key in ("asn", "services", "internet")}
-        given = [key for key, value in values.items() if value is not None]
-        for key in (key for key in values if given and key not in given):
-            yield Misfit(f"is required with {' and '.join(given)}; add it", (key,))
+        present = [key for key, value in values.items() if value is not None]
+        for key in (key for key in values if present and key not in present):
+            yield Misfit(f"is required with {' and '.join(present)}; add it", (key,))
         if self.internet is not None and self.internet == self.services:
-            text = "is also services, and every VPC would get the default route; pick another number"
+            text = "equals services, so every VPC would import the default route; pick another number"
             yield Misfit(text, ("internet",), self.internet)
         for key in ("services", "internet"):
             if (self.asn or 0) > TWO_BYTES < (values[key] or 0):
-                text = f"is beyond {TWO_BYTES}, the last number of a route target beside an asn of four bytes"
+                text = f"is above {TWO_BYTES}, the maximum in a route target with a four-byte asn"
                 yield Misfit(f"{text}; pick another up to it", (key,), values[key])
 
     @property
     def targets(self) -> tuple[str, str] | None:
-        """Return the route targets of services and of the default route, ``<asn>:<number>``; None where VPCs' do."""
+        """Return the route targets of services and the default route, ``<asn>:<number>``; None without ``asn``."""
         return None if self.asn is None else (f"{self.asn}:{self.services}", f"{self.asn}:{self.internet}")

@@ -1,4 +1,4 @@
-"""The DPUs of a region: the control plane that runs them, in as many clusters as they need."""
+"""DPUs of a region: their DPF control plane, in one or more DPU clusters."""
 
 from __future__ import annotations
 
@@ -22,116 +22,119 @@ from components.specs.base import (
 
 DPU_CLUSTER_NAME = r"^[a-z][a-z0-9]{0,3}$"
 ONLY = "dpus"
-"""Name of the DPU cluster of a region that lists none. Listed under this name, it keeps the names of its objects."""
+"""Name of the default DPU cluster. If it is listed under this name, the names of its objects do not change."""
 
 DpuClusterName = Annotated[str, StringConstraints(pattern=DPU_CLUSTER_NAME)]
-"""At most 4 characters: after a VPC's name and ``-`` it names a DPUDeployment, which has 20."""
+"""Name of at most 4 characters. A VPC name, ``-`` and this name form the name of a DPUDeployment (20 characters)."""
 VirtualRouterId = Annotated[int, Field(ge=1, le=255)]
 LEAST_MTU = 1280
 MtuBytes = Annotated[int, Field(ge=LEAST_MTU, le=9216)]
 VXLAN_BYTES, GENEVE_BYTES = 50, 58
-"""What an overlay over IPv4 adds to each packet of a host: both headers of Ethernet and IP, UDP's and its own."""
+"""Overhead of VXLAN and Geneve over IPv4 per packet of a host: inner and outer Ethernet, IP, UDP and overlay
+headers."""
 
 
 class DpuClusterSpec(CheckedSpec):
-    """One Kubernetes cluster of DPUs (DPF's DPUCluster), and the racks whose DPUs it runs.
+    """Kubernetes cluster of DPUs (DPF's DPUCluster), and the racks whose DPUs it manages.
 
-    A DPU that comes to another cluster is flashed anew and its host rebooted: a new cluster begins behind the last
-    rack there is, never in the middle of racks with tenants.
+    A DPU that is assigned to another cluster is reflashed, and its host is rebooted. Therefore add a new cluster after
+    the last existing rack, never among racks with tenants.
     """
 
     name: DpuClusterName
     """Name of the DPU cluster, unique in the region."""
     vip: IpAddress
-    """Address of the DPU cluster's API, which Keepalived holds; ``clusterEndpoint.keepalived.vip`` of DPF's
+    """Virtual IP address of the DPU cluster's API, announced by Keepalived; ``clusterEndpoint.keepalived.vip`` of DPF's
     DPUCluster."""
     virtual_router_id: VirtualRouterId
-    """Number by which Keepalived tells the ``vip`` from others, unique on its network segment."""
+    """VRRP router ID of the ``vip`` in Keepalived, unique on its network segment."""
     loopbacks: Cidr
-    """Part of ``networks.dpu_loopbacks`` for the DPUs of the cluster; each cluster gives out addresses without asking
-    the others."""
+    """Part of ``networks.dpu_loopbacks`` for the DPUs of this cluster. Each cluster allocates its addresses
+    independently."""
     halls: tuple[Label, ...] = ()
-    """Halls whose DPUs the cluster runs; it runs those of all halls when none is listed."""
+    """Halls whose DPUs the cluster manages; all halls when the list is empty."""
     from_rack: Label | None = None
-    """First rack of the cluster's only hall, in natural order; it ends before the next cluster's. It begins with the
-    hall's first rack when left out."""
+    """First rack of the cluster in its only hall, in natural order. The range ends before the first rack of the next
+    cluster. The default is the first rack of the hall."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a first rack of many halls."""
+        """Yield a first rack in combination with several halls."""
         if self.from_rack is not None and len(self.halls) != 1:
-            yield Misfit("is a rack of one hall; list that hall alone", ("from_rack",), self.from_rack)
+            yield Misfit("needs exactly one hall; list only the hall of this rack", ("from_rack",), self.from_rack)
 
 
 class DpuReleaseSpec(Spec):
-    """How the platform lets DPUs go: it empties hosts, takes holds off, cycles power and opens hosts to clusters again.
+    """Automatic release of the maintenance hold of DPUs.
 
-    Without it people do each of these steps, and a cluster may claim a host before its DPU is in the right VPC.
+    The platform drains hosts, releases the holds, power-cycles hosts and makes them available to clusters again.
+    Without it, operators do each of these steps by hand, and a cluster can claim a host before its DPU is in the right
+    VPC.
     """
 
     max_away: int = Field(default=10, ge=1, le=50)
-    """Most hosts of the region that are away at once for their DPU's sake, of those that work; DPF flashes 50 at
-    most."""
+    """Maximum number of hosts in the region that are unavailable at the same time for DPU maintenance, among working
+    hosts. DPF flashes at most 50."""
     max_away_per_vpc: int = Field(default=1, ge=1, le=50)
-    """Most hosts of one VPC that are away at once for their DPU's sake; their clusters lack as many nodes."""
+    """Maximum number of hosts in one VPC that are unavailable at the same time for DPU maintenance. The clusters of the
+    VPC lack as many nodes."""
     stuck_minutes: int = Field(default=240, ge=60, le=10_080)
-    """Minutes for which a host may be away before somebody is told: a drain that waits for jobs, and 45 minutes for
-    DPF to flash a DPU."""
+    """Minutes that a host may be unavailable before an alert: a drain that waits for jobs, plus 45 minutes for DPF to
+    flash a DPU."""
 
 
 class DpuControlSpec(CheckedSpec):
-    """The DPF control plane of a region."""
+    """DPF control plane of a region."""
 
     model_config = ConfigDict(
         json_schema_extra={"anyOf": [{"required": ["vip", "virtual_router_id"]}, {"required": ["clusters"]}]}
     )
 
     image: VersionName
-    """Version of a DPU image of ``catalog/images.yaml``, which all DPUs of the region are flashed with."""
+    """Version of a DPU image of ``catalog/images.yaml``. All DPUs of the region are flashed with it."""
     vip: IpAddress | None = None
-    """Address of the only DPU cluster's API, which Keepalived holds; required unless ``clusters`` have theirs."""
+    """Virtual IP address of the API of the only DPU cluster, announced by Keepalived. Required unless ``clusters`` are
+    listed, which have their own."""
     vip_interface: InterfaceName
-    """Interface of the management cluster's hosts that holds the addresses of DPU clusters, and that the Ironic of a
-    bare-metal controller listens on."""
+    """Network interface of the management cluster's hosts for the addresses of DPU clusters. The Ironic of a bare-metal
+    controller also listens on it."""
     virtual_router_id: VirtualRouterId | None = None
-    """Number by which Keepalived tells the ``vip`` from others, unique on its network segment; required with
-    ``vip``."""
+    """VRRP router ID of the ``vip`` in Keepalived, unique on its network segment. Required with ``vip``."""
     max_dpus: int = Field(default=1000, ge=1, le=1000)
-    """Most DPUs in one DPU cluster, at most the 1,000 that ``maxNodes`` of DPF's DPUCluster allows."""
+    """Maximum number of DPUs in one DPU cluster, at most the 1,000 that ``maxNodes`` of DPF's DPUCluster allows."""
     clusters: tuple[DpuClusterSpec, ...] = ()
-    """DPU clusters of a region with more than ``max_dpus`` DPUs; one cluster runs them all when none is listed."""
+    """DPU clusters of a region with more than ``max_dpus`` DPUs. If the list is empty, one cluster manages all DPUs."""
     mtu_bytes: MtuBytes = 9000
-    """Largest packet of tenants' networks, in bytes: of hosts' ports on their DPUs, and of all that is in a VPC (DPF
-    allows 1280 to 9216)."""
+    """MTU of tenant networks in bytes: of host ports on DPUs, and of everything in a VPC (DPF allows 1280 to 9216)."""
     uplink_mtu_bytes: MtuBytes = 9216
-    """Largest packet between DPUs and leaf switches, in bytes: that of tenants and what the overlay puts around it, 50
-    bytes by VXLAN (RFC 7348), 58 where VPCs may use OVN, which adds Geneve with its options."""
+    """MTU between DPUs and leaf switches in bytes: the tenants' MTU plus the overlay overhead. The overhead is 50 bytes
+    for VXLAN (RFC 7348), and 58 bytes where VPCs may use OVN, whose Geneve headers have options."""
     bfb_registry: Endpoint | None = None
-    """Load balancer, as ``host:port``, that BMCs of DPUs fetch images from: in front of node port ``bfb-registry`` of
-    the management cluster. DPF names one of its own hosts when it is left out."""
+    """Load balancer (``host:port``) in front of node port ``bfb-registry`` of the management cluster, from which BMCs
+    of DPUs fetch images. By default DPF uses the address of one of its own hosts."""
     pull_secrets: tuple[DnsLabel, ...] = ()
-    """Secrets in the ``dpf-operator-system`` namespace by which DPF and services on DPUs pull images; none is needed
-    where ``registry`` is a mirror without a login."""
+    """Secrets in the ``dpf-operator-system`` namespace for image pulls of DPF and of services on DPUs. None are needed
+    where ``registry`` is a mirror without login."""
     management_api: IpAddress
-    """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
+    """Address of the management cluster's API as reachable from DPUs. DPF needs it to flash over Redfish."""
     release: DpuReleaseSpec | None = None
-    """How DPUs are let go by the platform; people do it when it is left out
+    """Automatic release of the maintenance hold of DPUs. By default operators do it by hand
     (``docs/network/dpus-and-infiniband.md``)."""
     host_interface: InterfaceName = "eth0"
-    """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
+    """Name of the host's port on its DPU in golden images. Load balancers of tenants announce addresses on it."""
     ovn_central: IpAddress | None = None
-    """Address of the management cluster at which DPUs reach OVN's databases, by node ports 30641 and 30642; needed when
-    a VPC uses ``dpf-ovn``. With it and ``networks.ovn`` OVN's services run whether one does or not."""
+    """Address of the management cluster at which DPUs reach the OVN databases, on node ports 30641 and 30642. Required
+    if a VPC uses ``dpf-ovn``. With this field and ``networks.ovn``, the OVN services run even if no VPC uses them."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an address of the only DPU cluster that is missing or that nobody needs, and uplinks too narrow."""
+        """Yield a missing or unneeded address of the only DPU cluster, and uplinks with a too small MTU."""
         yield from self._narrow_uplinks()
         for key in ("vip", "virtual_router_id"):
             value = getattr(self, key)
             if value is None and not self.clusters:
-                yield Misfit("is required while clusters are not listed; add it", (key,))
+                yield Misfit("is required when no clusters are listed; add it", (key,))
             elif value is not None and self.clusters:
                 got = value if isinstance(value, int) else str(value)
-                yield Misfit("has no meaning beside clusters, which have their own; remove it", (key,), got)
+                yield Misfit("has no effect when clusters are listed, which have their own; remove it", (key,), got)
 
     def _narrow_uplinks(self) -> Iterator[Misfit]:
         overlay = GENEVE_BYTES if self.ovn_central else VXLAN_BYTES
@@ -140,13 +143,13 @@ class DpuControlSpec(CheckedSpec):
             key = "uplink_mtu_bytes" if "uplink_mtu_bytes" in self.model_fields_set else "mtu_bytes"
             remedy = f"mtu_bytes: {room}" if room >= LEAST_MTU else f"uplink_mtu_bytes: {self.mtu_bytes + overlay}"
             text = (
-                f"does not let packets of tenants (mtu_bytes {self.mtu_bytes}) through uplinks (uplink_mtu_bytes"
-                f" {self.uplink_mtu_bytes}), since the overlay adds {overlay} bytes; write {remedy}"
+                f"leaves no room for the overlay: mtu_bytes {self.mtu_bytes} plus {overlay} bytes exceeds"
+                f" uplink_mtu_bytes {self.uplink_mtu_bytes}; write {remedy}"
             )
             yield Misfit(text, (key,), getattr(self, key))
 
     def every(self, loopbacks: Cidr) -> tuple[DpuClusterSpec, ...]:
-        """Return the DPU clusters; the only one of a region that lists none has all ``loopbacks``."""
+        """Return the DPU clusters; without listed clusters, the default one with all ``loopbacks``."""
         if self.vip is None or self.virtual_router_id is None:
             return self.clusters
         only = DpuClusterSpec(name=ONLY, vip=self.vip, virtual_router_id=self.virtual_router_id, loopbacks=loopbacks)

@@ -1,4 +1,4 @@
-"""The fabrics of a region: networks between nodes beside the VPCs, with the limits of one fabric."""
+"""Fabrics of a region: networks between nodes outside the VPCs, with their limits."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from components.specs.base import CheckedSpec, Cidr, DnsLabel, Label, Misfit
 from components.specs.ranges import NumberRange, Numbers, range_reader
 
 LAST_PKEY = 0x7FFE
-"""Partition keys have 15 bits; 0x7fff is the default partition of all ports."""
+"""Last valid partition key. Keys have 15 bits, and 0x7fff is the default partition of all ports."""
 LAST_GUID = (1 << 64) - 1
 _GUIDS = re.compile(r"0x[0-9a-f]{16}-0x[0-9a-f]{16}")
 
 
 class GuidNumbers(NumberRange):
-    """An inclusive range of InfiniBand GUIDs, 64 bits each."""
+    """Inclusive range of InfiniBand GUIDs, 64 bits each."""
 
     last: int = Field(ge=0, le=LAST_GUID)
     """Highest GUID of the range, included, 64 bits."""
 
     def __str__(self) -> str:
-        """Return the range as it is written in data."""
+        """Return the range in the form of data files."""
         return f"{self.first:#018x}-{self.last:#018x}"
 
 
@@ -44,113 +44,115 @@ GuidRange = Annotated[
         {"type": "string", "pattern": f"^{_GUIDS.pattern}$", "examples": ["0x0002c90300a10000-0x0002c90300a1ffff"]}
     ),
 ]
-"""A range of GUIDs, both ends included, ``"0x0002c90300a10000-0x0002c90300a1ffff"``."""
+"""Range of GUIDs, both ends included, ``"0x0002c90300a10000-0x0002c90300a1ffff"``."""
 
 
 class FabricKind(StrEnum):
     """Technology of a fabric."""
 
     INFINIBAND = "infiniband"
-    """The fabric is one subnet with its subnet manager, and a VPC gets a partition (PKey) on it."""
+    """The fabric is one InfiniBand subnet with its subnet manager, and each VPC gets a partition (PKey)."""
     ETHERNET = "ethernet"
-    """The fabric has routed ports. Tenants are told apart on it by the VPC alone, or, with ``roce``, by a VRF of each
-    VPC on the switches."""
+    """The fabric has routed ports. Tenants are isolated by the VPC only, or, with ``roce``, by a VRF of each VPC on the
+    switches."""
 
 
 LAST_VNI = 0xFFFFFF
-"""VNIs have 24 bits."""
+"""Last VNI; VNIs have 24 bits."""
 _RAILS = ("rails", "rail_prefixes")
 FEW_RAILS = 8
-"""Subnets that a prefix of rails is cut into on a fabric with no more rails than these."""
+"""Number of subnets in a prefix for rails, on fabrics with at most this number of rails."""
 MOST_RAILS = 16
 _CLASSES = 3
-"""Bits of a DSCP, its lower ones, that do not say which of eight classes a packet is of."""
+"""Number of low-order bits of a DSCP that do not select one of the eight classes."""
 
 
 class RoceSpec(CheckedSpec):
-    """How packets of RDMA over Ethernet (RoCE) are carried: the same on adapters, switches and in pods.
+    """RDMA over Ethernet (RoCE): packet marking and flow control, the same on adapters, switches and in pods.
 
-    Adapters and switches trust the DSCP of a packet, mark what they queue (ECN), and pause one priority alone (PFC).
+    Adapters and switches trust the DSCP of packets, mark queued packets (ECN), and pause only one priority (PFC).
     """
 
     mtu_bytes: int = Field(ge=1500, le=9216)
-    """Largest packet on the ports, IP header included. RDMA itself sends the largest of 1024, 2048 and 4096 bytes that
-    fits with its headers."""
+    """MTU of the ports in bytes, including the IP header. RDMA uses the largest of 1024, 2048 and 4096 bytes that fits
+    with its headers."""
     priority: int = Field(ge=0, le=7)
-    """Priority of RDMA, the one that is lossless."""
+    """Priority of RDMA packets, which is lossless."""
     dscp: int = Field(ge=0, le=63)
-    """DSCP of RDMA's packets, of the class ``priority``: 8 values begin at 8 times the priority."""
+    """DSCP of RDMA packets. It must be in the class of ``priority``: the 8 values that start at 8 times the
+    priority."""
     cnp_dscp: int = Field(ge=0, le=63)
-    """DSCP of the packets that tell a sender of congestion, of another class, which nothing pauses."""
+    """DSCP of congestion notification packets. It must be in another class than RDMA, which is never paused."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield packets that would come into the wrong class."""
+        """Yield DSCPs that belong to the wrong class."""
         least = self.priority << _CLASSES
         if self.dscp >> _CLASSES != self.priority:
-            text = f"is not of priority {self.priority}, whose DSCPs are {least} to {least + 7}; write one of them"
+            rule = f"is not in the class of priority {self.priority}, whose DSCPs are {least} to {least + 7}"
+            text = f"{rule}; write one of them"
             yield Misfit(text, ("dscp",), self.dscp)
         if self.cnp_dscp >> _CLASSES == self.priority:
             text = (
-                f"is of the lossless priority {self.priority}, where news of congestion would wait for it to end; write"
-                f" one outside {least} to {least + 7}, such as 48"
+                f"is in the class of the lossless priority {self.priority}, which congestion pauses; write a value"
+                f" outside {least} to {least + 7}, such as 48"
             )
             yield Misfit(text, ("cnp_dscp",), self.cnp_dscp)
 
     def __str__(self) -> str:
-        """Return the settings as data write them."""
+        """Return the settings in the form of data files."""
         return "{" + ", ".join(f"{name}: {value}" for name, value in self) + "}"
 
 
 class FabricSpec(CheckedSpec):
-    """A network that connects the nodes of some halls at full rate. Training jobs do not span fabrics."""
+    """Network that connects the nodes of some halls at full bandwidth. Training jobs do not span fabrics."""
 
     name: DnsLabel
-    """Name of the fabric, which ``fabrics`` of a VPC refers to."""
+    """Name of the fabric, referenced by ``fabrics`` of a VPC."""
     kind: FabricKind
-    """Technology of the fabric, which decides how tenants are told apart on it."""
+    """Technology of the fabric, which determines the isolation of tenants on it."""
     halls: tuple[Label, ...] = ()
-    """Halls the fabric reaches; it reaches all halls of the region when none is listed."""
+    """Halls that the fabric connects; all halls of the region when the list is empty."""
     pkeys: Numbers | None = Field(default=None, examples=[f"0x1-{LAST_PKEY:#x}"])
-    """Partition keys that VPCs get from this region, 15 bits, ``0x1-0x7ffe`` at most (0x7fff is the default partition).
-    They are required for InfiniBand."""
+    """Partition keys to allocate to VPCs of this region, 15 bits, ``0x1-0x7ffe`` at most (0x7fff is the default
+    partition). Required for InfiniBand."""
     guids: GuidRange | None = None
-    """GUIDs that virtual functions get, shared out among the clusters on the fabric; required for InfiniBand."""
+    """GUIDs to allocate to virtual functions, divided among the clusters on the fabric. Required for InfiniBand."""
     ufm_secret: DnsLabel | None = None
-    """Secret in the namespace of each cluster's name, with UFM_ADDRESS, UFM_USERNAME, UFM_PASSWORD and UFM_CERTIFICATE,
-    without which the fabric manager (UFM) is not verified. It is a reference, never a value."""
+    """Secret with UFM_ADDRESS, UFM_USERNAME, UFM_PASSWORD and UFM_CERTIFICATE in the namespace of each cluster. Without
+    UFM_CERTIFICATE the fabric manager (UFM) is not verified. The field is a reference, never a value."""
     roce: RoceSpec | None = None
-    """How RDMA is carried on an Ethernet fabric whose switches keep VPCs apart; golden images set adapters the same
-    (``contents.roce``). VPCs are told apart by their DPUs alone when it is left out."""
+    """RoCE settings of an Ethernet fabric whose switches isolate VPCs. Golden images configure the same settings on
+    adapters (``contents.roce``). By default only the DPUs isolate VPCs."""
     vnis: Numbers | None = Field(default=None, examples=["40000-40999"])
-    """Numbers of the VRFs that VPCs get on the switches of an Ethernet fabric with ``roce``, 24 bits."""
+    """VNIs for the VRFs of VPCs on the switches of an Ethernet fabric with ``roce``, 24 bits."""
     rails: int | None = Field(default=None, ge=1, le=MOST_RAILS, examples=[8])
-    """Number of rails of an Ethernet fabric with ``roce``: port 0 of each host is on rail 0, port 1 on rail 1. Required
-    where pods get virtual functions of ports."""
+    """Number of rails of an Ethernet fabric with ``roce``: port 0 of each host is on rail 0, port 1 on rail 1. This
+    field is required where pods get virtual functions of ports."""
     rail_prefixes: Cidr | None = None
-    """Addresses of pods on rails: each cluster with such pods gets a prefix of them, cut into one subnet a rail. It is
-    required with ``rails``, and disjoint from all networks of the region."""
+    """Network for pod addresses on rails. Each cluster with such pods gets a prefix, divided into one subnet per rail.
+    It is required with ``rails``, and must be disjoint from all networks of the region."""
     max_hosts: int = Field(ge=1, le=100_000)
-    """Most hosts that the switches can connect."""
+    """Maximum number of hosts that the switches can connect."""
 
     @property
     def tells_apart(self) -> bool:
-        """Tell whether the fabric itself keeps VPCs apart, by partitions or by VRFs."""
+        """Return whether the fabric itself isolates VPCs, by partitions or VRFs."""
         return self.kind is FabricKind.INFINIBAND or self.roce is not None
 
     @property
     def rail_subnets(self) -> int:
-        """Return how many subnets a new prefix of rails is cut into: 8, or 16 for more rails."""
+        """Return the number of subnets in a new prefix for rails: 8, or 16 for more than 8 rails."""
         return FEW_RAILS if (self.rails or 1) <= FEW_RAILS else MOST_RAILS
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what InfiniBand or RoCE needs and does not have, or has and does not need."""
+        """Yield missing and unneeded fields of InfiniBand or RoCE."""
         yield from self._roce_misfits()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)
             if self.kind is FabricKind.INFINIBAND and value is None:
                 yield Misfit("is required for an infiniband fabric; add it", (name,))
             elif self.kind is FabricKind.ETHERNET and value is not None:
-                yield Misfit("has no meaning on an ethernet fabric; remove it", (name,), str(value))
+                yield Misfit("has no effect on an ethernet fabric; remove it", (name,), str(value))
         if self.pkeys and not 1 <= self.pkeys.first <= self.pkeys.last <= LAST_PKEY:
             yield Misfit(
                 "has partition keys outside 0x1-0x7ffe; write a range within",
@@ -162,13 +164,13 @@ class FabricSpec(CheckedSpec):
         if self.kind is FabricKind.INFINIBAND:
             for name in ("roce", "vnis", *_RAILS):
                 if (value := getattr(self, name)) is not None:
-                    yield Misfit("has no meaning on an infiniband fabric; remove it", (name,), str(value))
+                    yield Misfit("has no effect on an infiniband fabric; remove it", (name,), str(value))
             return
         if self.roce is not None and self.vnis is None:
             yield Misfit("is required for an ethernet fabric with roce; add it", ("vnis",))
         for name in ("vnis", *_RAILS) if self.roce is None else ():
             if (value := getattr(self, name)) is not None:
-                yield Misfit("has no meaning on a fabric without roce; remove it", (name,), str(value))
+                yield Misfit("has no effect on a fabric without roce; remove it", (name,), str(value))
         for name, other in (_RAILS, _RAILS[::-1]) if self.roce is not None else ():
             if getattr(self, name) is None and getattr(self, other) is not None:
                 yield Misfit(f"is required on a fabric with {other}; add it", (name,))

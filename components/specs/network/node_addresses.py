@@ -1,4 +1,4 @@
-"""What nodes are told of the network that they live in, beside their own address and their way out."""
+"""Network settings of nodes in addition to their address and default gateway."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from components.specs.base import InterfaceName, IpAddress, Spec
 
 
 class NodeAddressesSpec(Spec):
-    """How nodes in VPCs on HBN get their address, which ``jacquard allocate`` gives to each host."""
+    """Address assignment of nodes in VPCs on HBN; ``jacquard allocate`` allocates an address for each host."""
 
     dns: tuple[IpAddress, ...] = Field(min_length=1, max_length=8)
-    """Name servers that nodes ask; every VPC on HBN must reach them."""
+    """DNS servers of nodes. Every VPC on HBN must be able to reach them."""
     ntp: tuple[IpAddress, ...] = Field(default=(), max_length=8)
-    """Clocks that nodes follow, each reached by every VPC on HBN; golden images say which when they are left out."""
+    """NTP servers of nodes. Every VPC on HBN must be able to reach them. By default, golden images define them."""
 
 
 class NodeNetwork(Spec):
-    """What a node does with the address that it is given, and what else it is told, as its template has it."""
+    """Network configuration of a node with an allocated address, as written to its machine template."""
 
     interface: InterfaceName
-    """Port of the DPU that has the address, by the name that inspection of its host gives it."""
+    """DPU port with the address, by the interface name that inspection of the host reports."""
     mtu_bytes: int = Field(ge=1280)
-    """Largest packet that the node sends."""
+    """MTU of the node in bytes."""
     dns: tuple[IpAddress, ...]
-    """Name servers that the node asks."""
+    """DNS servers of the node."""
     ntp: tuple[IpAddress, ...] = ()
-    """Clocks that the node follows; those of its image when there are none."""
+    """NTP servers of the node; those of its image when the list is empty."""

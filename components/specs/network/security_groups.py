@@ -1,4 +1,4 @@
-"""Security groups: which packets cross the edge of a VPC, by far end, protocol and port."""
+"""Security groups: rules for packets that cross the edge of a VPC, by remote network, protocol and port."""
 
 from __future__ import annotations
 
@@ -11,49 +11,50 @@ from components.specs.base import CheckedSpec, Cidr, Misfit, Port, ShortName, Sp
 
 
 class Protocol(StrEnum):
-    """Protocol of packets."""
+    """Network protocol."""
 
     TCP = "tcp"
-    """Connections of TCP, which have ports."""
+    """TCP connections, which have ports."""
     UDP = "udp"
-    """Packets of UDP, which have ports."""
+    """UDP packets, which have ports."""
     ICMP = "icmp"
-    """Messages about the network, such as the answers to ping."""
+    """ICMP messages, such as ping replies."""
     ANY = "any"
-    """Packets of every protocol."""
+    """Packets of any protocol."""
 
 
 class SecurityRuleSpec(CheckedSpec):
-    """Connections that may be opened, and their answers."""
+    """Rule that allows connections and their replies."""
 
     cidr: Cidr | None = None
-    """Far end outside the region, such as ``0.0.0.0/0``."""
+    """Remote network outside the region, such as ``0.0.0.0/0``."""
     peer: ShortName | None = None
-    """Far end that is a VPC among ``peers``."""
+    """Remote VPC, one of ``peers``."""
     protocol: Protocol = Protocol.ANY
     """Protocol of the connections."""
     ports: tuple[Port, ...] = Field(default=(), max_length=50)
-    """Ports that connections are opened to, of TCP or UDP; all when they are left out."""
+    """Destination ports of the connections, for TCP or UDP; all ports when the list is empty."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what does not fit: two far ends or none, and ports of what has none."""
+        """Yield rules with two remote ends or none, and ports of protocols that have none."""
         if self.cidr is None and self.peer is None:
             yield Misfit("is required without a peer; write a network such as 0.0.0.0/0", ("cidr",))
         if self.cidr is not None and self.peer is not None:
-            yield Misfit("has no meaning beside cidr; make two rules of them, or remove it", ("peer",), self.peer)
+            yield Misfit("cannot be combined with cidr; split the rule in two, or remove it", ("peer",), self.peer)
         if self.ports and self.protocol not in {Protocol.TCP, Protocol.UDP}:
-            yield Misfit("must be tcp or udp, which alone have ports; write tcp", ("protocol",), str(self.protocol))
+            yield Misfit("must be tcp or udp if ports are listed; write tcp", ("protocol",), str(self.protocol))
 
 
 class SecurityGroupSpec(Spec):
-    """A named set of rules. A VPC with one lets nothing else cross its edge to peers and to the internet.
+    """Named set of rules; a VPC with a group drops all other packets to and from peers and the internet.
 
-    Its own prefixes, its control planes, storage and networks behind the border are reached with and without it.
+    A group does not affect traffic to the VPC's own prefixes, its control planes, storage, and networks behind the
+    border routers.
     """
 
     name: ShortName
     """Name of the group, unique in the file."""
     ingress: tuple[SecurityRuleSpec, ...] = Field(default=(), max_length=100)
-    """Connections from outside into the VPC; ports are those inside."""
+    """Connections from outside into the VPC. ``ports`` are ports inside the VPC."""
     egress: tuple[SecurityRuleSpec, ...] = Field(default=(), max_length=100)
-    """Connections out of the VPC; ports are those outside."""
+    """Connections from the VPC to the outside. ``ports`` are ports outside the VPC."""

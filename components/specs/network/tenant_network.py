@@ -1,4 +1,4 @@
-"""A tenant's VPC: prefixes by size, isolation, egress. The numbers are in ``allocations.lock.yaml``."""
+"""VPC of a tenant: prefix sizes, isolation, egress. The allocated numbers are in ``allocations.lock.yaml``."""
 
 from __future__ import annotations
 
@@ -10,128 +10,128 @@ from components.specs.base import Cidr, DnsLabel, PrefixLength, ShortName, Spec
 from components.specs.ipv6 import Ipv6Spec
 
 MOST_DENIED = 50
-"""Most networks that one list denies: each is a rule on every DPU of a VPC."""
+"""Maximum number of denied networks in one list. Each is a rule on every DPU of a VPC."""
 
 
 class Isolation(StrEnum):
-    """What enforces a VPC's borders."""
+    """Mechanism that enforces the isolation of a VPC."""
 
     DPF_HBN = "dpf-hbn"
-    """A VRF and a VNI by EVPN on each host's DPU enforce the borders (DPF with host-based networking)."""
+    """A VRF and a VNI (EVPN) on each host's DPU isolate the VPC (DPF with host-based networking, HBN)."""
     DPF_OVN = "dpf-ovn"
-    """A logical router of OVN on the DPUs enforces the borders (DPF OVN VPC; tech preview upstream)."""
+    """A logical OVN router on the DPUs isolates the VPC (DPF OVN VPC; tech preview upstream)."""
     KUBE_OVN = "kube-ovn"
-    """A VPC and subnets of Kube-OVN enforce the borders, on the hosts, which nothing isolates: for a tenant alone in
-    its region, or one that a waiver names."""
+    """A VPC and subnets of Kube-OVN isolate the VPC on the hosts; the hosts themselves are not isolated. It is allowed
+    for the only tenant of a region, or with a waiver for the tenant."""
     POLICY_ONLY = "policy-only"
-    """Network policies alone enforce the borders, in one flat network of hosts that nothing isolates: for a tenant
-    alone in its region, or one that a waiver names."""
+    """Only network policies isolate the VPC, in one flat network of hosts that are not isolated. It is allowed for the
+    only tenant of a region, or with a waiver for the tenant."""
 
 
 class Egress(StrEnum):
-    """Whether nodes and pods reach the internet."""
+    """Internet access of nodes and pods."""
 
     PUBLIC = "public"
-    """Nodes and pods reach everything except networks that no tenant may see."""
+    """Nodes and pods reach everything except networks that are closed to tenants."""
     NONE = "none"
-    """Nodes and pods reach their VPC, their control planes and the region's storage only."""
+    """Nodes and pods reach only their VPC, their control planes and the region's storage."""
 
 
 class Ingress(StrEnum):
-    """Whether traffic from outside reaches load balancers of a VPC."""
+    """External access to load balancers of a VPC."""
 
     PUBLIC = "public"
-    """Traffic from outside reaches load balancers with a public address."""
+    """External traffic reaches load balancers with a public address."""
     NONE = "none"
-    """Traffic from outside reaches nothing of the VPC."""
+    """External traffic is not allowed into the VPC."""
 
 
 class PrefixKind(StrEnum):
-    """What a VPC may have more prefixes for."""
+    """Purpose of a prefix of a VPC."""
 
     HOSTS = "hosts"
-    """The prefix is for addresses of hosts, on HBN: more links between hosts and their DPUs."""
+    """The prefix is for host addresses on HBN, for more links between hosts and their DPUs."""
     PODS = "pods"
-    """The prefix is for pods, in clusters whose network is Cilium: more nodes have a part for theirs."""
+    """The prefix is for pods of clusters with Cilium, and provides pod ranges for more nodes."""
     SERVICES = "services"
-    """The prefix is for ClusterIPs of the cluster that it names; a cluster keeps the one that it began with."""
+    """The prefix is for ClusterIPs of the named cluster. A cluster keeps its initial service prefix."""
     LOAD_BALANCERS = "load_balancers"
     """The prefix is for load balancers inside the VPC."""
 
 
 class MorePrefixSpec(Spec):
-    """A prefix of a VPC beside the first of its kind. Adding one moves nothing that was given."""
+    """Additional prefix of a VPC. Adding a prefix does not change existing allocations."""
 
     name: ShortName
     """Name of the prefix, unique in its VPC."""
     kind: PrefixKind
-    """What the prefix is for."""
+    """Purpose of the prefix."""
     size: PrefixLength
-    """Size of the prefix; it stays once the prefix is given."""
+    """Size of the prefix. It cannot change after allocation."""
     cluster: ShortName | None = None
-    """Cluster that alone has the prefix, and none of the VPC's own for pods, services and load balancers. The cluster
-    without any such prefix has those of the VPC when it is left out."""
+    """Cluster that uses the prefix exclusively. Such a cluster uses none of the VPC's own prefixes for pods, Services
+    and load balancers. Without this field, the prefix is for the cluster that uses the VPC's own prefixes."""
 
 
 class PeerSpec(Spec):
-    """The word of a VPC's tenant that another VPC may exchange packets with it; it counts once both say so."""
+    """Approval of traffic with another VPC. The peering is active when both VPCs list each other."""
 
     tenant: ShortName | None = None
-    """Tenant of the other VPC; the VPC's own when it is left out."""
+    """Tenant of the other VPC; the tenant of this VPC by default."""
     vpc: ShortName
     """Name of the other VPC."""
 
 
 class VpcSpec(Spec):
-    """A private network of one tenant."""
+    """Private network of one tenant."""
 
     name: ShortName
     """Name of the VPC, unique in the region."""
     isolation: Isolation
-    """What keeps other tenants out of the VPC."""
+    """Mechanism that isolates the VPC from other tenants."""
     hosts: PrefixLength
-    """Size of the prefix for addresses of hosts."""
+    """Size of the prefix for host addresses."""
     pods: PrefixLength
-    """Size of the prefix for pods; each node takes a part of it."""
+    """Size of the prefix for pods. Each node takes a part of it."""
     services: PrefixLength
     """Size of the prefix for ClusterIPs."""
     load_balancers: PrefixLength
     """Size of the prefix for load balancers inside the VPC."""
     ingress: Ingress = Ingress.PUBLIC
-    """Whether traffic from outside reaches load balancers of the VPC. None does on ``dpf-ovn``, whatever is written."""
+    """External access to load balancers of the VPC. On ``dpf-ovn`` there is no external access, whatever the value."""
     egress: Egress = Egress.NONE
-    """Whether nodes and pods of the VPC reach the internet."""
+    """Internet access of nodes and pods of the VPC."""
     deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
-    """Networks that nodes and pods of the VPC never reach, though ``egress`` is public; ``networks.deny`` of the region
-    has those that no VPC reaches. Refused on ``dpf-ovn``, which filters nothing."""
+    """Networks that nodes and pods of the VPC never reach, even with ``egress: public``. Networks denied to all VPCs
+    are in ``networks.deny`` of the region. Not allowed on ``dpf-ovn``, which has no filter."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""
     security_group: ShortName | None = None
-    """Group of ``security_groups`` that says what crosses the edge of the VPC; all that its other fields let through
-    crosses when it is left out."""
+    """Group of ``security_groups`` that filters traffic at the edge of the VPC. By default only the other fields
+    restrict traffic."""
     peers: tuple[PeerSpec, ...] = ()
-    """VPCs whose prefixes hosts and pods of this one reach, and the other way round. Each names this VPC too."""
+    """VPCs that exchange traffic between hosts and pods with this VPC. Each of them must list this VPC, too."""
     more_prefixes: tuple[MorePrefixSpec, ...] = ()
-    """Prefixes beside the four above, for a VPC that outgrows one of them."""
+    """Additional prefixes, for a VPC that needs more than the four prefixes above."""
     ipv6: Ipv6Spec | None = None
-    """Prefixes of IPv6 for pods and Services of the cluster that has the prefixes of the VPC, which is dual stack then:
-    IPv4 first, as in Kubernetes' ``ipFamilies``. It has IPv4 alone when they are left out. It stays as it is while the
-    cluster is there."""
+    """IPv6 prefixes for pods and Services of the cluster that uses the VPC's own prefixes. The cluster is dual stack,
+    IPv4 first, as in Kubernetes' ``ipFamilies``. By default it is IPv4 only. The value cannot change while the cluster
+    exists."""
 
     def sizes(self, kind: PrefixKind) -> tuple[int, ...]:
-        """Return the sizes of the prefixes for ``kind``, the first one first."""
+        """Return the sizes of the prefixes for ``kind``, the initial one first."""
         return getattr(self, kind), *(more.size for more in self.more_prefixes if more.kind is kind)
 
     def has_own(self, cluster: str) -> bool:
-        """Tell whether ``cluster`` has prefixes of its own in the VPC, and none of the VPC's for what is inside it."""
+        """Return whether ``cluster`` has exclusive prefixes in the VPC and uses none of the VPC's own prefixes."""
         return any(more.cluster == cluster for more in self.more_prefixes)
 
     def ipv6_of(self, cluster: str) -> Ipv6Spec | None:
-        """Return what ``cluster`` has of IPv6 in the VPC; None where it has IPv4 alone."""
+        """Return the IPv6 prefix sizes of ``cluster`` in the VPC; None if it is IPv4 only."""
         return None if self.has_own(cluster) else self.ipv6
 
     def sizes_of(self, cluster: str, kind: PrefixKind) -> tuple[int, ...]:
-        """Return the sizes of the prefixes for ``kind`` that ``cluster`` has, the first one first."""
+        """Return the sizes of the prefixes for ``kind`` that ``cluster`` uses, the initial one first."""
         holder = cluster if self.has_own(cluster) else None
-        more = (one.size for one in self.more_prefixes if one.kind is kind and one.cluster == holder)
+        more = (prefix.size for prefix in self.more_prefixes if prefix.kind is kind and prefix.cluster == holder)
         return (getattr(self, kind), *more) if holder is None else tuple(more)

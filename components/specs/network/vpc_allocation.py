@@ -1,4 +1,4 @@
-"""What the lock file says of a VPC: its numbers, and its prefixes by what they are for."""
+"""Allocated numbers and prefixes of a VPC in the lock file."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ from components.specs.ranges import Numbers
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
-"""Partition key of InfiniBand."""
+"""InfiniBand partition key."""
 Links = dict[DpuClusterName, tuple[Numbers, ...]]
 """Links by DPU cluster, counted from 0 in their prefix."""
 PREFIXES = ("hosts", "pods", "services", "load_balancers")
-"""Keys of a VPC's prefixes, in the order that people read them."""
+"""Keys of a VPC's prefixes, in documentation order."""
 
 IPV6_PREFIXES = {"pods": "pods_ipv6", "services": "services_ipv6"}
-"""Keys of a VPC's prefixes of IPv6, by what they are for."""
+"""Keys of a VPC's IPv6 prefixes, by purpose."""
 
 
 class MorePrefix(Spec):
-    """A prefix that a VPC got beside the first of its kind."""
+    """Allocated additional prefix of a VPC."""
 
     kind: PrefixKind
-    """What the prefix is for."""
+    """Purpose of the prefix."""
     prefix: Cidr
-    """Prefix itself, taken from ``networks.tenants``."""
+    """Prefix, allocated from ``networks.tenants``."""
     links: Links = Field(default_factory=dict)
-    """Links between DPUs and hosts by DPU cluster, counted from 0 in the prefix; empty where it is not for hosts."""
+    """Links between DPUs and hosts by DPU cluster, counted from 0 in the prefix; empty for other purposes."""
     cluster: ShortName | None = None
-    """Cluster that alone has the prefix; None where it is of the VPC as a whole, like the first of its kind."""
+    """Cluster that uses the prefix exclusively; None if the prefix belongs to the VPC as a whole."""
 
 
 class VpcAllocation(Spec):
-    """Numbers of one VPC."""
+    """Allocated numbers and prefixes of one VPC."""
 
     tenant: ShortName
-    """Tenant that has the numbers: another tenant's VPC of the same name gets numbers of its own."""
+    """Tenant that owns the numbers. A VPC of the same name of another tenant gets different numbers."""
     isolation: Isolation | None = None
-    """What keeps other tenants out of the VPC; it changes only while no node runs in it. None where a file of an older
-    format had a VPC that its tenant did not."""
+    """Mechanism that isolates the VPC. It changes only while no node runs in the VPC. None in files of an older format,
+    for a VPC that its tenant no longer had."""
     vni: Vni
-    """Virtual network identifier of the VPC, taken from ``networks.vni`` and unique in the region."""
+    """Virtual network identifier of the VPC, allocated from ``networks.vni`` and unique in the region."""
     asn: Asn
-    """BGP number of the VPC, taken from the beginning of ``networks.asn``."""
+    """BGP autonomous system number of the VPC, allocated from the start of ``networks.asn``."""
     route_target: RouteTarget
-    """Number of the VPC's EVPN route target; it is the VNI where the region has no ``networks.route_targets``."""
+    """Number of the VPC's EVPN route target; equal to the VNI where the region has no ``networks.route_targets``."""
     hosts: Cidr
-    """Prefix for addresses of hosts, taken from ``networks.tenants``."""
+    """Prefix for host addresses, allocated from ``networks.tenants``."""
     pods: Cidr
-    """Prefix for addresses of pods, taken from ``networks.tenants``."""
+    """Prefix for pod addresses, allocated from ``networks.tenants``."""
     services: Cidr
-    """Prefix for ClusterIPs, taken from ``networks.tenants``."""
+    """Prefix for ClusterIPs, allocated from ``networks.tenants``."""
     load_balancers: Cidr
-    """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
+    """Prefix for load balancers inside the VPC, allocated from ``networks.tenants``."""
     pods_ipv6: Cidr6 | None = None
-    """Prefix of IPv6 for pods, taken from ``networks.tenants_ipv6``; None where the VPC has IPv4 alone."""
+    """IPv6 prefix for pods, allocated from ``networks.tenants_ipv6``; None for a VPC with IPv4 only."""
     services_ipv6: Cidr6 | None = None
-    """Prefix of IPv6 for ClusterIPs, taken from ``networks.tenants_ipv6``; None where the VPC has IPv4 alone."""
+    """IPv6 prefix for ClusterIPs, allocated from ``networks.tenants_ipv6``; None for a VPC with IPv4 only."""
     pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
     """Partition key of the VPC on each InfiniBand fabric, by fabric."""
     fabric_vnis: dict[DnsLabel, Vni] = Field(default_factory=dict)
@@ -75,7 +75,7 @@ class VpcAllocation(Spec):
     clusters."""
 
     more_prefixes: dict[ShortName, MorePrefix] = Field(default_factory=dict)
-    """Prefixes beside the first of their kind, by name, in the order in which they were given."""
+    """Additional prefixes by name, in the order of their allocation."""
 
     @property
     def evpn_target(self) -> str:
@@ -84,40 +84,40 @@ class VpcAllocation(Spec):
 
     @property
     def prefixes(self) -> dict[str, Network]:
-        """Return all prefixes of the VPC: the first by their kind (`PREFIXES`), others by ``kind/name``."""
+        """Return all prefixes of the VPC: the initial ones by kind (`PREFIXES`), additional ones by ``kind/name``."""
         first = {kind: getattr(self, kind) for kind in PREFIXES}
         return first | {f"{more.kind}/{name}": more.prefix for name, more in self.more_prefixes.items()}
 
     @property
     def ipv6(self) -> dict[str, Network6]:
-        """Return the prefixes of IPv6 of the VPC by their kind; none where it has IPv4 alone."""
-        found = {kind: getattr(self, key) for kind, key in IPV6_PREFIXES.items()}
-        return {kind: prefix for kind, prefix in found.items() if prefix is not None}
+        """Return the IPv6 prefixes of the VPC by kind; empty for a VPC with IPv4 only."""
+        prefixes = {kind: getattr(self, key) for kind, key in IPV6_PREFIXES.items()}
+        return {kind: prefix for kind, prefix in prefixes.items() if prefix is not None}
 
     @property
     def host_links(self) -> dict[Network, Links]:
-        """Return the links by DPU cluster that each prefix for hosts has, the first one first."""
-        more = {one.prefix: one.links for one in self.more_prefixes.values() if one.kind is PrefixKind.HOSTS}
+        """Return the links by DPU cluster of each prefix for hosts, the initial one first."""
+        more = {extra.prefix: extra.links for extra in self.more_prefixes.values() if extra.kind is PrefixKind.HOSTS}
         return {self.hosts: self.links} | more
 
     @property
     def linked(self) -> frozenset[str]:
-        """Return the DPU clusters that have links; there are none where the region lists no DPU clusters."""
+        """Return the DPU clusters that have links; empty where the region lists no DPU clusters."""
         return frozenset(at for links in self.host_links.values() for at in links)
 
     def of_cluster(self, cluster: str) -> VpcAllocation:
-        """Return the VPC with just the prefixes that ``cluster`` has of it, which may be its own alone."""
+        """Return the VPC reduced to the prefixes that ``cluster`` uses, which may be exclusive ones."""
         own = {name: more for name, more in self.more_prefixes.items() if more.cluster == cluster}
         common = {name: more for name, more in self.more_prefixes.items() if more.cluster is None}
         if not own:
             return self.model_copy(update={"more_prefixes": common})
         links = {name: more for name, more in common.items() if more.kind is PrefixKind.HOSTS}
         first = {more.kind: name for name, more in reversed(own.items())}
-        more = {name: one for name, one in own.items() if name not in first.values()}
+        more = {name: extra for name, extra in own.items() if name not in first.values()}
         changes = {str(kind): own[name].prefix for kind, name in first.items()}
         alone = dict.fromkeys(IPV6_PREFIXES.values())
         return self.model_copy(update={**changes, **alone, "more_prefixes": links | more})
 
     def of_kind(self, kind: str) -> tuple[Network, ...]:
-        """Return the prefixes for ``kind`` (one of `PREFIXES`), the first one first."""
+        """Return the prefixes for ``kind`` (one of `PREFIXES`), the initial one first."""
         return getattr(self, kind), *(more.prefix for more in self.more_prefixes.values() if more.kind == kind)

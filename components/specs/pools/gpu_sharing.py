@@ -1,4 +1,4 @@
-"""GPUs that several pods share: cut into MIG devices, or given to several at once in turns."""
+"""GPU sharing between pods: MIG devices or time-slicing."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from components.specs.base import CheckedSpec, Misfit
 
 MIG_PROFILE = r"^[1-7]g\.[1-9][0-9]{0,2}gb$"
 MigProfile = Annotated[str, StringConstraints(pattern=MIG_PROFILE)]
-"""Name of a MIG profile as ``nvidia-smi mig -lgip`` prints it, such as ``1g.10gb``; those with media or graphics
-extensions are not known here."""
+"""Name of a MIG profile as printed by ``nvidia-smi mig -lgip``, such as ``1g.10gb``. Profiles with media or graphics
+extensions are not supported."""
 
 
 class GpuSharingSpec(CheckedSpec):
-    """How pods share the GPUs of a pool, in one of two ways, the same for all GPUs of all its nodes."""
+    """GPU sharing of a pool, by one of two methods, the same for all GPUs of all nodes."""
 
     mig: MigProfile | None = None
-    """MIG profile that each GPU is cut into as often as it goes, one that the instance type lists. Each piece has
-    memory and multiprocessors of its own, and pods ask for ``nvidia.com/mig-<profile>``."""
+    """MIG profile of each GPU, one that the instance type lists; each GPU gets as many instances as possible. An
+    instance has its own memory and multiprocessors, and pods request ``nvidia.com/mig-<profile>``."""
     time_slices: int | None = Field(default=None, ge=2, le=64)
-    """Number of pods that take turns on each GPU. Nothing keeps one from the memory that another needs, nor from its
-    faults, and pods ask for ``nvidia.com/gpu.shared``."""
+    """Number of pods that share each GPU by time-slicing. Pods are not isolated from each other's memory use and
+    faults, and they request ``nvidia.com/gpu.shared``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield both ways at once, or none."""
+        """Yield both methods or none."""
         if (self.mig is None) == (self.time_slices is None):
-            given = "neither mig nor time_slices" if self.mig is None else "both mig and time_slices"
-            yield Misfit(f"has {given}; write one of the two")
+            methods = "neither mig nor time_slices" if self.mig is None else "both mig and time_slices"
+            yield Misfit(f"has {methods}; write one of the two")

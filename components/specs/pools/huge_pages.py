@@ -1,4 +1,4 @@
-"""Huge pages, which the kernel takes out of a node's memory at boot: how many its arguments ask for."""
+"""Huge pages that the kernel reserves at boot, as requested by kernel arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.base import bytes_of
 
 
 class PageSize(StrEnum):
-    """Size of huge pages, as Kubernetes names the resource of them (``hugepages-1Gi``)."""
+    """Size of huge pages, as in the name of their Kubernetes resource (``hugepages-1Gi``)."""
 
     MEGABYTES = "2Mi"
     """Pages of 2 MiB."""
@@ -24,18 +24,18 @@ _COUNT = re.compile(r"[0-9]+|[0-9]+:[0-9]+(,[0-9]+:[0-9]+)*")
 
 
 def unreadable(argument: str) -> bool:
-    """Tell whether ``argument`` is a number of huge pages that the kernel does not understand."""
+    """Return whether ``argument`` is a number of huge pages in a form that the kernel does not support."""
     name, _, value = argument.partition("=")
     return name == "hugepages" and _COUNT.fullmatch(value) is None
 
 
 def reserved(arguments: Iterable[str]) -> Counter[PageSize]:
-    """Return the bytes of huge pages of each size that a kernel with ``arguments`` reserves at boot.
+    """Return the bytes of huge pages by size that a kernel with ``arguments`` reserves at boot.
 
-    A number counts pages of the size before it, or of the default size, which is 2 MiB unless said otherwise; it may be
-    one for each NUMA node (linux:Documentation/admin-guide/mm/hugetlbpage.rst).
+    A number applies to the page size before it, or to the default size, which is 2 MiB unless configured. There may be
+    one number for each NUMA node (linux:Documentation/admin-guide/mm/hugetlbpage.rst).
     """
-    found = Counter[PageSize]()
+    total = Counter[PageSize]()
     pairs = [(name, value) for name, _, value in (argument.partition("=") for argument in arguments)]
     size = _SIZES.get(dict(pairs).get("default_hugepagesz", "2M"))
     for name, value in pairs:
@@ -43,5 +43,5 @@ def reserved(arguments: Iterable[str]) -> Counter[PageSize]:
             size = _SIZES.get(value)
         elif name == "hugepages" and size is not None and _COUNT.fullmatch(value):
             pages = sum(int(part.rpartition(":")[2]) for part in value.split(","))
-            found[size] += pages * bytes_of(size.value)
-    return found
+            total[size] += pages * bytes_of(size.value)
+    return total

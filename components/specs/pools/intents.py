@@ -1,7 +1,8 @@
-"""Intents: all that decides what a node, a DPU, or a chart in a cluster is. Lock files hold each in use; data wish.
+"""Intents: complete definitions of nodes, DPUs, and charts in clusters. Lock files contain those in use.
 
-An intent holds values, never names to look up elsewhere, so that nothing but a promotion changes what it makes. What it
-leaves out stands for nothing being asked, in this library and in every later one: no other default may ever be added.
+An intent contains values and no references, so that only a promotion changes the objects rendered from it. An omitted
+field means that the option is not used, in this version of the library and all later ones: no other default may be
+added.
 """
 
 from __future__ import annotations
@@ -41,56 +42,56 @@ _LONGEST_STEM = 79
 _UNFIT_FOR_NAMES = re.compile(r"[^-a-z0-9.]")
 INTENT_NAME = r"^[a-z0-9][-a-z0-9.]*@[0-9a-f]{16}$"
 IntentName = Annotated[str, StringConstraints(pattern=INTENT_NAME, max_length=96)]
-"""Name of an intent, ``gpu-2026.11.1@8d2f0c6b1a4e9375``: the image it is about, and its fingerprint."""
+"""Name of an intent, such as ``gpu-2026.11.1@8d2f0c6b1a4e9375``: the image and the fingerprint."""
 
 
 class Intent(Spec):
-    """What all intents share."""
+    """Base of all intents."""
 
     revision: int = Field(ge=1)
-    """Revision of the renderer that turns the intent into objects; revisions stay as they are, byte by byte."""
+    """Revision of the renderer that turns the intent into objects. The output of a revision never changes."""
 
     @property
     @abstractmethod
     def release(self) -> str:
-        """Return what people call it: the version of an image or of a chart."""
+        """Return the release for display: the version of an image or a chart."""
 
     @property
     def stem(self) -> str:
-        """Return what the name of the intent begins with."""
+        """Return the first part of the name of the intent."""
         return self.release
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what two intents share exactly when they are the same: 16 hex digits of the SHA-256 of all of it."""
-        said = self.model_dump(mode="json", exclude_defaults=True)
-        canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """Return the first 16 hex digits of the SHA-256 of the intent; equal intents have equal fingerprints."""
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()[:FINGERPRINT_DIGITS]
 
     @property
     def name(self) -> str:
-        """Return the name by which lock files refer to the intent."""
+        """Return the name of the intent in lock files."""
         return f"{self.stem}@{self.fingerprint}"
 
     def __copy__(self) -> Self:
-        """Copy without what is remembered, since a copy may get other values."""
+        """Copy without cached values, because a copy may get other values."""
         copied = super().__copy__()
         copied.__dict__.pop("fingerprint", None)
         return copied
 
 
 class ImageIntent(Intent):
-    """What intents of nodes and of DPUs share."""
+    """Base of intents of nodes and DPUs."""
 
     IMAGE: ClassVar[str] = "image"
-    """Field that names the image."""
+    """Field that contains the version of the image."""
 
     image: VersionName
     """Version of the image in ``catalog/images.yaml``."""
     url: HttpsUrl
-    """Where the image is fetched from."""
+    """URL of the image."""
     sha256: Sha256
-    """SHA-256 of what is behind ``url``."""
+    """SHA-256 of the file at ``url``."""
 
     @property
     def release(self) -> str:
@@ -99,76 +100,76 @@ class ImageIntent(Intent):
 
 
 class NodeIntent(ImageIntent):
-    """Everything for which upstream makes a Machine anew, reboots a node or joins it differently."""
+    """Intent of nodes. A change of any field replaces Machines, reboots nodes or changes how they join."""
 
     boot: BootMode
-    """How a node gets the image."""
+    """Boot method of nodes."""
     kubelet: KubernetesVersion
-    """Version of the kubelet in the image; Cluster API makes Machines anew when it changes."""
+    """Version of the kubelet in the image. Cluster API replaces Machines when it changes."""
     control_planes: ControlPlaneBackend
-    """Backend that decides what a node joins with."""
+    """Control plane backend, which determines the join data of nodes."""
     bare_metal: BareMetalBackend
-    """Backend that decides how a host is found and booted."""
+    """Bare-metal backend, which determines the selection and boot of hosts."""
     max_pods: int = Field(ge=1)
-    """Pods that a node may run."""
+    """Maximum number of pods on a node."""
     taints: tuple[TaintSpec, ...] = ()
-    """Taints that a node registers with."""
+    """Taints with which a node registers."""
     kubelet_configuration: dict[str, JsonValue] = Field(default_factory=dict)
-    """Fields of ``KubeletConfiguration`` that the cluster sets, under Kubernetes' own names."""
+    """Fields of ``KubeletConfiguration`` set by the cluster, by Kubernetes' names."""
     firmware: Firmware | None = None
-    """Settings and versions below the image; the hosts of the node get them before its next boot."""
+    """BIOS settings and firmware versions. Hosts get them before the next boot of the node."""
     mirror: Registry | None = None
-    """Registry that the node pulls images of its pods through; None in intents of revisions that do not write it."""
+    """Registry through which the node pulls images of its pods; None in intents of revisions that do not support it."""
     network: NodeNetwork | None = None
-    """How the node has its address in its VPC; None where nobody gives it one, and in intents of revisions that do not
-    write it."""
+    """Address configuration of the node in its VPC; None where no address is allocated, and in intents of revisions
+    that do not support it."""
     gpu_sharing: GpuSharingSpec | None = None
-    """How pods share the GPUs of the node; None where each GPU is one pod's, and in intents of revisions that do not
-    write it."""
+    """GPU sharing of the node; None where each GPU is used by one pod, and in intents of revisions that do not support
+    it."""
     dual_stack: Literal[True] | None = None
-    """Says that pods of the node have addresses of IPv6, too; its cluster has or has not, for life."""
+    """Whether pods of the node also have IPv6 addresses; fixed for the lifetime of the cluster."""
     after: AwareDatetime | None = None
-    """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
+    """Moment after which older nodes are replaced (a restart); Cluster API's ``rollout.after``."""
 
 
 class DpuIntent(ImageIntent):
-    """Everything for which DPF flashes a DPU anew and reboots its host."""
+    """Intent of DPUs. A change of any field makes DPF reflash the DPUs and reboot their hosts."""
 
     bsp: Text
-    """Board support package in the image."""
+    """Version of the board support package in the image."""
     doca: Text
-    """Release of DOCA in the image."""
+    """Version of DOCA in the image."""
     uefi: Text
-    """Boot firmware in the image."""
+    """Version of the boot firmware in the image."""
     atf: Text
-    """Release of Arm Trusted Firmware in the image."""
+    """Version of Arm Trusted Firmware in the image."""
     virtual_functions: int = Field(ge=1)
-    """Virtual functions of each physical function, a setting in the DPU's firmware."""
+    """Number of virtual functions of each physical function, a setting of the DPU's firmware."""
     mtu_bytes: int = Field(ge=1280)
     """MTU of the host's ports on the DPU."""
     uplink_mtu_bytes: int | None = Field(default=None, ge=1280)
-    """MTU of the DPU's ports to leaf switches; None in intents of revisions that do not write it."""
+    """MTU of the DPU's ports to leaf switches; None in intents of revisions that do not support it."""
     mirror: Registry | None = None
-    """Registry that the DPU's container runtime asks instead of the public ones."""
+    """Registry mirror of the DPU's container runtime."""
 
 
 class ChartIntent(Intent):
-    """What Flux fetches and installs of a chart in a cluster. Its values are not among it: the library has those."""
+    """Intent of a chart in a cluster: the release that Flux installs, without values, which the library defines."""
 
     chart: Label
     """Name of the chart in ``catalog/versions.yaml``."""
     version: Text
-    """Version of the chart, which people read."""
+    """Version of the chart, for readers."""
     url: Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253)]
-    """Where the chart is fetched from, without a tag."""
+    """URL of the chart, without a tag."""
     digest: Annotated[str, StringConstraints(pattern=OCI_DIGEST)]
-    """Digest of the chart, which decides what is installed."""
+    """Digest of the chart, which is installed."""
     made_from: Text | None = None
-    """What the platform makes the chart from; None for upstream's own."""
+    """Source from which the platform builds the chart; None for upstream's own chart."""
 
     @classmethod
     def of(cls, chart: Chart) -> ChartIntent:
-        """Return the intent of a cluster that has the release ``chart``."""
+        """Return the intent for the chart release ``chart``."""
         return cls(
             revision=1,
             chart=chart.name,
@@ -180,7 +181,7 @@ class ChartIntent(Intent):
 
     @property
     def made(self) -> Chart:
-        """Return the release of the chart, as the version vector would say it."""
+        """Return the release of the chart in the form of the version vector."""
         return Chart(name=self.chart, url=self.url, version=self.version, digest=self.digest, made_from=self.made_from)
 
     @property
@@ -190,5 +191,5 @@ class ChartIntent(Intent):
 
     @property
     def stem(self) -> str:
-        """Return chart and version, as far as a name of an intent can have them."""
+        """Return chart and version, with the characters that names of intents may contain."""
         return _UNFIT_FOR_NAMES.sub("-", f"{self.chart}-{self.version}".lower())[:_LONGEST_STEM]

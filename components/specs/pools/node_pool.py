@@ -1,4 +1,4 @@
-"""A node pool: identical stateless nodes of one instance type that boot one golden image."""
+"""Node pool: identical stateless nodes of one instance type that boot one golden image."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 
 class RolloutStrategy(StrEnum):
-    """What starts the replacement of a node once its image is re-pinned."""
+    """Rollout strategy of a pool after its image pin has changed."""
 
     ROLLING = "rolling"
-    """The controller replaces nodes at once, at most ``max_unavailable`` at a time."""
+    """The controller replaces nodes immediately, at most ``max_unavailable`` at the same time."""
     IDLE = "idle"
-    """The controller replaces at most ``max_unavailable`` nodes at a time, each when its jobs have ended
-    (MachineDrainRule WaitCompleted), however long that takes."""
+    """The controller replaces at most ``max_unavailable`` nodes at the same time, each after its jobs have finished
+    (MachineDrainRule WaitCompleted), without a time limit."""
 
 
 class ScaleDown(StrEnum):
-    """Which nodes may go when a pool gets smaller."""
+    """Selection of nodes for removal when a pool shrinks."""
 
     IDLE_ONLY = "idle-only"
-    """A node that goes waits until its jobs have ended. Cluster API drains in one way only, so this holds for rolls and
-    repairs of the pool too."""
+    """A node is removed after its jobs have finished. Cluster API has one drain behaviour per pool, so this also
+    applies to rollouts and repairs."""
     PREFER_IDLE = "prefer-idle"
-    """Nodes that somebody, such as the cluster autoscaler, marked to go are the first, then the oldest. All are drained
-    at once."""
+    """Nodes marked for deletion, for example by the cluster autoscaler, are removed first, then the oldest. All of them
+    are drained immediately."""
 
 
 LEAST_SYSTEM_NODES = 2
-"""Least nodes of role system in a cluster: one is replaced now and then, and its services with it."""
+"""Minimum number of nodes of role system in a cluster: its services must survive the replacement of a node."""
 
 
 class PoolRole(StrEnum):
-    """What a pool is for."""
+    """Role of a pool."""
 
     WORKER = "worker"
     """The pool runs the tenant's jobs."""
@@ -60,152 +60,154 @@ class PoolRole(StrEnum):
 
 
 CONTROLLERS_TAINTS = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "node.cluster.x-k8s.io")
-"""Domains whose taints Kubernetes and Cluster API set and remove; a node would lose a taint in one, or never become
-usable."""
+"""Domains of taints that Kubernetes and Cluster API set and remove. A node would lose a taint in these domains, or
+never become usable."""
 
 
 class TaintEffect(StrEnum):
     """Effect of a taint on pods that do not tolerate it."""
 
     NO_SCHEDULE = "NoSchedule"
-    """New pods stay away."""
+    """New pods are not scheduled."""
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
-    """New pods stay away if there is room elsewhere."""
+    """New pods are scheduled only if there is no room elsewhere."""
     NO_EXECUTE = "NoExecute"
-    """New pods stay away, and those that run are evicted."""
+    """New pods are not scheduled, and running pods are evicted."""
 
 
 class TaintSpec(CheckedSpec):
-    """A taint that every node of a pool carries."""
+    """Taint of every node of a pool."""
 
     key: QualifiedName
     """Key of the taint, with or without a domain."""
     value: LabelValue = ""
     """Value of the taint; empty for a taint that has none."""
     effect: TaintEffect
-    """What the taint does to pods that do not tolerate it."""
+    """Effect of the taint on pods that do not tolerate it."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a taint that controllers put on nodes and take off again."""
+        """Yield a taint that controllers set and remove."""
         if self.key.rpartition("/")[0] in CONTROLLERS_TAINTS:
-            text = "is in a domain whose taints come and go by controllers; write a key of your own"
+            text = "is in a domain whose taints controllers set and remove; write a key in another domain"
             yield Misfit(text, ("key",), self.key)
 
 
 class BurnIn(StrEnum):
-    """What a new node must pass before the roll goes on and the node counts."""
+    """Condition for a new node to count as available in a rollout."""
 
     NONE = "none"
-    """A new node counts when it is ready."""
+    """A new node is available when it is ready."""
     GATED = "gated"
-    """A new node counts when it is ready and has the condition that ``nodes.burn_in`` of ``region.yaml`` names."""
+    """A new node is available when it is ready and has the condition of ``nodes.burn_in`` in ``region.yaml``."""
 
 
 class RolloutSpec(Spec):
-    """How a pool takes a new image."""
+    """Rollout settings of a pool for new images."""
 
     strategy: RolloutStrategy = RolloutStrategy.ROLLING
-    """When a node that is to be replaced is drained."""
+    """Time at which a node to be replaced is drained."""
     max_unavailable: PercentOrCount = 1
-    """Most nodes of each rollout group that may be away; a percentage is rounded down, to one node at least. Groups
-    promoted together roll together."""
+    """Maximum number of unavailable nodes in each rollout group. Percentages are rounded down, to at least one node.
+    Groups that are promoted together are rolled out together."""
     surge: PercentOrCount = 0
-    """Nodes of each rollout group that are made before old ones go, on spares of its failure domain, as many as there
-    are. A host is given back first and reused where there is no spare or this is 0."""
+    """Number of new nodes in each rollout group that are created before old ones are removed, on spare hosts of its
+    failure domain, as far as available. If it is 0 or there is no spare host, hosts are released first and reused."""
     paused: bool = False
-    """Whether the roll stays where it is; scaling and repair go on."""
+    """Whether the rollout is paused; scaling and repairs continue."""
     after: AwareDatetime | None = None
-    """Moment after which all nodes made before it are made anew, a restart of the pool. It has its offset from UTC,
-    such as ``2026-12-01T02:00:00Z``, and must lie in the tenant's window and in no freeze."""
+    """Moment after which all older nodes are replaced (a restart of the pool), with its offset from UTC, such as
+    ``2026-12-01T02:00:00Z``. It must be in the tenant's window and outside freezes."""
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
-    """How many seconds a node may take to drain before it goes anyway, jobs or not; only for a pool whose nodes do not
-    wait for their jobs. Zero is refused, since Cluster API would wait for ever."""
+    """Seconds after which a node is removed even if its drain has not finished and jobs are still running. Only for
+    pools whose nodes do not wait for jobs. Zero is not allowed, because Cluster API would wait forever."""
     canary: int = Field(default=0, ge=0, le=100)
-    """Nodes of each promotion that take the image first, alone: the smallest rollout group that has as many, whole.
-    There is no such wave when it is 0."""
+    """Number of nodes in the canary wave of each promotion. The wave consists of the smallest whole rollout group with
+    at least this number of nodes. There is no canary wave when it is 0."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
-    """How many minutes the nodes of a wave must have been ready before the next wave follows."""
+    """Minutes that the nodes of a wave must have been ready before the next wave starts."""
 
 
 class HealthSpec(Spec):
-    """When a node counts as broken. A node is rebooted once, then replaced."""
+    """Health checks of nodes. An unhealthy node is rebooted once, then replaced."""
 
     node_startup_timeout_seconds: int = Field(default=3600, ge=1800, le=14400)
-    """How many seconds a new machine has to become a node once it is its turn; upstream's ten minutes is too short for
-    metal. The time that machines of a large pool may wait for their turn is added."""
+    """Seconds for a new machine to become a node, from the start of its provisioning. Upstream's ten minutes are too
+    short for bare metal. In large pools, the time that machines wait for their turn is added."""
     unhealthy_timeout_seconds: int = Field(default=900, ge=60, le=3600)
-    """How many seconds a node may be not ready before it counts as broken; at least 900 for nodes with GPUs, whose jobs
-    outlive a switch that restarts."""
+    """Seconds for which a node may be not ready before it counts as unhealthy. At least 900 for nodes with GPUs, whose
+    jobs survive the restart of a switch."""
     max_unhealthy: PercentOrCount = "20%"
-    """Share of each rollout group, rounded down and to one node at least, above which none of its nodes is remediated;
-    spares of the group bound it further, down to one node. No node is remediated at all when it is 0."""
+    """Maximum share of unhealthy nodes in each rollout group, rounded down to at least one node; above it, none of its
+    nodes is remediated. Spares of the group limit it further, down to one node. With 0, nodes are never remediated."""
     burn_in: BurnIn = BurnIn.NONE
-    """What a new node must pass. ``gated`` makes each node of a running pool unavailable until its condition is set;
-    let it be set first."""
+    """Burn-in of new nodes. ``gated`` makes every node of a running pool unavailable until its condition is set, so let
+    the controller set the conditions first."""
     min_ready_seconds: int = Field(default=0, ge=0, le=86_400)
-    """How many seconds a new node must stay ready before it counts and the roll goes on."""
+    """Seconds that a new node must be ready before it counts as available and the rollout continues."""
 
 
 class NodePoolSpec(CheckedSpec):
-    """Identical nodes. Two nodes that must differ belong to two pools; there are no per-node settings on purpose."""
+    """Pool of identical nodes, without settings for single nodes. Nodes that differ need separate pools."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["nodes"]}, {"required": ["racks"]}]})
 
     name: ShortName
-    """Name of the pool, unique in its cluster; a pool of another name is another pool, with other nodes."""
+    """Name of the pool, unique in its cluster. A new name means a new pool with new nodes."""
     instance_type: Label
-    """Hardware class of all nodes, an entry of ``catalog/instance_types.yaml``."""
+    """Instance type of all nodes, an entry of ``catalog/instance_types.yaml``."""
     nodes: int | None = Field(default=None, ge=1, le=5000)
-    """Number of machines that run, without spares, unless ``racks`` is given. With ``autoscaling`` it is what the plan
-    counts on."""
+    """Number of running machines, without spares, unless ``racks`` is set. With ``autoscaling`` it is the number for
+    planning."""
     racks: int | None = Field(default=None, ge=1, le=500)
-    """Number of whole NVLink domains; only for an instance type with ``scale: rack``, and instead of ``nodes``."""
+    """Number of whole NVLink domains, instead of ``nodes``; for instance types with ``scale: rack`` only."""
     min_nodes: int | None = Field(default=None, ge=0, le=5000)
-    """Least nodes that run; required with ``autoscaling``."""
+    """Minimum number of running nodes; required with ``autoscaling``."""
     max_nodes: int | None = Field(default=None, ge=1, le=5000)
-    """Most nodes that run, for which hosts are assigned; required with ``autoscaling``."""
+    """Maximum number of running nodes, for which hosts are assigned; required with ``autoscaling``."""
     autoscaling: bool = False
-    """Whether the cluster autoscaler moves the pool between ``min_nodes`` and ``max_nodes``."""
+    """Whether the cluster autoscaler scales the pool between ``min_nodes`` and ``max_nodes``."""
     scale_down: ScaleDown = ScaleDown.PREFER_IDLE
-    """Which nodes go when the pool gets smaller, and whether they wait for their jobs."""
+    """Selection of nodes for removal when the pool shrinks, and whether they wait for their jobs."""
     role: PoolRole = PoolRole.WORKER
-    """Whether the pool runs the tenant's jobs or the cluster's own services; nodes of the latter get a label."""
+    """Role of the pool: the tenant's jobs, or the cluster's own services. Nodes with role ``system`` get a label."""
     spares: PercentOrCount | None = None
-    """Hosts kept free per failure domain; the region decides when it is left out."""
+    """Spare hosts per failure domain; the value of the region by default."""
     image: Literal["channel"] | VersionName = "channel"
-    """Version of a golden image, or ``channel`` for what the region's channel offers when a group is pinned."""
+    """Version of a golden image, or ``channel`` for the version that the region's channel offers at the time of
+    pinning."""
     labels: dict[NodeLabelKey, LabelValue] = Field(default_factory=dict)
-    """Labels of the pool's Nodes. A key without a domain gets ``node.cluster.x-k8s.io/``; of others Cluster API copies
-    only those of the domains that are allowed here."""
+    """Labels of the pool's Nodes. A key without a domain gets the prefix ``node.cluster.x-k8s.io/``. Other domains must
+    be allowed here, because Cluster API copies only their labels to Nodes."""
     annotations: dict[QualifiedName, AnnotationText] = Field(default_factory=dict)
     """Annotations of the pool's Machines."""
     taints: tuple[TaintSpec, ...] = ()
-    """Taints that nodes register with. Nodes get them only when they join."""
+    """Taints with which nodes register. They are applied only when nodes join."""
     gpu_sharing: GpuSharingSpec | None = None
-    """How pods share the pool's GPUs, from the next promotion on; each GPU is one pod's when it is left out."""
+    """GPU sharing of the pool, applied by the next promotion. By default each GPU is used by one pod."""
     rollout: RolloutSpec = RolloutSpec()
-    """How the pool takes a new image."""
+    """Rollout settings of the pool for new images."""
     health: HealthSpec = HealthSpec()
-    """When a node of the pool counts as broken."""
+    """Health checks of the pool's nodes."""
     retire: bool = False
-    """Whether the pool is about to end, the first of two steps: it has no nodes, whatever its size says."""
+    """Whether the pool is being retired, the first of two steps before its removal: it has no nodes, whatever its
+    size."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield sizes, and words on jobs, that contradict each other."""
+        """Yield contradictory sizes, and a drain timeout in a pool whose nodes wait for jobs."""
         yield from self._sizes()
         waiting = {
             f"strategy: {RolloutStrategy.IDLE}": self.rollout.strategy is RolloutStrategy.IDLE,
             f"scale_down: {ScaleDown.IDLE_ONLY}": self.scale_down is ScaleDown.IDLE_ONLY,
         }
         if any(waiting.values()) and "drain_timeout_seconds" in self.rollout.model_fields_set:
-            said = " and ".join(text for text, waits in waiting.items() if waits)
-            text = f"would end jobs that {said} waits for, however long they take; remove it, or do not write {said}"
+            settings = " and ".join(text for text, waits in waiting.items() if waits)
+            text = f"contradicts {settings}, which waits for jobs without a time limit; remove it, or remove {settings}"
             yield Misfit(text, ("rollout", "drain_timeout_seconds"), self.rollout.drain_timeout_seconds)
 
     def _sizes(self) -> Iterator[Misfit]:
         if (self.nodes is None) == (self.racks is None):
-            given = "neither nodes nor racks" if self.nodes is None else "both nodes and racks"
-            yield Misfit(f"has {given}; write one of the two")
+            sizes = "neither nodes nor racks" if self.nodes is None else "both nodes and racks"
+            yield Misfit(f"has {sizes}; write one of the two")
         for name in ("min_nodes", "max_nodes") if self.autoscaling else ():
             if getattr(self, name) is None:
                 yield Misfit("is required with autoscaling; add it", (name,))

@@ -1,4 +1,4 @@
-"""How a region treats the nodes of all its tenants: limits on rolls, burn-in, firmware, and how diskless nodes join."""
+"""Settings of a region for the nodes of all tenants: rollout limits, burn-in, firmware, join of diskless nodes."""
 
 from __future__ import annotations
 
@@ -13,91 +13,93 @@ from components.specs.network.node_addresses import NodeAddressesSpec
 PINNED_IMAGE = r"^[a-z0-9][-.:/_a-z0-9]*@sha256:[0-9a-f]{64}$"
 
 PinnedImage = Annotated[str, StringConstraints(pattern=PINNED_IMAGE, max_length=512)]
-"""Container image by digest, ``registry.example/name@sha256:...``."""
+"""Container image with its digest, ``registry.example/name@sha256:...``."""
 
 
 class FirmwareUpdate(StrEnum):
-    """When a host takes new firmware settings and versions (Metal3's HostUpdatePolicy)."""
+    """Time at which a host gets new firmware settings and versions (Metal3's HostUpdatePolicy)."""
 
     ON_PREPARING = "on-preparing"
-    """A host takes firmware before its next image is written, as upstream does by itself."""
+    """A host gets firmware before its next image is written, the default of upstream."""
     ON_REBOOT = "on-reboot"
-    """A host takes firmware also when somebody reboots it while it runs. Draining it first is up to who reboots."""
+    """A host also gets firmware when it is rebooted while in use. Drain it before the reboot."""
 
 
 class Windows(StrEnum):
-    """What the windows of tenants do to rolls."""
+    """Effect of tenants' windows on rollouts."""
 
     ANNOTATE = "annotate"
-    """Windows are written down, for whoever starts a roll; a roll that has begun goes on."""
+    """Windows are recorded as annotations for operators; running rollouts continue."""
     ENFORCE = "enforce"
-    """Windows hold rolls, by jobs of the management cluster; nodes are repaired all the same
+    """Windows pause rollouts, by jobs of the management cluster. Nodes are repaired at any time
     (``docs/pools/rollouts.md``)."""
 
 
 class RolloutLimitsSpec(Spec):
-    """How much may be away at once, whoever rolls. A limit that is left out does not hold."""
+    """Limits on unavailable nodes for all rollouts together. A limit that is not set does not apply."""
 
     max_unavailable_per_pool: PercentOrCount | None = None
-    """Most nodes of a pool that may be away, over all rollout groups that are promoted together."""
+    """Maximum number of unavailable nodes in a pool, over all rollout groups that are promoted together."""
     max_unavailable_per_fabric: PercentOrCount | None = None
-    """Most nodes on one fabric that may be away, over all tenants."""
+    """Maximum number of unavailable nodes on one fabric, over all tenants."""
     max_rolling_nvlink_domains: int | None = Field(default=None, ge=1, le=500)
-    """Most NVLink domains (rollout groups of rack-scale types) of a pool that roll together; one that lacks a node is
-    of no use to a job that wants it whole."""
+    """Maximum number of NVLink domains (rollout groups of rack-scale types) of a pool in a rollout at the same time.
+    Jobs that need a whole domain cannot use one that lacks a node."""
 
 
 class BurnInSpec(Spec):
-    """Who says that a new node has passed its burn-in."""
+    """Controller and condition that confirm the burn-in of new nodes."""
 
     condition: QualifiedName
-    """Condition of the Machine that says so; the pools that ask for a burn-in wait until it is True."""
+    """Condition of the Machine that confirms the burn-in. Pools with burn-in wait until it is True."""
     set_by: Text
-    """Controller that sets the condition, for people who wait. While none does, every node of such a pool counts as
-    unavailable."""
+    """Name of the controller that sets the condition, for operators. Without the controller, every node of such a pool
+    counts as unavailable."""
 
 
 class JoinServiceSpec(Spec):
-    """The service that nodes without a disk of their own ask how to join; ``live-iso`` delivers nothing to them."""
+    """Service from which diskless nodes request their join data; with ``live-iso``, Metal3 does not deliver any."""
 
     image: PinnedImage
-    """Container image of the service that fulfils the contract in ``docs/pools/node-pool.md``; Jacquard brings none."""
+    """Container image of the service, which must implement the contract in ``docs/pools/node-pool.md``. Jacquard does
+    not provide one."""
     address: IpAddress
-    """Address at which nodes find the service, one of ``networks.management``; it is baked into ISOs."""
+    """Address of the service, in ``networks.management``; it is part of the ISOs."""
 
 
 class StepDurationsSpec(Spec):
-    """How long a node takes through each step of being made anew, as the region measured it.
+    """Durations of the steps of a node replacement, as measured in the region.
 
-    Nothing waits by them: they tell reviewers how long a roll takes (``jacquard impact``).
+    They are used for estimates only (``jacquard impact``).
     """
 
     drain_minutes: int = Field(ge=0, le=10_080)
-    """Minutes until the pods of a node have gone or ended; the pool's ``rollout.drain_timeout_seconds`` bounds it."""
+    """Minutes until the pods of a node have finished or been evicted, at most the pool's
+    ``rollout.drain_timeout_seconds``."""
     deprovision_minutes: int = Field(ge=1, le=1440)
-    """Minutes until a host that is given back is wiped and free."""
+    """Minutes until a released host is wiped and available."""
     boot_minutes: int = Field(ge=1, le=1440)
-    """Minutes until a free host has its image and has booted it."""
+    """Minutes until an available host has its image and has booted it."""
     join_minutes: int = Field(ge=1, le=1440)
-    """Minutes until a host that has booted is a Node that is ready, its burn-in included."""
+    """Minutes until a booted host is a ready Node, including its burn-in."""
 
 
 class NodesSpec(Spec):
-    """How the nodes of a region are rolled, tested and joined."""
+    """Rollout, tests and join of the nodes of a region."""
 
     rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
-    """Limits on how much may be away at once in the region."""
+    """Limits on unavailable nodes in the region."""
     windows: Windows = Windows.ANNOTATE
-    """Whether windows of tenants hold rolls or only inform."""
+    """Whether windows of tenants pause rollouts or are informational."""
     burn_in: BurnInSpec | None = None
-    """Who says that a new node has passed its burn-in; no pool may ask for one when it is left out."""
+    """Controller and condition that confirm the burn-in of new nodes; by default pools cannot use burn-in."""
     firmware_updates: FirmwareUpdate = FirmwareUpdate.ON_PREPARING
-    """When hosts take new firmware settings and versions."""
+    """Time at which hosts get new firmware settings and versions."""
     join_service: JoinServiceSpec | None = None
-    """Service that diskless nodes ask how to join. Without one, images that boot by ``live-iso`` are unproven, and no
-    pool may run one."""
+    """Service from which diskless nodes request their join data. Without it, pools cannot run images with
+    ``live-iso``."""
     durations: StepDurationsSpec | None = None
-    """How long the steps of a roll take here; how long a change takes is unknown when it is left out."""
+    """Durations of rollout steps in this region. Without them, the duration of changes is unknown."""
     addresses: NodeAddressesSpec | None = None
-    """How nodes in VPCs on HBN get their address; nobody gives them one when it is left out. Nodes that are there get
-    theirs when they are promoted."""
+    """Address assignment of nodes in VPCs on HBN; by default no addresses are allocated. Existing nodes get their
+    address when they are promoted."""

@@ -1,1 +1,1 @@
-"""Reading and writing of data files: strict YAML and CSV, problems with positions, schemas, lock files."""
+"""Readers and writers of data files: strict YAML and CSV, problems with positions, schemas, lock files."""

@@ -1,4 +1,4 @@
-"""Edits of files that people write: what is not asked for stays to the byte, comments and line breaks included."""
+"""Edits of hand-written files that preserve all other content byte for byte, including comments and line breaks."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ def edited(text: str, edit: Callable[[Any], Any]) -> str:
     """Return ``text`` with an edit of its document.
 
     Args:
-        text: of a YAML file that was read without a problem.
-        edit: gets the document as ruamel.yaml's round-trip reader has it, and returns what it is to be.
+        text: Text of a YAML file without problems.
+        edit: Function that takes the document of ruamel.yaml's round-trip reader and returns the edited document.
     """
     return _merged(text, rewritten(text, lambda document: document), rewritten(text, edit))
 
 
 def rewritten(text: str, edit: Callable[[Any], Any]) -> str:
-    """Return ``text`` with an edit of its document, as the writer lays it out; comments and order stay."""
+    """Return ``text`` with an edit of its document, in the layout of the YAML writer; comments and order are kept."""
     stream = io.StringIO()
     _round_trip().dump(edit(loaded(text)), stream)
     return stream.getvalue()
 
 
 def loaded(text: str) -> Any:
-    """Return ``text`` as a value that an edit can put into a document, with its form and quotes."""
+    """Return ``text`` as a value that an edit can insert into a document, with its style and quotes."""
     return _round_trip().load(text)
 
 
 def _round_trip() -> YAML:
-    """Return a reader and writer that leaves alone what it is not asked to change."""
+    """Return a reader and writer that preserves the formatting of unchanged content."""
     writer = YAML()
     writer.preserve_quotes = True
     writer.width = 4096
@@ -44,13 +44,13 @@ def _round_trip() -> YAML:
     return writer
 
 
-def _merged(original: str, untouched: str, moved: str) -> str:
+def _merged(original: str, untouched: str, changed: str) -> str:
     """Return ``original`` with the changes from ``untouched`` to ``moved``.
 
-    The writer keeps comments and order, but not each line break within brackets; an entry that the edit did not change
-    stays as it was written to the byte, whatever is edited beside it.
+    The YAML writer keeps comments and order, but not all line breaks within brackets. Entries that the edit does not
+    change keep their original bytes, even when neighbouring entries change.
     """
-    base, ours, theirs = (text.splitlines(keepends=True) for text in (untouched, original, moved))
+    base, ours, theirs = (text.splitlines(keepends=True) for text in (untouched, original, changed))
     same = _matches(base, theirs)
     merged: list[str] = []
     done = our_done = their_done = 0
@@ -64,7 +64,7 @@ def _merged(original: str, untouched: str, moved: str) -> str:
 
 
 def _merged_lines(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
-    """Return ``ours`` with the changes from ``base`` to ``theirs``, line by line."""
+    """Return ``ours`` with the changes from ``base`` to ``theirs``, merged line by line."""
     same_ours, same_theirs = _matches(base, ours), _matches(base, theirs)
     merged: list[str] = []
     start = our = their = 0
@@ -77,19 +77,19 @@ def _merged_lines(base: list[str], ours: list[str], theirs: list[str]) -> list[s
     return merged
 
 
-def _cuts(one: list[str], other: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield where an entry of ``one`` begins or ends, with the line in ``other``, the same document in another layout.
+def _cuts(base: list[str], other: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the boundaries of entries in ``base``, with the matching line of ``other`` (the same document reformatted).
 
-    What stands between two entries, comments and empty lines, belongs to neither.
+    Comments and empty lines between two entries belong to neither entry.
     """
-    roots = (yaml.compose("".join(lines), Loader=yaml.CSafeLoader) for lines in (one, other))
-    starts = dict([(0, 0), *_lines_of(*roots), (len(one), len(other))])
+    roots = (yaml.compose("".join(lines), Loader=yaml.CSafeLoader) for lines in (base, other))
+    starts = dict([(0, 0), *_lines_of(*roots), (len(base), len(other))])
     yield 0, 0
     for (start, other_start), (end, other_end) in pairwise((line, starts[line]) for line in sorted(starts)):
         between = 0
-        while between < min(end - start, other_end - other_start) - 1 and _is_between(one[end - between - 1]):
+        while between < min(end - start, other_end - other_start) - 1 and _is_between(base[end - between - 1]):
             between += 1
-        if between and one[end - between : end] == other[other_end - between : other_end]:
+        if between and base[end - between : end] == other[other_end - between : other_end]:
             yield end - between, other_end - between
         yield end, other_end
 
@@ -98,12 +98,12 @@ def _is_between(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith("#")
 
 
-def _lines_of(one: Node | None, other: Node | None) -> Iterator[tuple[int, int]]:
-    """Yield the lines on which entries of ``one`` begin, with those of ``other``; none within brackets."""
-    if not isinstance(one, CollectionNode) or not isinstance(other, CollectionNode):
+def _lines_of(base: Node | None, other: Node | None) -> Iterator[tuple[int, int]]:
+    """Yield the first line of each entry of ``base``, with that of ``other``; entries within brackets are skipped."""
+    if not isinstance(base, CollectionNode) or not isinstance(other, CollectionNode):
         return
-    if not one.flow_style and not other.flow_style:
-        for mine, twin in zip(one.value, other.value, strict=True):
+    if not base.flow_style and not other.flow_style:
+        for mine, twin in zip(base.value, other.value, strict=True):
             (begin, value), (twin_begin, twin_value) = (
                 entry if isinstance(entry, tuple) else (entry, entry) for entry in (mine, twin)
             )
@@ -112,6 +112,6 @@ def _lines_of(one: Node | None, other: Node | None) -> Iterator[tuple[int, int]]
 
 
 def _matches(base: list[str], other: list[str]) -> dict[int, int]:
-    """Return which line of ``other`` each line of ``base`` became, where it did not change."""
+    """Return the unchanged lines: index in ``base`` to index in ``other``."""
     blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     return {block.a + step: block.b + step for block in blocks for step in range(block.size)}

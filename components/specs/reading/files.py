@@ -1,4 +1,4 @@
-"""Reads the text of data files, and refuses what no person wrote on purpose."""
+"""Reads the text of data files, and rejects content that is not plain text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from components.specs.reading.problems import Problem
 
 MAX_BYTES = 5_000_000
-"""Largest data file that is read, in bytes; a file of 60,000 hosts stays below it."""
+"""Maximum size of a data file in bytes; a file of 60,000 hosts stays below it."""
 MAX_LINES = 100_000
 MAX_LINE = 4_000
-"""Most characters in one line; the line of a host has 200."""
+"""Maximum number of characters in one line; the line of a host has 200."""
 
 _UNWANTED = {
     "\0": ("a NUL character", "remove it"),
@@ -21,24 +21,24 @@ _UNWANTED = {
     "\r": ("a carriage return", "save the file with plain line ends (LF)"),
 }
 _CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
-"""How git begins what it could not merge."""
+"""Conflict markers of git."""
 TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
-"""What to do about a lock file that a merge put together."""
+"""Remedy for a lock file with merge conflicts."""
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(path: Path, file: str, root: Path) -> tuple[str, Problem | None]:
-    """Return the text of ``path``, or an empty text and why it is refused.
+    """Return the text of ``path``, or an empty text and the problem.
 
-    ``file`` is its name in the problem. ``root`` is the folder it must lie in, also behind symbolic links; a file that
-    is too large, binary or not clean UTF-8 is refused unread or unparsed.
+    ``file`` is the name of the file in the problem. The file must be inside the folder ``root``, also after symbolic
+    links are resolved. Files that are too large, binary or not clean UTF-8 are rejected before they are read or parsed.
     """
     raw, problem = read_bytes(path, file, root)
     return ("", problem) if problem else decoded(raw, file)
 
 
 def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None]:
-    """Return what is in ``path``, or nothing and why it is refused unread."""
+    """Return the content of ``path``, or nothing and the problem for which it was not read."""
     remedy = _misplaced(path, root)
     if remedy:
         return b"", Problem(file, 0, "", remedy)
@@ -49,19 +49,21 @@ def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None
             return b"", Problem(file, 0, "", text)
         return path.read_bytes(), None
     except OSError as error:
-        return b"", Problem(file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode")
+        return b"", Problem(
+            file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its file mode"
+        )
 
 
 def unreadable(folder: Path) -> str:
-    """Return why the files of ``folder`` cannot be listed; nothing when they can, or when there is no such folder."""
+    """Return why the files of ``folder`` cannot be listed; empty if they can, or if the folder does not exist."""
     try:
-        os.listdir(folder)  # noqa: PTH208 - a Path's glob finds nothing where it may not look
+        os.listdir(folder)  # noqa: PTH208 - Path.glob ignores missing permissions
     except FileNotFoundError:
-        return "is a symbolic link to nothing; restore the folder (git checkout)" if folder.is_symlink() else ""
+        return "is a broken symbolic link; restore the folder (git checkout)" if folder.is_symlink() else ""
     except NotADirectoryError:
-        return "is a file and must be a folder; restore the folder (git checkout)"
+        return "is a file but must be a folder; restore the folder (git checkout)"
     except OSError as error:
-        return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode"
+        return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its file mode"
     return ""
 
 
@@ -69,16 +71,16 @@ def _misplaced(path: Path, root: Path) -> str | None:
     try:
         real = path.resolve(strict=True)
     except FileNotFoundError:
-        return "is a symbolic link to nothing; remove it" if path.is_symlink() else "does not exist; write it"
+        return "is a broken symbolic link; remove it" if path.is_symlink() else "does not exist; create it"
     except (OSError, RuntimeError):
-        return "is a symbolic link that leads back to itself; replace it by the file"
+        return "is a circular symbolic link; replace it with the file"
     if not real.is_relative_to(root.resolve()):
-        return f"leads out of {root.name}/; replace the symbolic link by the file itself"
-    return None if real.is_file() else "is not a file; replace it by one"
+        return f"is a symbolic link to a file outside {root.name}/; replace it with the file"
+    return None if real.is_file() else "is not a file; replace it with a file"
 
 
 def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
-    """Return the text of ``raw``, or an empty text and why it is none that a person wrote."""
+    """Return the text of ``raw``, or an empty text and the problem if it is not plain text."""
     if raw.startswith(_BYTE_ORDER_MARKS):
         return "", Problem(file, 1, "", "starts with a byte order mark; save the file as UTF-8 without one")
     try:
@@ -100,12 +102,12 @@ def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
 
 
 def _unmerged(file: str, line: int) -> Problem:
-    remedy = TAKE_ONE_SIDE if file.endswith(".lock.yaml") else "write what is right and remove the marks"
-    return Problem(file, line, "", f"is in conflict after a merge; {remedy}")
+    remedy = TAKE_ONE_SIDE if file.endswith(".lock.yaml") else "resolve it and remove the conflict markers"
+    return Problem(file, line, "", f"has a merge conflict; {remedy}")
 
 
 def _unwanted(line: str) -> str:
-    """Return what to do about the first character of ``line`` that shows nothing, or steers what shows it."""
+    """Return the problem and remedy for the first character of ``line`` that is invisible or a control character."""
     column, character = next((at, c) for at, c in enumerate(line, start=1) if not c.isprintable())
     name = unicodedata.name(character, "a control character").lower()
     remedy = "write a plain space" if unicodedata.category(character) == "Zs" else "remove it"

@@ -1,4 +1,4 @@
-"""Applies the remedies that are certain to data files, and leaves every other byte of them as it is."""
+"""Applies unambiguous remedies to data files and preserves all other bytes."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ from components.specs.reading.problems import Problem
 from components.specs.reading.remedy import Remedy
 
 _MAX_ROUNDS = 5
-"""What one remedy brings to light another may mend; no file needs more."""
+"""Maximum number of rounds. A fix can reveal another problem; no file needs more rounds."""
 _CELL = re.compile(r'("[^"]*"|[^,"]*)(?:,|$)')
 _BLANKS = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-"""Blanks that look like a plain space and are none, those of Unicode's category Zs."""
+"""Unicode spaces (category Zs) that look like a plain space."""
 _RETURN, _MARK = "\r\n", "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fix:
-    """One place of a file that is written otherwise."""
+    """Change at one place of a file."""
 
     file: str
     """Path of the file relative to the environment's folder."""
     line: int
-    """Line of the change in the file as it was, counted from 1; 0 when it is about all of the file."""
+    """Line of the change in the original file, counted from 1; 0 if the change affects the whole file."""
     before: str
-    """Text that stood there, or what was wrong with the file."""
+    """Original text, or the fault of the file."""
     after: str
-    """Text that stands there now."""
+    """New text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A file before and after all that is certain was done to it."""
+    """File before and after all unambiguous fixes."""
 
     path: Path
-    """Where the file lies, symbolic links followed."""
+    """Path of the file, with symbolic links resolved."""
     file: str
     """Path of the file relative to the environment's folder."""
     before: str
-    """Text of the file as it is."""
+    """Original text of the file."""
     after: str
-    """Text of the file with all that is certain done to it."""
+    """Text of the file with all fixes applied."""
     fixes: tuple[Fix, ...]
-    """What was done, in the order of rounds and lines."""
+    """Applied fixes, in the order of rounds and lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
     line: int
-    """Line that is edited, counted from 1."""
+    """Line to edit, counted from 1."""
     start: int
-    """First character of the line that is replaced, counted from 0."""
+    """Index of the first character to replace, counted from 0."""
     end: int
-    """Character behind the last one that is replaced."""
+    """Index after the last character to replace."""
     text: str | None
-    """Text that is written there; the whole line goes when it is None."""
+    """New text; None to delete the line."""
 
 
 def mended(folder: Path, name: str) -> Iterator[Mended]:
-    """Yield the files of the environment ``name`` of ``folder``, lock files aside, to which something is to be done."""
+    """Yield the files of environment ``name`` in ``folder`` that need fixes; lock files are excluded."""
     home = folder / name
     for kind in KINDS:
         for path in () if kind.locked else kind.files(folder, name):
@@ -103,7 +103,7 @@ def _mended(path: Path, file: str, folder: Path, model: type[DataFile] | None) -
 
 
 def _plain(text: str, file: str) -> tuple[str, list[Fix]]:
-    """Return ``text`` with the line ends and blanks of a plain text file, and what was done for it."""
+    """Return ``text`` with plain line ends and spaces, and the fixes this took."""
     fixes = []
     if text.startswith(_MARK):
         fixes.append(Fix(file, 1, "a byte order mark", "none"))
@@ -126,14 +126,14 @@ def _problems(file: str, text: str, model: type[DataFile] | None) -> Sequence[Pr
 
 
 def _edits(text: str, problems: Iterable[Problem], model: type[DataFile] | None) -> list[_Edit]:
-    """Return what the remedies of ``problems`` change, one edit a place; lines go only when nothing else is left."""
+    """Return the edits for ``problems``, one for each place. Lines are deleted only if no other edits remain."""
     remedies = [problem.remedy for problem in problems if problem.remedy]
     if not remedies:
         return []
     lines = text.split("\n")
     root = None if model is None else yaml.compose(text, Loader=yaml.CSafeLoader)
-    found = [_cell_edit(lines, remedy) if model is None else _value_edit(lines, root, remedy) for remedy in remedies]
-    places = {(edit.line, edit.start): edit for edit in found if edit}
+    edits = [_cell_edit(lines, remedy) if model is None else _value_edit(lines, root, remedy) for remedy in remedies]
+    places = {(edit.line, edit.start): edit for edit in edits if edit}
     values = [edit for edit in places.values() if edit.text is not None]
     return sorted(values or places.values(), key=lambda edit: (edit.line, edit.start))
 
@@ -150,7 +150,7 @@ def _applied(lines: list[str], edits: Iterable[_Edit]) -> str:
 
 
 def _cell_edit(lines: list[str], remedy: Remedy) -> _Edit | None:
-    """Return the edit of a cell, or of a whole line, of an inventory file."""
+    """Return the edit of a cell or a whole line of an inventory file."""
     number, *column = remedy.path
     line = lines[int(number) - 1]
     if remedy.text is None:
@@ -162,7 +162,7 @@ def _cell_edit(lines: list[str], remedy: Remedy) -> _Edit | None:
 
 
 def _value_edit(lines: list[str], root: Node | None, remedy: Remedy) -> _Edit | None:
-    """Return the edit of a value, or of a key, of a YAML file; None when it is not written on one line."""
+    """Return the edit of a value or key of a YAML file; None if it spans several lines."""
     node = _node(root, remedy.path, is_key=remedy.is_key)
     if not isinstance(node, ScalarNode) or node.start_mark.line != node.end_mark.line:
         return None

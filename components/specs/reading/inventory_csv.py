@@ -1,4 +1,4 @@
-"""Reads ``inventory/hall-<hall>.csv``: a strict header, one host a row, MAC addresses in quotes."""
+"""Reads ``inventory/hall-<hall>.csv``: a strict header, one host per row, MAC addresses in quotes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.reading.remedy import Remedy
 from components.specs.reading.translate import mistakes
 
 OPTIONAL_COLUMNS = ("dpu_bmc", "port_guids")
-"""Columns that a file may leave out; they stand last, in this order, and an empty cell says nothing."""
+"""Optional columns. They come last, in this order; an empty cell means that the host has no value."""
 COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", *OPTIONAL_COLUMNS})
 ALL_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS)
 _HEADERS = {
@@ -28,28 +28,28 @@ _HEADERS = {
     for columns in ((*COLUMNS, *more) for more in combinations(OPTIONAL_COLUMNS, count))
 }
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
-"""What spreadsheets write instead of commas, by the language that they speak."""
+"""Separators that spreadsheets use instead of commas in some locales."""
 _FORMULA = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""Characters that spreadsheets interpret as the start of a formula."""
 _FREE_TEXT = ("serial", "dpu_serial")
-"""Columns whose own rule lets a formula through."""
+"""Columns whose own rule does not exclude formulas."""
 _HOSTS = TypeAdapter(list[HostSpec])
 
 
 @lru_cache(maxsize=16)
 def read_inventory(file: str, text: str, hall: str) -> tuple[tuple[HostSpec, ...], Place, tuple[Problem, ...]]:
-    """Return the hosts of ``hall`` that ``text`` lists, where, and what is wrong with it.
+    """Return the hosts of ``hall`` in ``text``, their places, and the problems of the file.
 
-    Remembered, since who compares two states of a region mostly meets the same hosts twice.
+    The result is cached, because a comparison of two states of a region mostly reads the same hosts twice.
     """
     reader = InventoryReader(file, hall)
     return tuple(reader.read(text)), reader.place, tuple(reader.problems)
 
 
 class InventoryReader:
-    """Reads one file. Afterwards ``problems`` holds what is wrong with it and ``place`` the line of each host.
+    """Reader of one file. After `read`, ``problems`` has the problems of the file and ``place`` the line of each host.
 
-    A host is found by its name; when two share one, the first. Rows are found by their number too.
+    ``place`` is keyed by host name (the first one if two hosts share a name) and also by row number.
     """
 
     def __init__(self, file: str, hall: str) -> None:
@@ -60,7 +60,7 @@ class InventoryReader:
         self._columns = COLUMNS
 
     def read(self, text: str) -> list[HostSpec]:
-        """Return the hosts of ``text`` in its order; none when a value breaks a rule."""
+        """Return the hosts of ``text`` in their order; an empty list if a value breaks a rule."""
         header, *lines = text.removesuffix("\n").split("\n")
         if header not in _HEADERS:
             self._problem(1, "", _header_text(header))
@@ -69,7 +69,7 @@ class InventoryReader:
         rows: dict[int, dict[str, Any]] = {}
         for number, (line, cells) in enumerate(zip(lines, _cells(lines), strict=True), start=2):
             if len(self.problems) >= MAX_PROBLEMS:
-                self._problem(number, "", f"is not read after {MAX_PROBLEMS:,} problems; correct those above first")
+                self._problem(number, "", f"is not read after {MAX_PROBLEMS:,} problems; fix the problems above first")
                 break
             row = self._row(number, line, cells)
             if row:
@@ -77,7 +77,7 @@ class InventoryReader:
         return self._hosts(rows)
 
     def _row(self, number: int, line: str, cells: list[str] | str) -> dict[str, Any] | None:
-        """Return one row as data for the model; None when there is nothing to judge."""
+        """Return one row as data for the model; None if the row cannot be validated."""
         columns = self._columns
         if isinstance(cells, str):
             self._problem(number, "", cells)
@@ -86,23 +86,23 @@ class InventoryReader:
             self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
             return None
         if tuple(cells) == columns:
-            self._problem(number, "", "is the first line again; remove the line", Remedy((number,), None))
+            self._problem(number, "", "repeats the header; remove the line", Remedy((number,), None))
             return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
             self._problem(number, "", text)
             return None
-        given = zip(columns, cells, strict=True)
-        row: dict[str, Any] = {column: cell for column, cell in given if cell or column not in OPTIONAL_COLUMNS}
+        values = zip(columns, cells, strict=True)
+        row: dict[str, Any] = {column: cell for column, cell in values if cell or column not in OPTIONAL_COLUMNS}
         row["hall"] = self.hall
         for column in _FREE_TEXT:
             if row[column].startswith(_FORMULA):
-                text = f"starts like a formula of a spreadsheet (got {shown(row[column])}); remove '{row[column][0]}'"
+                text = f"starts like a spreadsheet formula (got {shown(row[column])}); remove '{row[column][0]}'"
                 self._problem(number, column, text)
         mac, slot = row["boot_mac"], row["slot"]
-        if f'"{mac}"' not in line and MAC.fullmatch(mac):  # another form is told with its quotes
+        if f'"{mac}"' not in line and MAC.fullmatch(mac):  # Other forms are reported together with the missing quotes.
             remedy = Remedy((number, "boot_mac"), f'"{mac}"')
-            self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"', remedy)
+            self._problem(number, "boot_mac", f'needs quotes; write "{mac}"', remedy)
         if not (slot.isascii() and slot.isdecimal()):
             self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")
             return None
@@ -110,7 +110,7 @@ class InventoryReader:
         return row
 
     def _hosts(self, rows: dict[int, dict[str, Any]]) -> list[HostSpec]:
-        """Return the hosts of ``rows`` by line, judged all at once; one by one only to find what is wrong."""
+        """Return the hosts of ``rows``, validated together; rows are validated individually only to find problems."""
         try:
             hosts = _HOSTS.validate_python(list(rows.values()))
         except ValidationError:
@@ -138,9 +138,9 @@ class InventoryReader:
 
 
 def _cells(lines: list[str]) -> Iterator[list[str] | str]:
-    """Yield the cells of each line, or what is wrong with its quotes.
+    """Yield the cells of each line, or the fault of its quotes.
 
-    The reader joins lines at a quote that is not closed: as many rows as lines say that there is none.
+    The CSV reader joins lines after an unclosed quote. If there are as many rows as lines, all quotes are closed.
     """
     try:
         rows = list(csv.reader(lines, strict=True))
@@ -154,20 +154,21 @@ def _cells(lines: list[str]) -> Iterator[list[str] | str]:
             yield next(csv.reader([line], strict=True))
         except csv.Error as error:
             unclosed = "end of data" in str(error)
-            yield f"has a quote that {'is not closed; close it' if unclosed else 'ends too early; quote whole values'}"
+            fault = "is not closed; close it" if unclosed else "ends too early; put whole values in quotes"
+            yield f"has a quote that {fault}"
 
 
 def _header_text(header: str) -> str:
     for mark, name in _OTHER_SEPARATORS.items():
         if header.replace(mark, ",") in _HEADERS:
-            return f"separates columns by {name}; save the file as CSV with commas"
+            return f"separates columns with {name}; save the file as CSV with commas"
     got = header.split(",")
     if not {name.strip().lower() for name in got} & {*COLUMNS}:
-        return f"the first line names the columns, and this one is something else; write {','.join(COLUMNS)} above it"
+        return f"the first line must be the header; write {','.join(COLUMNS)} above it"
     missing = [name for name in COLUMNS if name not in got]
     unknown = [name for name in got if name not in ALL_COLUMNS]
     twice = [name for name, count in Counter(got).items() if count > 1]
-    faults = {"missing": missing, "not a column": unknown, "twice": twice}
+    faults = {"missing": missing, "not a column": unknown, "duplicate": twice}
     detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"
     more = () if missing else tuple(column for column in OPTIONAL_COLUMNS if column in got or nearest(column, unknown))
-    return f"the first line names the columns ({detail}); write {','.join((*COLUMNS, *more))}"
+    return f"the header is wrong ({detail}); write {','.join((*COLUMNS, *more))}"

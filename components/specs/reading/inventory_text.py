@@ -1,4 +1,4 @@
-"""Writes the text of ``inventory/hall-<hall>.csv``, the other way round from ``inventory_csv``."""
+"""Writes the text of ``inventory/hall-<hall>.csv``; the inverse of ``inventory_csv``."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import ALL_COLUMNS, COLUMNS, OPTIONAL_COLUMNS
 
 PORT_GUIDS = "port_guids"
-"""Column that other systems are told of only where a host has it, since they need a field for it."""
+"""Column that is exported to other systems only for hosts that have it, because those systems need a custom field."""
 _QUOTED = "boot_mac"
-"""Column whose values are always quoted: older YAML readers and spreadsheets take some MAC addresses for numbers."""
+"""Column whose values are always quoted: older YAML readers and spreadsheets read some MAC addresses as numbers."""
 
 
 def cells(host: HostSpec) -> dict[str, str]:
-    """Return the row of ``host`` by column, the optional ones included."""
+    """Return the row of ``host`` by column, including optional columns."""
     return {column: _text(getattr(host, column)) for column in ALL_COLUMNS}
 
 
 def told(column: str, hosts: Iterable[HostSpec]) -> tuple[str, ...]:
-    """Return ``column`` if one of ``hosts`` has a value in it, for formats without an empty one."""
+    """Return ``column`` if any of ``hosts`` has a value in it, for formats without empty values."""
     return (column,) if any(getattr(host, column) for host in hosts) else ()
 
 
 def inventory_text(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return a file with ``rows`` in their order, with the optional columns that a row needs.
+    """Return the text of a file with ``rows`` in their order, and the optional columns that they need.
 
-    No cell may hold a line break.
+    Cells must not contain line breaks.
     """
     columns = (*COLUMNS, *(column for column in OPTIONAL_COLUMNS if any(row[column] for row in rows)))
     lines = [columns, *([_cell(column, row[column]) for column in columns] for row in rows)]

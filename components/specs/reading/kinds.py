@@ -1,4 +1,4 @@
-"""The kinds of data files there are: where each lies, which model it follows, who writes it."""
+"""Kinds of data files: path, model and writer of each."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from components.specs.vms.vm_offering import VmCatalog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileKind:
-    """One kind of YAML file."""
+    """Kind of YAML file."""
 
     name: str
-    """Name of the kind, which its schema and its page of the reference are called after."""
+    """Name of the kind; its schema and reference page have the same name."""
     path: str
-    """Pattern of the files below the folder of an environment, or of all environments for the catalogue; ``*`` stands
-    for a name."""
+    """Path pattern of the files, relative to the folder of an environment, or to ``environments/`` for the catalogue;
+    ``*`` matches a name."""
     model: type[DataFile]
-    """Model that each file of the kind must follow."""
+    """Model of each file of the kind."""
     shared: bool = False
     """Whether all environments share the file."""
     of_region: bool = True
-    """Whether the file says what a region is to be; what is said of its changes is part of none."""
+    """Whether the file describes the desired state of a region. False for files about changes, such as approvals."""
 
     @property
     def locked(self) -> bool:
-        """Tell whether only ``jacquard allocate`` and ``promote`` write the file."""
+        """Return whether only ``jacquard allocate`` and ``promote`` write the file."""
         return issubclass(self.model, LockFile)
 
     def files(self, folder: Path, environment: str) -> list[Path]:
-        """Return the files of this kind that ``environment`` reads in ``folder`` (of all environments), sorted."""
+        """Return the sorted files of this kind that ``environment`` reads in ``folder`` (of all environments)."""
         home = folder if self.shared else folder / environment
         return sorted(path for path in home.glob(self.path) if not path.name.startswith("."))
 
@@ -75,11 +75,11 @@ KINDS = (
     FileKind(name="allocations.lock", path=ALLOCATIONS, model=AllocationsLock),
     FileKind(name="images.lock", path=IMAGE_PINS, model=ImagesLock),
 )
-"""All kinds of data files, in the order people get to know them."""
+"""All kinds of data files, in the order of the documentation."""
 
 
 def data_files(folder: Path, names: list[str] | None = None) -> Iterator[tuple[Path, FileKind]]:
-    """Yield the YAML files of the environments ``names`` (all when None) in ``folder``, each with its kind, once."""
+    """Yield the YAML files of the environments ``names`` (all if None) in ``folder``, each once, with its kind."""
     seen: set[Path] = set()
     for name in environments(folder) if names is None else names:
         for kind in KINDS:

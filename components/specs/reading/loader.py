@@ -1,4 +1,4 @@
-"""The only reader of an environment: strict, complete (all problems of all files at once), with positions."""
+"""The only reader of environments: strict, with positions, and complete (reports all problems of all files)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
-"""A name that goes on after that of a hall's file, as desktops call a copy."""
+"""Pattern of the names that desktops give to copies of a hall's file."""
 OUT_OF_SERVICE = "out_of_service.yaml"
 APPROVALS = "approvals.yaml"
 POLICY = "policy.yaml"
@@ -56,7 +56,7 @@ _TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, I
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
 _VERSION = "schema_version"
 MAX_LOCK_VALUES = 80_000
-"""Values in a lock file; that of 60,000 hosts has 70,000."""
+"""Maximum number of values in a lock file; a lock file of 60,000 hosts has 70,000."""
 _Model = TypeVar("_Model", bound=DataFile)
 
 
@@ -66,12 +66,12 @@ def environments(folder: Path) -> list[str]:
 
 
 def load_environment(name: str, folder: Path) -> Environment:
-    """Return the environment ``name`` of ``folder`` with the catalogue beside it.
+    """Return the environment ``name`` of ``folder``, including the catalogue in ``folder``.
 
-    Optional files and lock files that do not exist are empty. ``components.rules.checks`` checks cross-references.
+    Optional files and lock files that do not exist count as empty. ``components.rules.checks`` checks cross-references.
 
     Raises:
-        SpecError: with all problems of all files.
+        SpecError: Contains all problems of all files.
     """
     known = environments(folder)
     if name not in known:
@@ -82,7 +82,7 @@ def load_environment(name: str, folder: Path) -> Environment:
 
 
 def most_values(model: type[DataFile]) -> int:
-    """Return how many values a file of ``model`` may have."""
+    """Return the maximum number of values in a file of ``model``."""
     return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
 
 
@@ -94,7 +94,7 @@ class _Loader:
         self._problems: list[Problem] = []
         self._places: dict[str, Place] = {}
         self._tenants: dict[str, str] = {}
-        """Tenant that each file of ``tenants/`` names, by the file's name without its end."""
+        """Tenant named in each file of ``tenants/``, by file name without suffix."""
 
     def load(self) -> Environment:
         self._refuse_unknown_files()
@@ -140,13 +140,13 @@ class _Loader:
         return sorted(path for path in (self._folder / folder).glob(pattern) if not path.name.startswith("."))
 
     def _refuse_unknown_files(self) -> None:
-        """A misspelt file would be skipped without a word."""
+        """Report files with unknown names; otherwise a misspelt file would be ignored silently."""
         for path in self._listing("", "*"):
             if path.name not in _TOP_FILES and path.name not in _FOLDERS:
-                text = f"is no file of an environment ({', '.join(_TOP_FILES)})"
+                text = f"is not a file of an environment ({', '.join(_TOP_FILES)})"
                 near = nearest(path.name, _TOP_FILES)
                 if near and (self._folder / near).exists():
-                    text = f"is not read, and {near} is there; remove it"
+                    text = f"is not read, and {near} exists; remove it"
                 elif near:
                     text += f"; did you mean '{near}'?"
                 self._problem(path.name, 0, text)
@@ -166,7 +166,7 @@ class _Loader:
         return tenant
 
     def _refuse_other_names(self) -> None:
-        """A tenant's file is found by the tenant's name."""
+        """Report tenant files whose name differs from the tenant's name."""
         for stem, name in self._tenants.items():
             if name == stem:
                 continue
@@ -175,10 +175,10 @@ class _Loader:
             remedies = [f"write {stem}"] if re.fullmatch(SHORT_NAME, stem) else []
             if not path.with_stem(name).exists():
                 remedies.append(f"rename the file to {name}.yaml")
-            told = ", or ".join(remedies) or (
-                f"give the tenant and its file a name that no other has, or remove a copy of {name}.yaml"
+            remedy = ", or ".join(remedies) or (
+                f"give the tenant and its file a unique name, or remove it if it is a copy of {name}.yaml"
             )
-            text = f"is '{name}' in {file}; {told}"
+            text = f"is '{name}' in {file}; {remedy}"
             if self._tenants.get(name) == stem:
                 text = f"is '{name}' in {file}, and '{stem}' in tenants/{name}.yaml; rename both files"
             self._problems.append(Problem(file, line, "tenant", text))
@@ -199,7 +199,7 @@ class _Loader:
         return hosts
 
     def _optional(self, file: str, model: type[_Model]) -> _Model:
-        """Return what ``file`` says, or what a file with nothing in it would."""
+        """Return the content of ``file``; an empty spec if the file does not exist."""
         path = self._folder / file
         spec = self._yaml(file, model) if path.exists() or path.is_symlink() else None
         return spec or model(schema_version=model.FORMAT)
@@ -224,57 +224,57 @@ class _Loader:
 
 
 def _unread(path: Path, suffix: str) -> str:
-    """Return what to do with a file that is not read: a copy that an editor left, or a name that is not whole."""
+    """Return the remedy for a file that is not read: an editor's backup copy, or an incomplete name."""
     name = path.name.strip("#~")
-    meant = name[: name.index(suffix)] if suffix in name else Path(name).stem
-    if path.with_name(f"{meant}{suffix}").exists():
-        return f", and {meant}{suffix} is there; remove it"
-    if re.fullmatch(SHORT_NAME, meant) or _HALL_FILE.fullmatch(f"{meant}{suffix}"):
-        return f"; rename it to {meant}{suffix} or remove it"
+    stem = name[: name.index(suffix)] if suffix in name else Path(name).stem
+    if path.with_name(f"{stem}{suffix}").exists():
+        return f", and {stem}{suffix} exists; remove it"
+    if re.fullmatch(SHORT_NAME, stem) or _HALL_FILE.fullmatch(f"{stem}{suffix}"):
+        return f"; rename it to {stem}{suffix} or remove it"
     return "; move it to another folder or remove it"
 
 
 @lru_cache(maxsize=64)
 def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
-    """Return what ``text`` says, where, and what is wrong with it.
+    """Return the spec in ``text``, its places, and its problems.
 
-    Remembered, since all environments share one catalogue and a program loads an environment more than once.
+    The result is cached, because all environments share one catalogue and a program loads an environment repeatedly.
     """
     reader = StrictYamlReader(file, most_values(model))
     data, place = reader.read(text)
-    refused = reader.problems
-    if data is None and not refused:
-        data = {}  # so that each key is told that an empty file lacks
+    traps = reader.problems
+    if data is None and not traps:
+        data = {}  # So that an empty file is reported with each missing key.
     if not isinstance(data, dict):
-        unread = tuple(replace(problem, remedy=None) for problem in refused.values())
+        unread = tuple(replace(problem, remedy=None) for problem in traps.values())
         return None, place, unread or (Problem(file, 0, "", "must be a mapping of keys"),)
     other = _other_format(file, data, place, model)
     if other:
         return None, place, (other,)
     try:
-        # JSON mode is strict where Python mode would guess: "4" is no number there, 4 no text, 1 no boolean.
+        # JSON mode is strict where Python mode converts: in JSON, "4" is not a number, 4 not text, 1 not a boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         if error.error_count() > MAX_PROBLEMS:
-            text = f"has {error.error_count():,} mistakes, which no edit makes; restore the file that belongs here"
+            text = f"has {error.error_count():,} mistakes and is probably a different file; restore the original file"
             return None, place, (Problem(file, place.line, "", text),)
-        positions, found = Positions({file: place}), []
+        positions, mistaken = Positions({file: place}), []
         for mistake in _mistakes(error, model, data):
             at = mistake.path
-            trap = refused[at].text if at in refused else ""
-            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # which alone do not make it right
-                refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
+            trap = traps[at].text if at in traps else ""
+            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # Quotes alone do not fix it.
+                traps[at] = Problem(file, traps[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
             elif trap:
-                refused[at] = replace(refused[at], remedy=None)
-            elif not any(at[:depth] in refused for depth in range(len(at) + 1)):
+                traps[at] = replace(traps[at], remedy=None)
+            elif not any(at[:depth] in traps for depth in range(len(at) + 1)):
                 line = positions.line(file, at)
-                found.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
-        return None, place, (*refused.values(), *found)
-    return spec, place, tuple(refused.values())
+                mistaken.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
+        return None, place, (*traps.values(), *mistaken)
+    return spec, place, tuple(traps.values())
 
 
 def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Iterator[Mistake]:
-    """Yield what is wrong with ``data``; nobody writes what is missing in a lock file."""
+    """Yield the mistakes in ``data``; for lock files the remedy is always to restore the file."""
     for mistake in mistakes(error, model, data):
         if issubclass(model, LockFile):
             yield replace(mistake, text=f"{mistake.text.partition('; ')[0]}; {UNDO}", remedy=None)
@@ -283,10 +283,10 @@ def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Itera
 
 
 def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
-    """Return that a file has another format than this library reads: what else is wrong with it says nothing."""
+    """Return the problem of a file in another format version; its other problems are not meaningful."""
     version = data.get(_VERSION)
     if type(version) is not int or version < 1 or version == model.FORMAT:
         return None
     remedy = "run jacquard migrate" if version < model.FORMAT else "update jacquard"
-    text = f"is {version}, and this jacquard reads {model.FORMAT}; {remedy}"
+    text = f"is {version}, but this jacquard reads {model.FORMAT}; {remedy}"
     return Problem(file, place.inner[_VERSION].line, _VERSION, text)

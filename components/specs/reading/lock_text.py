@@ -1,7 +1,7 @@
-"""The text of lock files: one entry a line, by number within a range, and at the end what seals the file.
+"""Text of lock files: one entry per line, sorted by number within a range, with a seal at the end.
 
-The seal is the region, the digest of the other file's entries, and the digest over all of this file. The digest of
-entries leaves the seal out, so that two files name each other without a circle. Whoever changes one seals both.
+The seal is the region, the digest of the other file's entries, and the digest of the whole file. The digest of entries
+excludes the seal, so that both files can contain each other's digest. A change of one file requires a new seal of both.
 """
 
 from __future__ import annotations
@@ -27,42 +27,43 @@ _ORDERS: dict[str, Callable[[Any], Any]] = {
     "clusters": lambda cluster: cluster.vip,
     "public_ips": lambda address: address,
 }
-"""How the entries of a section are sorted; those of other sections are sorted by name."""
+"""Sort key of the entries of a section; other sections are sorted by name."""
 _BLOCKS = ("intents", "dpu_intents", "chart_intents")
-"""Sections whose entries have a line for each field, since people read and compare these one by one."""
+"""Sections whose entries have one line per field, because reviewers read and compare these entries individually."""
 _SEAL = ("region", "beside")
-"""Keys that say where a file belongs, at its end: what people review stays where it is, line by line."""
+"""Keys that identify the region and the other file. They are at the end so that other lines keep their place in
+reviews."""
 _HEXADECIMAL = "pkeys"
 _PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
-"""Text that needs no closer look, since it begins like a name and goes on like no word or number of YAML."""
+"""Text that needs no quotes check: it starts like a name and cannot be a keyword or number of YAML."""
 _UNQUOTED = re.compile(r"[A-Za-z0-9./]([-A-Za-z0-9._/:@+=%]*[-A-Za-z0-9._/@+=%])?")
-"""Text without a character that means something in YAML."""
+"""Text without characters that have a meaning in YAML."""
 _Lock = TypeVar("_Lock", bound=LockFile)
 
 
 def lock_text(lock: LockFile) -> str:
-    """Return the text of a lock file, with the digest that fits."""
+    """Return the text of a lock file, with its digest."""
     body = _body(lock)
     return f"{_HEADERS[type(lock)]}{body}digest: {_sha256(body)}\n"
 
 
 def digest_of(lock: LockFile) -> str:
-    """Return the digest over all that ``lock`` says, its own ``digest`` aside."""
+    """Return the digest over the content of ``lock``, without its ``digest`` field."""
     return _sha256(_body(lock))
 
 
 def entries_digest(lock: LockFile) -> str:
-    """Return the digest over the entries of ``lock``, by which the other file of its region names it."""
+    """Return the digest over the entries of ``lock``, which the other lock file of the region contains."""
     return _sha256("".join(_sections(lock)))
 
 
 def sealed(lock: _Lock) -> _Lock:
-    """Return ``lock`` with the digest that fits."""
+    """Return ``lock`` with its current digest."""
     return lock.model_copy(update={"digest": digest_of(lock)})
 
 
 def paired(region: str, numbers: AllocationsLock, pins: ImagesLock) -> tuple[AllocationsLock, ImagesLock]:
-    """Return both lock files of ``region`` such that they name it and each other, sealed."""
+    """Return both lock files of ``region`` with the region, each other's digests and their own digests set."""
     return (
         sealed(numbers.model_copy(update={"region": region, "beside": entries_digest(pins)})),
         sealed(pins.model_copy(update={"region": region, "beside": entries_digest(numbers)})),
@@ -70,7 +71,7 @@ def paired(region: str, numbers: AllocationsLock, pins: ImagesLock) -> tuple[All
 
 
 def entry_text(entry: Any) -> str:
-    """Return an entry of a lock file, or a value in it, as it is written, such as ``{nodes: 4}``."""
+    """Return an entry or value in the form of lock files, such as ``{nodes: 4}``."""
     return _entry(entry.model_dump(mode="json", exclude_defaults=True) if isinstance(entry, Spec) else entry)
 
 
@@ -88,7 +89,7 @@ def _sections(lock: LockFile) -> Iterator[str]:
     yield f"schema_version: {lock.schema_version}\n"
     for section in type(lock).model_fields:
         if section == "schema_version" or section not in data:
-            continue  # what is empty is not written, so that a section a later release adds makes no old file stale
+            continue  # Empty sections are omitted: a section of a later release leaves files unchanged.
         entries = data[section]
         yield f"{section}:\n"
         for name in _names(section, getattr(lock, section)):
@@ -130,4 +131,4 @@ def _entry(value: Any, key: str = "") -> str:
 def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) or (_UNQUOTED.fullmatch(text) and is_plain(text)):
         return text
-    return json.dumps(text, ensure_ascii=False)  # which YAML reads alike
+    return json.dumps(text, ensure_ascii=False)  # YAML reads JSON strings as the same text.

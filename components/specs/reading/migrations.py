@@ -1,8 +1,8 @@
-"""Moves data files of an older ``schema_version`` on, keeping what people wrote around the data: comments, order, form.
+"""Upgrades data files of an older ``schema_version`` and keeps comments, order and formatting.
 
-A migration is registered by the kind of file and the version it starts from. It gets the document as ruamel.yaml's
-round-trip reader has it and returns it moved on by one version; a lock file may ask for the environment around it,
-whose own files are moved first. Inventory files have no version: their header is one.
+A migration is registered by kind of file and the version from which it starts. It takes the document of ruamel.yaml's
+round-trip reader and returns the document of the next version. The migration of a lock file can request the surrounding
+environment, whose other files are upgraded first. Inventory files have no version; their header serves as one.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.reading.translate import mistakes
 
 Around = Callable[[], Environment]
-"""Returns the environment that a file belongs to, all other files moved on, as if that file were not there, and no lock
-file whose turn comes later."""
+"""Returns the environment of a file, with all other files upgraded. It contains neither this file nor lock files that
+are upgraded later."""
 Migration = Callable[[Any, Around], Any]
 Migrations = Mapping[str, Mapping[int, Migration]]
-"""Migrations by name of the kind and version that is left. A kind without one only gets the new number."""
+"""Migrations by name of the kind and version from which they start. Without a migration, only the version number
+changes."""
 
 _KEY = "schema_version"
 _Lock = TypeVar("_Lock", bound=LockFile)
@@ -43,39 +44,39 @@ _Lock = TypeVar("_Lock", bound=LockFile)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """What becomes of one file."""
+    """Upgrade of one file."""
 
     path: Path
-    """File that is moved on."""
+    """File to upgrade."""
     file: str
     """Path of the file relative to the environment's folder."""
     before: int
-    """Version that the file has."""
+    """Current version of the file."""
     after: int
-    """Version that the file gets."""
+    """Version after the upgrade."""
     text: str
-    """The whole file at version ``after``."""
+    """Text of the whole file at version ``after``."""
 
 
 def newest(kind: FileKind) -> int:
-    """Return the version that files of ``kind`` have now."""
+    """Return the current format version of files of ``kind``."""
     return kind.model.FORMAT
 
 
 def moves(
     folder: Path, environment: str, migrations: Migrations, formats: Callable[[FileKind], int] = newest
 ) -> tuple[list[Move], list[Problem]]:
-    """Return what becomes of each YAML file that ``environment`` in ``folder`` reads, and which files stay out of it.
+    """Return the upgrade of each YAML file that ``environment`` in ``folder`` reads, and the problems of other files.
 
-    Nothing is written. A file that is current already is told with its own text.
+    Nothing is written. Files that are already current are returned with their own text.
 
     Args:
-        folder: of all environments.
-        environment: whose files, the catalogue's too, are moved.
-        migrations: what is done to files.
-        formats: the version that files of a kind come to.
+        folder: Folder of all environments.
+        environment: Name of the environment to upgrade, including the catalogue.
+        migrations: Migrations by kind and version.
+        formats: Function that returns the target version of a kind.
     """
-    found: list[Move] = []
+    upgrades: list[Move] = []
     problems: list[Problem] = []
     for kind in KINDS:
         for path in kind.files(folder, environment):
@@ -86,24 +87,24 @@ def moves(
                 continue
             mover = _Mover(kind, file, migrations, formats(kind))
             try:
-                found += mover.move(path, text, partial(_around, folder, environment, tuple(found), path))
+                upgrades += mover.move(path, text, partial(_around, folder, environment, tuple(upgrades), path))
             except SpecError as error:
                 problems += error.problems
             problems += mover.problems
-    return [*_paired(environment, found)], problems
+    return [*_paired(environment, upgrades)], problems
 
 
-def _paired(environment: str, found: Iterable[Move]) -> Iterator[Move]:
-    """Yield ``found`` with lock files that name each other as they were moved."""
-    moved = {move.file: move.text for move in found if move.before != move.after}
+def _paired(environment: str, upgrades: Iterable[Move]) -> Iterator[Move]:
+    """Yield ``upgrades`` with new digests in upgraded lock files."""
+    moved = {move.file: move.text for move in upgrades if move.before != move.after}
     locks = paired(environment, _lock(ALLOCATIONS, AllocationsLock, moved), _lock(IMAGE_PINS, ImagesLock, moved))
     texts = dict(zip((ALLOCATIONS, IMAGE_PINS), map(lock_text, locks), strict=True))
-    for move in found:
+    for move in upgrades:
         yield replace(move, text=texts[move.file]) if move.file in texts and move.file in moved else move
 
 
 def _lock(file: str, model: type[_Lock], moved: Mapping[str, str]) -> _Lock:
-    """Return a lock file that was moved; an empty one where there is none."""
+    """Return an upgraded lock file; an empty lock file if it was not upgraded."""
     spec = parsed(file, moved[file], model)[0] if file in moved else None
     return spec if isinstance(spec, model) else model(schema_version=model.FORMAT)
 
@@ -122,7 +123,7 @@ def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path
 
 
 class _Mover:
-    """Moves one file. Afterwards ``problems`` says why not."""
+    """Upgrades one file. ``problems`` has the reasons if that is not possible."""
 
     def __init__(self, kind: FileKind, file: str, migrations: Migrations, current: int) -> None:
         self._kind = kind
@@ -148,34 +149,34 @@ class _Mover:
         return document
 
     def _version(self, text: str) -> int | None:
-        """Return the version of a file that can be moved."""
+        """Return the version of a file if it can be upgraded."""
         reader = StrictYamlReader(self._file, most_values(self._kind.model))
         data, place = reader.read(text)
         self.problems += reader.problems.values()
         if self.problems:
             return None
         if not isinstance(data, dict) or _KEY not in data:
-            remedy = f"is required; add {_KEY}: and the version the file was written for, {self._current} if it is new"
+            remedy = f"is required; add {_KEY}: <version of the file>, {self._current} for a new file"
             self.problems.append(Problem(self._file, place.line, _KEY, remedy))
             return None
         version, line = data[_KEY], place.inner[_KEY].line
         if type(version) is not int or version < 1:
-            text = f"must be a version, 1 to {self._current} (got {shown(version)})"
+            text = f"must be a version from 1 to {self._current} (got {shown(version)})"
         elif version > self._current:
-            text = f"is {version}, and this jacquard knows {self._current} at most; update jacquard"
+            text = f"is {version}, but this jacquard supports at most {self._current}; update jacquard"
         else:
             return version
         self.problems.append(Problem(self._file, line, _KEY, text))
         return None
 
     def _sealed(self, text: str, model: type[LockFile]) -> str:
-        """Return a lock file in its own form, with the digest that fits."""
+        """Return a lock file in its canonical form, with its digest."""
         data, _ = StrictYamlReader(self._file, most_values(self._kind.model)).read(text)
         try:
             return lock_text(model.model_validate_json(json.dumps(data), strict=True))
         except ValidationError as error:
             for mistake in mistakes(error, model, data):
-                text = f"{mistake.text}; the migration left this, correct it in components/allocate/migrations.py"
+                text = f"{mistake.text}; caused by a migration, fix it in components/allocate/migrations.py"
                 self.problems.append(Problem(self._file, 0, dotted(mistake.path), text))
             return ""
 

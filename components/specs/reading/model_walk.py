@@ -1,4 +1,4 @@
-"""Finds what a value in a document is by its model: its type, its fields, the models that it can be of."""
+"""Finds the type, fields and possible models of a value in a document by its path."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ def at(data: Any, path: Sequence[str | int]) -> Any:
 
 
 def keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
-    """Return the keys that a mapping at ``path`` may have."""
+    """Return the valid keys of the mapping at ``path``, sorted."""
     return sorted(wanted(model, path, data))
 
 
 def wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict[str, FieldInfo]:
-    """Return the fields of the mapping that ``path`` stands for; none when it is of no model."""
-    found = _member(annotation(model, path, data), at(data, path))
-    return fields(found) if _is_model(found) else {}
+    """Return the fields of the mapping at ``path``; empty if it has no model."""
+    member = _member(annotation(model, path, data), at(data, path))
+    return fields(member) if _is_model(member) else {}
 
 
 def advice(model: type[BaseModel], path: Sequence[str | int], data: Any) -> str:
-    """Return what a model says of the key at ``path`` that nobody may write, in whatever case; empty when nothing."""
-    found = _member(annotation(model, path[:-1], data), at(data, path[:-1]))
-    refused: Mapping[str, str] = found.REFUSED_KEYS if _is_model(found) and issubclass(found, Spec) else {}
+    """Return the advice of a model for the forbidden key at ``path``, ignoring case; empty if there is none."""
+    member = _member(annotation(model, path[:-1], data), at(data, path[:-1]))
+    refused: Mapping[str, str] = member.REFUSED_KEYS if _is_model(member) and issubclass(member, Spec) else {}
     key = str(path[-1])
     return refused.get(key) or refused.get(to_snake(key), "")
 
 
 def annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:
-    """Return the type of the value at ``path`` with its bounds, as its model declares it."""
-    found: Any = model
+    """Return the type of the value at ``path`` with its bounds, as declared in its model."""
+    declared: Any = model
     for step in path:
-        found = _member(found, data)
-        found = _bounded(fields(found)[str(step)]) if _is_model(found) else _entry_type(found)
+        declared = _member(declared, data)
+        declared = _bounded(fields(declared)[str(step)]) if _is_model(declared) else _entry_type(declared)
         data = data[step]
-    return found
+    return declared
 
 
 def _bounded(field: FieldInfo) -> Any:
@@ -57,37 +57,37 @@ def fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _is_model(found: Any) -> bool:
-    return isinstance(found, type) and issubclass(found, BaseModel)
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
-def _entry_type(found: Any) -> Any:
-    arguments = [argument for argument in get_args(found) if argument is not Ellipsis]
+def _entry_type(kind: Any) -> Any:
+    arguments = [argument for argument in get_args(kind) if argument is not Ellipsis]
     return arguments[-1] if arguments else None
 
 
-def _member(found: Any, data: Any) -> Any:
-    """Return the type behind annotations, and the model a union means by the discriminator in ``data``."""
-    if get_origin(found) is Annotated:
-        return _member(get_args(found)[0], data)
-    if _is_union(found):
-        members = models(found, data)
+def _member(kind: Any, data: Any) -> Any:
+    """Return the type without annotations; for a union, the model that the discriminator in ``data`` selects."""
+    if get_origin(kind) is Annotated:
+        return _member(get_args(kind)[0], data)
+    if _is_union(kind):
+        members = models(kind, data)
         return members[0] if len(members) == 1 else None
-    return found
+    return kind
 
 
-def models(found: Any, data: Any) -> list[type[BaseModel]]:
-    """Return the models that a value of the type ``found`` can be of: those that ``data`` names, or has the keys of."""
-    if get_origin(found) is Annotated:
-        return models(get_args(found)[0], data)
-    members = [member for member in (get_args(found) if _is_union(found) else [found]) if _is_model(member)]
+def models(kind: Any, data: Any) -> list[type[BaseModel]]:
+    """Return the possible models of a value of type ``kind``; a discriminator or keys in ``data`` narrow them."""
+    if get_origin(kind) is Annotated:
+        return models(get_args(kind)[0], data)
+    members = [member for member in (get_args(kind) if _is_union(kind) else [kind]) if _is_model(member)]
     named = [member for member in members if _says(member, data)]
     alike = [member for member in members if isinstance(data, dict) and data and data.keys() <= fields(member).keys()]
     return named or alike or members
 
 
-def _is_union(found: Any) -> bool:
-    return get_origin(found) is Union or type(found).__name__ == "UnionType"
+def _is_union(kind: Any) -> bool:
+    return get_origin(kind) is Union or type(kind).__name__ == "UnionType"
 
 
 def _says(model: type[BaseModel], data: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What stands beside an environment in the same folder: machines of other regions, read without loading these whole."""
+"""Machines of other environments in the same folder, read without loading these environments completely."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
 
 
 def marks(folder: Path, besides: str, columns: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return where machines of all environments of ``folder`` stand, but of ``besides`` and of rehearsals.
+    """Return the places of machines of all environments in ``folder``, except ``besides`` and rehearsals.
 
-    A machine is found by each of ``columns`` and each value there, in capital letters. Files that cannot be
-    read are left out: their own check tells what is wrong with them.
+    Keys are pairs of a column (one of ``columns``) and an upper-case value. Unreadable files are skipped; the check of
+    their own environment reports them.
     """
-    found: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, str], str] = {}
     for name in environments(folder):
         if name != besides and not _is_rehearsal(folder / name):
             for path in sorted((folder / name / "inventory").glob("hall-*.csv")):
                 place = f"{name} (../{name}/inventory/{path.name}"
                 for line, row in _rows(path):
                     for column in columns:
-                        for given in (row.get(column) or "").upper().split():
-                            found.setdefault((column, given), f"{place}:{line})")
-    return found
+                        for value in (row.get(column) or "").upper().split():
+                            places.setdefault((column, value), f"{place}:{line})")
+    return places
 
 
 def _is_rehearsal(folder: Path) -> bool:

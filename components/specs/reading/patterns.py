@@ -1,4 +1,4 @@
-"""What the patterns of the models ask for, in words with an example."""
+"""Error texts for the patterns of the models, each with an example."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.specs.vms import vm_sizes
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
-    add_on_values.VALUE_PATH: "must be keys of a chart's values with '.' between them, such as speaker.logLevel",
+    add_on_values.VALUE_PATH: "must be the path of a chart value with keys joined by '.', such as speaker.logLevel",
     base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
     base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
     base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",
@@ -33,17 +33,17 @@ PATTERN_RULES = {
     base.ABSOLUTE_PATH: "must be a path that starts with /",
     base.RELATIVE_PATH: "must be a path that does not start with /, without parts that start with '.'",
     base.LABEL_VALUE: "must be letters, digits, '-', '_' and '.', at most 63 characters",
-    base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that reaches nodes"
-    " (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
+    base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that"
+    " Cluster API copies to nodes (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
     base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
-    base.ENDPOINT: "must be host and port, at most 65535, without a scheme like etcd-0.etcd.svc:2379",
+    base.ENDPOINT: "must be a host and a port up to 65535, without a scheme, like etcd-0.etcd.svc:2379",
     base.DOMAIN: "must be a domain with a dot like cluster.local",
-    base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
-    base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
+    base.REGISTRY: "must be a host without a scheme, with a port up to 65535 if needed, like registry.cloud.example",
+    base.INTERFACE: "must be the name of a network interface, at most 15 characters without spaces, '/' and ':'",
     snapshots.PERIOD: "must be hours or days like 6h or 3d",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
-    region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
-    buckets.STORE_URL: "must be https:// and a host, and nothing but a port behind it, like https://objects.cloud.example",
+    region.STATE_BACKEND: "must be a URL that pulumi login accepts, like s3://bucket/region",
+    buckets.STORE_URL: "must be https:// and a host with an optional port, without a path, like https://objects.cloud.example",
     buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
     storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
     storage.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
@@ -51,18 +51,18 @@ PATTERN_RULES = {
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",
     cluster_api.RELEASE: "must be a release like v1.13.5",
-    flux.GIT_URL: "must be a URL of a host by its name, without a password, like"
+    flux.GIT_URL: "must be a URL with a host name and without a password, like"
     " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",
     gpu_sharing.MIG_PROFILE: "must be a MIG profile like 1g.10gb",
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
     vm_sizes.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",
-    nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
+    nodes.PINNED_IMAGE: "must be a container image with its digest, registry/name@sha256: and 64 hex digits",
     intents.INTENT_NAME: "must be the name of an intent like gpu-2026.11.1@8d2f0c6b1a4e9375",
     keys.GROUP_KEY: "must be a rollout group like acme-train/train/a01",
     keys.POOL_KEY: "must be a pool like acme-train/train",
     keys.PROMOTED_KEY: "must be a pool like acme-train/train, or dpus",
-    keys.WAVE_KEY: "must be a pool, or dpus, and the number of a wave like acme-train/train/1",
+    keys.WAVE_KEY: "must be a pool or dpus, and the number of a wave, like acme-train/train/1",
     keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
     root_device.HCTL: "must be a SCSI address of four numbers like 0:2:0:0",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
@@ -76,5 +76,5 @@ _EXAMPLES = {
 
 
 def example_of(pattern: str) -> str | None:
-    """Return text of the form ``pattern``; None where the form says nothing, as that of a name."""
+    """Return an example of text that matches ``pattern``; None if any name matches."""
     return _EXAMPLES.get(pattern)

@@ -1,4 +1,4 @@
-"""What is wrong with the data of an environment, said once and in one form everywhere."""
+"""Problems in the data of an environment, and their report in one form for all commands."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from typing import Any
 from components.specs.reading.remedy import Remedy
 
 MAX_SHOWN_CHARACTERS = 60
-"""A value is quoted up to this length, so that a wrong blob does not fill the screen."""
+"""Maximum length of a quoted value, so that a large wrong value does not fill the screen."""
 MAX_PROBLEMS = 10_000
-"""Problems of one file after which the rest of it is left for the next run."""
+"""Number of problems in one file after which the rest of the file is not read."""
 MAX_ALIKE = 5
-"""Problems of one file that differ in names and numbers only are spelt out up to this count."""
+"""Number of similar problems in one file (those that differ in names and numbers only) that are printed in full."""
 MAX_COUNTED = 5
-"""Files whose problems the first line of a report counts one by one."""
+"""Number of files whose problems are counted separately in the first line of a report."""
 FORM = "data.form"
-"""Stands for all that the model of a file asks for, among the names of rules."""
+"""Rule name of all constraints that the model of a single file defines."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
 _ALIKE = 0.8
-"""Likeness from which on a name is a slip of the pen, likelier than a longer name of which a part was written."""
+"""Similarity above which a name counts as a typing error, and not as a part of a longer name."""
 _PARTS = re.compile("[-_]")
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
@@ -33,24 +33,25 @@ _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 class Problem:
     """One mistake in one place.
 
-    ``text`` gives the rule, the value got and the remedy: lower case, no full stop. Whatever is invisible or steers a
-    terminal is escaped, also in a file's name.
+    ``text`` contains the rule, the value and the remedy: lower case, no full stop. Invisible and control characters are
+    escaped, also in file names.
     """
 
     file: str
     """Path of the file relative to the environment's folder, such as ``tenants/acme.yaml``."""
     line: int
-    """Line of the mistake, counted from 1; 0 when the problem is the file itself."""
+    """Line of the mistake, counted from 1; 0 for a problem of the file itself."""
     path: str
     """Path of the value within the file, such as ``clusters[0].pools[1].nodes``; empty for the file itself."""
     text: str
-    """Rule, value got and remedy, in lower case and without a full stop."""
+    """Rule, value and remedy, in lower case and without a full stop."""
     rule: str = field(default=FORM, compare=False)
-    """What was broken: ``data.form`` for what one file says of itself, else the name of a cross-check or a policy."""
+    """Name of the violated rule: ``data.form`` for constraints of a single file, otherwise a cross-check or a
+    policy."""
     subject: str = field(default="", compare=False)
-    """What a waiver of the rule names; empty where no waiver helps."""
+    """Subject to name in a waiver of the rule; empty where a waiver is not possible."""
     remedy: Remedy | None = field(default=None, compare=False)
-    """What ``jacquard check --fix`` writes, where that is certain."""
+    """Text that ``jacquard check --fix`` writes, if the remedy is unambiguous."""
 
     def __post_init__(self) -> None:
         for name in ("file", "path", "text"):
@@ -60,21 +61,21 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Return ``file:line``, as editors understand it."""
+        """Return ``file:line``, a form that editors can open."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as data, and whether ``jacquard check --fix`` mends it."""
+        """Return the problem as data, including whether ``jacquard check --fix`` can fix it."""
         return {key: value for key, value in asdict(self).items() if key != "remedy"} | {"fix": self.remedy is not None}
 
     @property
     def kind(self) -> tuple[str, str, str]:
-        """Return what problems of one file share that differ in names and numbers only."""
+        """Return a key that is equal for similar problems of one file, which differ in names and numbers only."""
         return self.file, _STEPS.sub("#", self.path), _NAMES.sub("#", self.text)
 
 
 class SpecError(Exception):
-    """The data of an environment is wrong. Its text is a report of all problems."""
+    """The data of an environment is invalid. The text of the error is a report of all problems."""
 
     def __init__(self, environment: str, problems: Iterable[Problem]) -> None:
         self.environment = environment
@@ -102,22 +103,22 @@ class SpecError(Exception):
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
-    """Yield place and text of each line of a report: of many alike the first few, and how many more there are."""
+    """Yield place and text of each line of a report. Of many similar problems, only the first few are listed."""
     kinds = [problem.kind for problem in problems]
-    total, last, told = Counter(kinds), dict(zip(kinds, problems, strict=True)), Counter[tuple[str, str, str]]()
+    total, last, reported = Counter(kinds), dict(zip(kinds, problems, strict=True)), Counter[tuple[str, str, str]]()
     for kind, problem in zip(kinds, problems, strict=True):
-        told[kind] += 1
+        reported[kind] += 1
         rest = total[kind] - MAX_ALIKE
         where = f"{problem.path}: " if problem.path else ""
-        if told[kind] <= MAX_ALIKE or rest == 1:
+        if reported[kind] <= MAX_ALIKE or rest == 1:
             yield problem.place, f"{where}{problem.text}"
-        elif told[kind] == MAX_ALIKE + 1:
+        elif reported[kind] == MAX_ALIKE + 1:
             lines = f" (lines {problem.line}-{last[kind].line})" if problem.line < last[kind].line else ""
             yield problem.place, f"{where}and {rest} more like it{lines}"
 
 
 def dotted(path: Sequence[str | int]) -> str:
-    """Return ``path`` as people write it, ``clusters[0].name``."""
+    """Return ``path`` in the usual notation, such as ``clusters[0].name``."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -129,7 +130,7 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return ``value`` for an error text: short, in the words of a data file, look-alikes of letters escaped."""
+    """Return ``value`` for an error text: shortened, in the notation of data files, non-ASCII characters escaped."""
     match value:
         case None:
             return "nothing"
@@ -146,41 +147,41 @@ def shown(value: object) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return ``text`` as it stands, or its beginning when it is long."""
+    """Return ``text``, truncated if it is long."""
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with what is invisible or steers a terminal written as an escape."""
+    """Return ``text`` with invisible and control characters escaped."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode() for letter in text
     )
 
 
 def listed(names: Iterable[str], most: int | None = None) -> str:
-    """Return ``names`` as a list for an error text, or ``none``; beyond the first ``most`` only how many more."""
+    """Return ``names`` as a list for an error text, or ``none``. Names after the first ``most`` are only counted."""
     every = list(names)
     rest = len(every) - len(every[:most])
     return (", ".join(every[:most]) or "none") + (f" and {rest} more" if rest else "")
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return ``names``, at least one of them, as a choice for an error text: the name itself where it is the only one.
+    """Return ``names``, at least one, as a choice for an error text; a single name is returned as it is.
 
-    Names stand bare behind a verb: ``write a`` or ``write one of a, b``.
+    The names follow a verb directly: ``write a`` or ``write one of a, b``.
     """
     every = list(names)
     return f"{'one of ' * (len(every) > 1)}{listed(every)}"
 
 
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
-    """Return the name that ``wrong`` was probably meant to be."""
+    """Return the name that is most similar to ``wrong``; None if none is similar."""
     return _nearest(wrong, tuple(names))
 
 
 @lru_cache(maxsize=2 * MAX_PROBLEMS)
 def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
-    """Remembered, since a wrong key is looked at more than once and each look costs more than reading it."""
+    """Return the most similar name. The result is cached: the comparison is slow, and wrong keys repeat."""
     near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
     longer = [name for name in names if wrong in _PARTS.split(name)]
     if len(longer) == 1 and not difflib.get_close_matches(wrong, near, cutoff=_ALIKE):
@@ -189,6 +190,6 @@ def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
 
 
 def suggestion(wrong: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean '...'?`` for the name nearest to ``wrong``, or an empty text."""
+    """Return ``; did you mean '...'?`` for the name that is most similar to ``wrong``, or an empty text."""
     near = nearest(wrong, names)
     return f"; did you mean '{near}'?" if near else ""

@@ -1,4 +1,4 @@
-"""The field reference: one page a kind of data file, made from the docstrings and bounds of its model."""
+"""Field reference: one page for each kind of data file, generated from docstrings and bounds of its model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.reading.patterns import PATTERN_RULES
 from components.specs.reading.schema import model_schema
 
 FOLDER = "docs/reference"
-"""Folder beside that of all environments."""
+"""Folder of the pages, relative to the parent of ``environments/``."""
 MARK = "<!-- written by jacquard schema --write from the docstrings in components/specs; do not edit -->\n"
 INDEX = "README.md"
 INVENTORY = "inventory"
@@ -33,7 +33,7 @@ _WORDS = {
 }
 _LOCKED = "Written by `jacquard allocate` and `jacquard promote`; reviewed, never edited by hand.\n\n"
 _CONCEPTS = (
-    "What comes of them: [regions](../region/region.md), [control planes](../control-planes/hosted-control-plane.md),\n"
+    "Related pages: [regions](../region/region.md), [control planes](../control-planes/hosted-control-plane.md),\n"
     "[node pools](../pools/node-pool.md), [inventory](../hosts/inventory.md), "
     "[tenant networks](../network/tenant-network.md),\n"
     "[storage](../storage/storage.md), [virtual machines](../vms/virtual-machines.md), "
@@ -54,7 +54,7 @@ def pages() -> dict[str, str]:
 
 def _index() -> str:
     rows = [_index_row(kind) for kind in KINDS]
-    rows.insert(2, f"| `inventory/hall-<hall>.csv` | [{INVENTORY}]({INVENTORY}.md) | environment | people |")
+    rows.insert(2, f"| `inventory/hall-<hall>.csv` | [{INVENTORY}]({INVENTORY}.md) | environment | users |")
     return (
         f"{MARK}# Data files\n\nFields, types, defaults and bounds of every file below `environments/`.\n\n"
         f"{_CONCEPTS}| file | page | belongs to | written by |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
@@ -63,7 +63,7 @@ def _index() -> str:
 
 def _index_row(kind: FileKind) -> str:
     owner = "all environments" if kind.shared else "environment"
-    return f"| `{kind.path}` | [{kind.name}]({kind.name}.md) | {owner} | {'jacquard' if kind.locked else 'people'} |"
+    return f"| `{kind.path}` | [{kind.name}]({kind.name}.md) | {owner} | {'jacquard' if kind.locked else 'users'} |"
 
 
 def _page(title: str, schema: dict[str, Any], *, locked: bool) -> str:
@@ -73,7 +73,7 @@ def _page(title: str, schema: dict[str, Any], *, locked: bool) -> str:
 
 
 class _Page:
-    """Writes one page: the root first, then each mapping below it, once."""
+    """Writer of one page: a section for the root, then one section for each mapping below it."""
 
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions
@@ -81,7 +81,7 @@ class _Page:
         self.sections: list[str] = []
 
     def section(self, path: str, schema: dict[str, Any]) -> None:
-        """Add the section of the mapping at ``path``, and those of the mappings in it."""
+        """Add the section of the mapping at ``path``, and the sections of its inner mappings."""
         below: list[tuple[str, str]] = []
         rows = "".join(self._row(path, name, schema, below) for name in schema["properties"])
         heading = f"\n## {path}\n\n" if path else ""
@@ -138,7 +138,7 @@ class _Page:
                 yield f"names: {_pattern_rule(member['propertyNames'])}"
 
     def _members(self, field: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the schemas that a scalar, a list or its entries must fit, those of mappings left out."""
+        """Yield the schemas that a scalar, a list or its entries must match, without those of mappings."""
         yield field
         for inner in (*field.get("anyOf", ()), *field.get("allOf", ())):
             yield from self._members(inner)
@@ -147,7 +147,7 @@ class _Page:
                 yield from self._members(field[keyword])
 
     def _meanings(self, field: dict[str, Any]) -> Iterator[str]:
-        """Yield what the words mean that the field, or an entry of it, may be."""
+        """Yield the meanings of the enum values of the field or of its entries."""
         for member in self._members(field):
             definition = self._definitions.get(member.get("$ref", "").removeprefix(_REF), {})
             if "properties" not in definition:

@@ -1,4 +1,4 @@
-"""Remedies that are certain: what to write in place of a value, so that a program may do it."""
+"""Unambiguous remedies: replacement texts that a program can write without confirmation."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One value to write in place of another."""
+    """Replacement of one value."""
 
     path: tuple[str | int, ...]
-    """Keys down to the value; of an inventory file, the line and the column."""
+    """Keys to the value; for an inventory file, the line and the column."""
     text: str | None
-    """What to write, as it stands in the file; the line goes when it is None."""
+    """Text to write, in the notation of the file; None to delete the line."""
     is_key: bool = False
-    """Whether the last key of ``path`` is to be written otherwise, not its value."""
+    """Whether to replace the last key of ``path`` instead of its value."""
     instead_of: str | None = None
-    """What must stand there for the remedy to be certain; None when it is certain whatever the form."""
+    """Original text for which the remedy is valid; None if it is valid for any text."""
 
 
 class FormError(ValueError):
-    """A value that says what it should, in a form that is not taken."""
+    """Value with a correct meaning in a form that is not accepted."""
 
     def __init__(self, rule: str, write: str) -> None:
         super().__init__(f"{rule}; write {write}")
         self.write = write
-        """The same in the form that is taken, as it stands in a file."""
+        """Value in the accepted form, in the notation of the file."""

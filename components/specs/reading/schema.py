@@ -1,6 +1,6 @@
-"""JSON Schemas of the data files, for editors: made from the models, as strict as one file alone can be judged.
+"""JSON Schemas of data files for editors, generated from the models. They validate one file on its own.
 
-Draft 7, which is what yaml-language-server understands.
+They use draft 7, which yaml-language-server supports.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from components.specs.base import Spec
 from components.specs.reading.kinds import FileKind
 
 FOLDER = "schemas"
-"""Folder beside that of all environments."""
+"""Folder of the schemas, relative to the parent of ``environments/``."""
 HEADER = "# yaml-language-server: $schema="
 MARK = "written by jacquard schema --write"
-"""Says in a file what wrote it."""
+"""Text that marks a generated file."""
 _WRITTEN = f"{MARK} from the models in components/specs; do not edit"
 _WRITTEN_OF_OUTPUT = f"{MARK} from the model of the answer; do not edit"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -34,23 +34,23 @@ _NETWORKS = {
     "ipv4network": {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]},
     "ipv6network": {"pattern": r"^[0-9a-f:]{2,39}/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$", "examples": ["fd42::/40"]},
 }
-"""What JSON Schema has no format for, by pydantic's name of it."""
+"""Patterns of network types, for which JSON Schema has no format, by pydantic's format name."""
 _ENTRIES = {"properties", "definitions", "patternProperties"}
 """Keywords whose keys are names of the data."""
 
 
 def file_name(kind: FileKind) -> str:
-    """Return what the schema of ``kind`` is called."""
+    """Return the file name of the schema of ``kind``."""
     return f"{kind.name}.schema.json"
 
 
 def header(kind: FileKind, path: Path, folder: Path) -> str:
-    """Return the line that tells an editor the schema of the file ``path`` in ``folder`` (of all environments)."""
+    """Return the line in the file ``path`` of ``folder`` (all environments) that refers editors to the schema."""
     return f"{HEADER}{'../' * len(path.relative_to(folder).parts)}{FOLDER}/{file_name(kind)}\n"
 
 
 def with_header(text: str, line: str) -> str:
-    """Return the text of a file with ``line`` as its only header."""
+    """Return the text of a file with ``line`` as its only schema header."""
     rest = text.partition("\n")[2] if text.startswith(HEADER) else text
     return line + rest
 
@@ -61,12 +61,12 @@ def schema_text(kind: FileKind) -> str:
 
 
 def output_text(title: str, model: type[Spec]) -> str:
-    """Return the schema of what a command answers with, as the text of its file."""
+    """Return the schema of a command's output as the text of its file."""
     return text_of(title, model_schema(model))
 
 
 def text_of(title: str, found: dict[str, Any]) -> str:
-    """Return a schema of what no data file has, as the text of its file."""
+    """Return a schema as the text of its file, for schemas that do not describe data files."""
     whole = {"$schema": _DRAFT, "$comment": _WRITTEN_OF_OUTPUT, "title": title, **found}
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
@@ -77,15 +77,15 @@ def schema(kind: FileKind) -> dict[str, Any]:
 
 
 def model_schema(model: type[Spec]) -> dict[str, Any]:
-    """Return the schema of ``model`` with the models it is made of under ``definitions``."""
+    """Return the schema of ``model``, with its inner models under ``definitions``."""
     raw = model.model_json_schema(ref_template="#/definitions/{model}", schema_generator=_Generator)
     definitions = raw.pop("$defs", {})
-    named = {name: {"title": _words(name), **_clean(found)} for name, found in sorted(definitions.items())}
+    named = {name: {"title": _words(name), **_clean(definition)} for name, definition in sorted(definitions.items())}
     return {**_clean(raw), "definitions": named}
 
 
 class _Generator(GenerateJsonSchema):
-    """Adds what each field of a model and each word of an enum means."""
+    """Schema generator that adds the descriptions of fields and enum values."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         found = super().model_schema(schema)
@@ -102,7 +102,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def _clean(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema of pydantic's in the words of draft 7, without what only repeats a key."""
+    """Return a pydantic schema converted to draft 7, without titles that repeat a key."""
     found = {key: _cleaned(key, value) for key, value in raw.items() if key not in {"title", "discriminator"}}
     if found.get("format") in _NETWORKS:
         found |= _NETWORKS[found.pop("format")]
@@ -110,7 +110,7 @@ def _clean(raw: dict[str, Any]) -> dict[str, Any]:
         [(pattern, found["additionalProperties"])] = found.pop("patternProperties").items()
         found["propertyNames"] = {"pattern": pattern}
     if isinstance(found.get("default", {}), dict | None):
-        found.pop("default", None)  # absent, or told by the mapping itself
+        found.pop("default", None)  # The definition already has a description, or there is none.
     if "description" in found:
         found["description"] = _prose(found["description"])
     if "$ref" in found and len(found) > 1:
@@ -129,27 +129,27 @@ def _cleaned(key: str, value: Any) -> Any:
 
 
 def _prose(docstring: str) -> str:
-    """Return a docstring as Markdown, one line a paragraph."""
+    """Return a docstring as Markdown with one line per paragraph."""
     paragraphs = inspect.cleandoc(docstring).replace("``", "`").split("\n\n")
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
 def _words(name: str) -> str:
-    """Return the name of a model as words, ``NodePoolSpec`` as ``node pool``."""
+    """Return the name of a model in words; ``NodePoolSpec`` becomes ``node pool``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("Spec")).lower()
 
 
 @cache
 def meanings(enum: type[Enum]) -> dict[str, str]:
-    """Return what the docstrings below the members of ``enum`` say, by value; an empty text where there is none."""
+    """Return the docstrings below the members of ``enum``, by value; an empty text for members without one."""
     texts = _attribute_texts(enum)
     return {member.value: texts.get(member.name, "") for member in enum}
 
 
 def _field_texts(model: type[BaseModel]) -> dict[str, str]:
-    """Return what the docstrings below the fields of ``model`` say, those that it inherits too.
+    """Return the docstrings below the fields of ``model``, including inherited fields.
 
-    Pydantic would read them whenever a module is loaded, which takes a tenth of a second; they are needed here only.
+    Pydantic would read them when a module is loaded, which takes a tenth of a second; they are needed here only.
     """
     bases = [base for base in reversed(model.__mro__) if issubclass(base, BaseModel) and base is not BaseModel]
     return {name: text for base in bases for name, text in _attribute_texts(base).items()}
@@ -157,7 +157,7 @@ def _field_texts(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _attribute_texts(definition: type) -> dict[str, str]:
-    """Return what the docstrings below the attributes of a class say, by name."""
+    """Return the docstrings below the attributes of a class, by name."""
     [parsed] = ast.parse(textwrap.dedent(inspect.getsource(definition))).body
     texts, last = dict[str, str](), ""
     for statement in getattr(parsed, "body", []):

@@ -1,4 +1,4 @@
-"""What a key that is missing looks like: YAML on one line, made from its model."""
+"""Examples for missing keys: YAML on one line, generated from a model."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from components.specs.reading.lock_text import entry_text
 from components.specs.reading.patterns import example_of
 
 UNKNOWN = "..."
-"""Stands for what only a person knows, such as a name."""
+"""Placeholder for values that only the user knows, such as names."""
 _MAX_OPTIONAL = 3
-"""Keys that show what a mapping is like that must have none."""
+"""Number of optional keys in the example of a mapping without required keys."""
 FORMATS = {
     "ipv4": "10.0.0.20",
     "ipv4network": "10.64.0.0/16",
@@ -22,26 +22,26 @@ FORMATS = {
     "date": "2026-11-03",
     "date-time": "2026-12-20T00:00:00Z",
 }
-"""An example of each form that JSON Schema has a name for."""
+"""Example of each JSON Schema format."""
 
 
 @cache
 def shapes(model: type[BaseModel]) -> dict[str, str]:
-    """Return by key what its value looks like in YAML: all that is required in it, ``a|b`` for a choice of words."""
+    """Return a YAML example of the value of each key: all its required keys, ``a|b`` for enum values."""
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
-    return {key: _shape(found, definitions) for key, found in schema["properties"].items()}
+    return {key: _shape(schema_of_key, definitions) for key, schema_of_key in schema["properties"].items()}
 
 
 def whole(model: type[BaseModel]) -> str:
-    """Return what a mapping of ``model`` looks like, with the keys that it must have; when it must have none, a few."""
-    found = shapes(model)
+    """Return an example of a mapping of ``model`` with its required keys, or else a few optional ones."""
+    examples = shapes(model)
     required = _required(model.model_json_schema())
-    return _mapping({key: found[key] for key in required or list(found)[:_MAX_OPTIONAL]})
+    return _mapping({key: examples[key] for key in required or list(examples)[:_MAX_OPTIONAL]})
 
 
 def _required(schema: Mapping[str, Any]) -> list[str]:
-    """Return the keys that a mapping must have: of a choice, the first."""
+    """Return the required keys of a mapping; for alternatives, those of the first one."""
     choice = schema.get("anyOf", [{}])[0]
     return [*schema.get("required", ()), *choice.get("required", ())]
 

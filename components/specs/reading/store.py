@@ -1,4 +1,4 @@
-"""The only writer of lock files: both at once, since they name each other, each atomically, and only what changed."""
+"""The only writer of lock files. It writes both files together, each atomically, and only if they changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jacquard.machine.files import replace_text
 
 
 def write_locks(environment: Environment, folder: Path, numbers: AllocationsLock, pins: ImagesLock) -> list[Path]:
-    """Write both lock files of ``environment`` in ``folder`` (of all environments) and return those that changed."""
+    """Write both lock files of ``environment`` in ``folder`` (all environments) and return the files that changed."""
     home = folder / environment.name
     numbers, pins = paired(environment.name, numbers, pins)
     texts = {home / ALLOCATIONS: lock_text(numbers), home / IMAGE_PINS: lock_text(pins)}

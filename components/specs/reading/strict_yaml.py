@@ -1,7 +1,7 @@
-"""Strict YAML 1.2: values with their lines, and every trap of the format refused with the form to write.
+"""Strict YAML 1.2 reader: returns values with their lines, and rejects ambiguous notations with the form to write.
 
-Older readers (YAML 1.1) take ``no`` for false, ``0755`` for 493, ``52:54:00:12:34:56`` for a number; newer ones take
-``1.30`` for 1.3. A value that two readers read differently is refused, whoever would be right.
+Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12:34:56`` as a number; newer ones read
+``1.30`` as 1.3. A value that two readers interpret differently is rejected, whichever reader is right.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import Any, NoReturn
 
 from yaml import MarkedYAMLError, YAMLError
-from yaml._yaml import CParser  # libyaml's own, which PyYAML exports only as part of its loaders
+from yaml._yaml import CParser  # The parser of libyaml, which PyYAML exports only as part of its loaders.
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -26,9 +26,9 @@ from components.specs.reading.problems import MAX_PROBLEMS, Problem, dotted, sho
 from components.specs.reading.remedy import Remedy
 
 MAX_DEPTH = 50
-"""Levels of nesting; the data needs ten."""
+"""Maximum depth of nesting; the data needs ten levels."""
 MAX_VALUES = 20_000
-"""Values in a file that people write; a list of a thousand hosts out of service has 6,000."""
+"""Maximum number of values in a hand-written file; a list of a thousand hosts out of service has 6,000."""
 
 _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -41,72 +41,72 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 
 _ORDINARY = re.compile(r"[a-zA-Z][^:]{5,}")
-"""Text that no pattern above means, told at a glance: their words are shorter, their numbers begin otherwise."""
+"""Text that cannot match any pattern above: keywords are shorter, and numbers start with other characters."""
 
 _TRAPS = (
-    (_MAC, 'a MAC address stands in quotes; write "{1}"'),
+    (_MAC, 'a MAC address must be in quotes; write "{1}"'),
     (_OLD_BOOLEAN, '{0} is a boolean for older YAML readers; write "{0}" in quotes'),
     (_OTHER_INTEGER, '{0} is a different number for different YAML readers; write "{0}" in quotes'),
-    (_FLOAT, '{0} is read as a number, which loses digits; write "{0}" in quotes'),
+    (_FLOAT, '{0} is read as a number and loses digits; write "{0}" in quotes'),
     (_BASE_60, '{0} is a number of base 60 for older YAML readers; write "{0}" in quotes'),
-    (re.compile("<<|="), '{0} has a meaning of its own for older YAML readers; write "{0}" in quotes'),
+    (re.compile("<<|="), '{0} has a special meaning for older YAML readers; write "{0}" in quotes'),
 )
 _KEY_TRAPS = (
-    (re.compile("<<"), "merge keys (<<) are not used here; write the keys out"),
-    (_INTEGER, 'a key is text and {0} is a number; write "{0}" in quotes'),
-    (_BOOLEAN, 'a key is text and {0} is a boolean; write "{0}" in quotes'),
-    (_DATE, 'a key is text and {0} is a date; write "{0}" in quotes'),
-    (_NULL, "a key is text and this one is nothing; write its name"),
+    (re.compile("<<"), "merge keys (<<) are not supported; write the keys out"),
+    (_INTEGER, 'a key must be text but {0} is a number; write "{0}" in quotes'),
+    (_BOOLEAN, 'a key must be text but {0} is a boolean; write "{0}" in quotes'),
+    (_DATE, 'a key must be text but {0} is a date; write "{0}" in quotes'),
+    (_NULL, "a key must be text but this one is empty; write a name"),
     *_TRAPS,
 )
 
-_ONE_DOCUMENT = "has a second document or a % directive; keep one plain document a file"
-_NO_TAGS = "tags (!) are not used here; remove the tag, or put the text in quotes"
-_NO_ANCHORS = "anchors (&) and aliases (*) are not used here; write the value out"
+_ONE_DOCUMENT = "has a second document or a % directive; write one plain document per file"
+_NO_TAGS = "tags (!) are not supported; remove the tag, or put the text in quotes"
+_NO_ANCHORS = "anchors (&) and aliases (*) are not supported; write the value out"
 _CLOSE_DASH = re.compile(r"\s*-[^\s-].*: ")
-"""An entry of a list that lacks the blank after its dash, so that it is a key."""
+"""List entry without a space after its dash, which YAML reads as a key."""
 _SYNTAX = (
     (
         "mapping values are not allowed",
-        "a ':' stands where no key can be; align the key with its neighbours, or put the text in quotes",
+        "a ':' is in a place where no key is allowed; align the key with its neighbours, or put the text in quotes",
     ),
-    ("could not find expected ':'", "a key needs ': ' and a value after it"),
+    ("could not find expected ':'", "a key must be followed by ': ' and a value"),
     ("found unexpected end of stream", "a quote is not closed; close it"),
-    ("cannot start any token", "this character cannot begin a value; put the text in quotes"),
+    ("cannot start any token", "this character cannot start a value; put the text in quotes"),
     ("while scanning an a", _NO_ANCHORS),
     ("tag", _NO_TAGS),
     ("<document start>", _ONE_DOCUMENT),
     ("directive", _ONE_DOCUMENT),
-    ("a block scalar", "| and > stand at the end of a line; put the text below them, indented, or in quotes"),
-    ("a quoted scalar", "\\ begins an escape that YAML does not know; put the text in single quotes"),
+    ("a block scalar", "| and > must be at the end of a line; indent the text on the lines below, or put it in quotes"),
+    ("a quoted scalar", "\\ starts an escape sequence that is not valid in YAML; put the text in single quotes"),
     ("while parsing a flow", "a bracket or brace is not closed, or a comma is missing; close it, or add the comma"),
-    ("while parsing a block", "the indentation fits no line above; align the key with its neighbours"),
+    ("while parsing a block", "the indentation matches no line above; align the key with its neighbours"),
 )
-"""Parts of what the parser says; the first that fits counts."""
+"""Problem texts by fragment of the parser's message; the first match applies."""
 _IN_FLOW = {
-    ":": "a ':' stands inside text; put the text in quotes, or add the comma before a key",
-    ",": "a comma stands where a value belongs; remove it, or write the value",
+    ":": "a ':' is inside text; put the text in quotes, or add the comma before a key",
+    ",": "a comma is in the place of a value; remove it, or write the value",
 }
-"""What stands where a bracket or brace should go on, if on the line where it begins; it says more than that."""
+"""More precise problem texts for a character within brackets or braces, if it is on the line of the opening bracket."""
 _BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")
-"""What was begun on a line to correct, and is noticed further down."""
+"""Fragments of parser messages for errors that start on an earlier line than the one where the parser notices them."""
 
 
 class StrictYamlReader:
-    """Reads one file. Afterwards ``problems`` holds what was refused; values go on as text so that reading does too."""
+    """Reader of one file. ``problems`` has the rejected values; their text is returned so that reading can continue."""
 
     def __init__(self, file: str, max_values: int = MAX_VALUES) -> None:
         self.file = file
         self.max_values = max_values
         self.problems: dict[tuple[str | int, ...], Problem] = {}
-        """By path."""
+        """Problems by path."""
         self._twins: dict[tuple[str | int, ...], int] = {}
-        """How often a key stands beyond twice, by path."""
+        """Number of further duplicates of a key beyond the second, by path."""
         self._path: list[str | int] = []
         self._values = 0
 
     def read(self, text: str) -> tuple[Any, Place]:
-        """Return the value of the only document in ``text`` and the places of all values in it."""
+        """Return the value of the only document in ``text``, and the places of all its values."""
         self._next: Any = CParser(text).get_event
         place = Place(1)
         try:
@@ -163,8 +163,8 @@ class StrictYamlReader:
         often, them = (f"{more + 2} times", "them") if more else ("twice", "the two")
         remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else f"keep one of {them}"
         if more:
-            self.problems.pop(path, None)  # told already, with fewer
-        self._problem(event, f"stands {often}, first on line {first}; {remedy}")
+            self.problems.pop(path, None)  # The problem with the lower count is replaced.
+        self._problem(event, f"is defined {often}, first on line {first}; {remedy}")
 
     def _sequence(self, places: dict[str | int, Place]) -> list[Any]:
         result: list[Any] = []
@@ -209,11 +209,11 @@ class StrictYamlReader:
             self._give_up(event, _NO_ANCHORS)
         if event.tag is not None:
             tag = shortened(event.tag.replace("tag:yaml.org,2002:", "!!"))
-            self._problem(event, f"tags are not used here; remove {tag}")
+            self._problem(event, f"tags are not supported; remove {tag}")
 
     def _refuse_escapes(self, event: Any) -> None:
         if not event.value.isprintable():
-            self._problem(event, f"holds an invisible character (got {shown(event.value)}); remove it")
+            self._problem(event, f"contains an invisible character (got {shown(event.value)}); remove it")
 
     def _refuse_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
         if trap:
@@ -244,16 +244,16 @@ class StrictYamlReader:
         mark = begun or error.problem_mark
         last = text.rstrip("\n").count("\n") + 1
         if mark and _CLOSE_DASH.match(text.split("\n")[min(mark.line, last - 1)]):
-            remedy = "a '-' begins an entry of a list only before a blank; write a plain space after it"
+            remedy = "a '-' starts a list entry only if a space follows; write a plain space after it"
         self.problems[()] = Problem(self.file, min(mark.line + 1, last) if mark else 0, "", remedy)
 
 
 class _GiveUpError(Exception):
-    """The rest of a file cannot be read sensibly; the problem is noted."""
+    """The rest of a file cannot be parsed; the problem has been recorded."""
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether every reader takes ``text`` for text when it stands without quotes (special characters aside)."""
+    """Return whether every reader reads ``text`` without quotes as text; special characters are not considered."""
     return _trap(text, _KEY_TRAPS) is None
 
 

@@ -1,4 +1,4 @@
-"""Turns pydantic's errors into the house's words: path, rule, value got, remedy."""
+"""Translates pydantic's errors into problem texts: path, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _RULES = {
 
 
 _MAX_DIGITS = 9
-"""Digits of a number that a text quotes; no count or port here has more."""
+"""Maximum number of digits of a number in an error text; no count or port has more."""
 _PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
-"""What other tools write for a key and its value."""
+"""Notation of other tools for a key and its value."""
 _BETWEEN = re.compile(r"[,;\s]+")
 _NAME = re.compile(r"[\w./-]+")
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
@@ -53,16 +53,16 @@ _MISSING: ErrorDetails = {"type": "missing", "loc": (), "msg": "", "input": None
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake a model found."""
+    """One mistake found by a model."""
 
     path: Path
-    """Keys from the model down to the value that breaks a rule."""
+    """Keys from the model to the invalid value."""
     text: str
-    """Rule, value got and remedy, in lower case and without a full stop."""
+    """Rule, value and remedy, in lower case and without a full stop."""
     wants_text: bool
-    """Whether text could be right here; false for a number, a mapping or one of a few words."""
+    """Whether text is valid here; false for a number, a mapping or an enum."""
     remedy: Remedy | None = None
-    """What to write in place of the value, where that is certain."""
+    """Replacement for the value, if it is unambiguous."""
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:
@@ -91,19 +91,19 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
 
 
 def _counts_wrong_entries(detail: ErrorDetails) -> bool:
-    """Tell whether a list is called too short only because its entries are wrong."""
+    """Return whether a list is reported as too short only because its entries are invalid."""
     got = detail.get("input")
     return detail["type"] == "too_short" and isinstance(got, list) and len(got) >= detail["ctx"]["min_length"]
 
 
 def _meant_otherwise(details: list[ErrorDetails], path: Path, paths: Iterable[Path]) -> bool:
-    """Tell whether a value is no word of a list only because it is the list that may stand there instead."""
+    """Return whether a value is reported as an invalid literal although it is the list that is also allowed."""
     words = all(detail["type"] == "literal_error" and isinstance(detail.get("input"), list) for detail in details)
     return words and any(len(other) > len(path) and other[: len(path)] == path for other in paths)
 
 
 def _path_in(data: Any, detail: ErrorDetails) -> Path:
-    """Return where in ``data`` an error is: pydantic's own location also names members of unions."""
+    """Return the path in ``data`` of an error; pydantic's own location also contains members of unions."""
     path: list[str | int] = []
     for index, step in enumerate(detail["loc"]):
         last = index == len(detail["loc"]) - 1
@@ -175,15 +175,15 @@ def _expected(context: dict[str, Any]) -> list[str]:
 
 
 def _number(got: str, kind: Any) -> str:
-    """Return the remedy for a number in quotes, which is quoted only where it could stand without them."""
+    """Return the remedy for a number in quotes; the number is repeated only if it is valid without quotes."""
     if len(got) > _MAX_DIGITS:
-        return f"; write one without quotes, of at most {_MAX_DIGITS} digits"
+        return f"; write a number without quotes, at most {_MAX_DIGITS} digits"
     refused = _refused(int(got), kind)
-    return f"; write one without quotes, which {_rule_of(refused[0])}" if refused else f"; write {int(got)}"
+    return f"; write a number without quotes, which {_rule_of(refused[0])}" if refused else f"; write {int(got)}"
 
 
 def _refused(value: int | str, kind: Any) -> list[ErrorDetails]:
-    """Return why ``value``, in the form that is asked for, would be refused all the same."""
+    """Return the errors of ``value`` in the requested form; empty if it is valid."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     try:
         adapter.validate_python(value)
@@ -212,7 +212,7 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
 
 
 def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
-    """Return the remedy of a value that can mean only one thing."""
+    """Return the remedy of a value with only one possible meaning."""
     match detail["type"], detail.get("input"), detail.get("ctx", {}).get("error"):
         case "value_error", _, FormError() as error:
             return Remedy(path, error.write)
@@ -226,45 +226,45 @@ def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
 
 
 def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return what the mapping or list looks like that is missing at ``path``, with the names that stand there."""
+    """Return an example of the mapping or list that is required at ``path``, filled with the names found there."""
     if kind not in {"tuple_type", "model_type", "model_attributes_type", "dict_type"}:
         return ""
     got, key = model_walk.at(data, path), path[-1]
-    found = model_walk.models(model_walk.annotation(model, path, data), got)
-    if found:
-        wanted = [shape for shape in map(whole, found) if shape != "{}"]
+    models = model_walk.models(model_walk.annotation(model, path, data), got)
+    if models:
+        wanted = [shape for shape in map(whole, models) if shape != "{}"]
         return f"; write {' or '.join(wanted)}" if wanted else ""
     if not isinstance(key, str):
         return ""
     text = _add(model, path, data)
     is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
-    said = _said(got)
-    pairs = [_PAIR.fullmatch(one) for one in said] if kind == "dict_type" else []
+    names_found = _names_in(got)
+    pairs = [_PAIR.fullmatch(name) for name in names_found] if kind == "dict_type" else []
     if pairs and all(pairs):
         return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
-    names = [one for one in said if is_list or (_NAME.fullmatch(one) and f"{one}: " not in text)]
-    if not said or len(names) < len(said):  # one entry of the list, in the list's place
+    names = [name for name in names_found if is_list or (_NAME.fullmatch(name) and f"{name}: " not in text)]
+    if not names_found or len(names) < len(names_found):  # The value is a single entry in place of the list.
         return f"; {text}"
     return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
 
 
-def _said(got: Any) -> list[str]:
-    """Return the words that stand where a list or a mapping belongs."""
+def _names_in(got: Any) -> list[str]:
+    """Return the names found in place of a list or mapping."""
     if isinstance(got, str):
         return _BETWEEN.split(got)
-    return [one for one in got if isinstance(one, str)] if isinstance(got, list | dict) else []
+    return [name for name in got if isinstance(name, str)] if isinstance(got, list | dict) else []
 
 
 def _add(model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return the remedy for a key that is missing at ``path``: what to write, as its model has it."""
+    """Return the remedy for a missing key at ``path``: an example generated from its model."""
     key = str(path[-1])
     models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
-    found = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
-    return f"write {key}: {'|'.join(found)}" if found else "add it"
+    examples = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
+    return f"write {key}: {'|'.join(examples)}" if examples else "add it"
 
 
 def _also_missing(model: type[BaseModel], path: Path, data: Any) -> list[str]:
-    """Return what else is missing in a mapping of which nobody said what it is, if its keys say it."""
+    """Return other missing required keys of a mapping whose kind is missing but can be derived from its keys."""
     got = model_walk.at(data, path)
     models = model_walk.models(model_walk.annotation(model, path, data), got)
     wanted = model_walk.fields(models[0]) if len(models) == 1 else {}

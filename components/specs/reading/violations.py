@@ -1,4 +1,4 @@
-"""Finds what does not fit together in specs of which something else is wrong, where pydantic looks no further."""
+"""Finds constraint violations in specs that also have invalid values, which pydantic does not check."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class _NotKnownError(TypeError):
-    """Somebody asks more of a value that is wrong than whether it is there."""
+    """A check uses an invalid value for more than a test against None."""
 
 
 class _NotKnown:
-    """A value that is there and wrong: it is not None, and nothing else can be said of it."""
+    """Placeholder for an invalid value: it is not None, and every other use raises an error."""
 
     def _ask(self, *_: object) -> NoReturn:
         raise _NotKnownError
@@ -34,9 +34,9 @@ _NOT_KNOWN = _NotKnown()
 
 
 def misfits(model: type[BaseModel], data: Any, wrong: Collection[Path]) -> Iterator[tuple[Path, Misfit]]:
-    """Yield what does not fit together in each spec of ``data`` that has a value of ``wrong`` in it, with its path.
+    """Yield the constraint violations of each spec of ``data`` that contains a path of ``wrong``, with their paths.
 
-    Each spec is asked with what is known of it, until it asks for a value that is wrong.
+    Each spec is checked with its valid values, until the check uses an invalid value.
     """
     half = _HalfRead(model, data, wrong)
     for path, kind in half.specs():
@@ -45,40 +45,40 @@ def misfits(model: type[BaseModel], data: Any, wrong: Collection[Path]) -> Itera
                 at = (*path, *misfit.path)
                 if at not in wrong and (at == path or at not in half.touched):
                     yield at, misfit
-        except TypeError:  # of a value that is not known, also where a function of Python's own asked
+        except TypeError:  # Raised for an invalid value, also inside Python's built-in functions.
             continue
 
 
 class _HalfRead:
-    """A document as far as it is known."""
+    """Document that contains invalid values."""
 
     def __init__(self, model: type[BaseModel], data: Any, wrong: Collection[Path]) -> None:
         self._model, self._data, self._wrong = model, data, wrong
         self.touched = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
-        """Paths of values that are wrong, or have something wrong in them."""
+        """Paths of invalid values and of all values that contain them."""
 
     def specs(self) -> Iterator[tuple[Path, type[CheckedSpec]]]:
-        """Yield the specs that have something wrong in them."""
+        """Yield the specs that contain invalid values."""
         for path in sorted(self.touched - {*self._wrong}, key=len):
             kinds = model_walk.models(model_walk.annotation(self._model, path, self._data), self._at(path))
             if len(kinds) == 1 and issubclass(kinds[0], CheckedSpec) and isinstance(self._at(path), dict):
                 yield path, kinds[0]
 
     def spec(self, kind: type[_Kind], path: Path) -> _Kind:
-        """Return the spec at ``path`` with what is known of it."""
-        given = self._at(path)
-        known: dict[str, Any] = {}
+        """Return the spec at ``path`` with its valid values."""
+        values = self._at(path)
+        fields: dict[str, Any] = {}
         for name, field in kind.model_fields.items():
             key = field.alias or name
             at = (*path, key)
             if at in self._wrong:
-                known[name] = _NOT_KNOWN
-            elif key in given:
-                known[name] = self._value(at) if at in self.touched else _read(kind, name, given[key])
-        return kind.model_construct(**known)
+                fields[name] = _NOT_KNOWN
+            elif key in values:
+                fields[name] = self._value(at) if at in self.touched else _read(kind, name, values[key])
+        return kind.model_construct(**fields)
 
     def _value(self, path: Path) -> Any:
-        """Return the list or the spec at ``path``, which has something wrong in it."""
+        """Return the list or spec at ``path``, which contains invalid values."""
         got = self._at(path)
         if path in self._wrong:
             return _NOT_KNOWN
@@ -92,7 +92,7 @@ class _HalfRead:
 
 
 def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
-    """Return what ``value`` is as the field ``name`` of ``kind``."""
+    """Return ``value`` converted to the type of the field ``name`` of ``kind``."""
     try:
         return _reader(kind, name).validate_json(json.dumps(value), strict=True)
     except ValidationError:

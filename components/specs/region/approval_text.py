@@ -1,4 +1,4 @@
-"""The edit of ``approvals.yaml`` that a tenant's word is: its comments, and the words of others, stay as they are."""
+"""Edits of ``approvals.yaml`` that add an approval and preserve comments and other approvals."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _WORDS = "approvals"
 
 
 def with_approval(text: str, word: ApprovalSpec) -> str:
-    """Return an ``approvals.yaml`` with ``word``; one of the same tenant on the same change is replaced.
+    """Return the text of ``approvals.yaml`` with ``word``, which replaces an approval of the same tenant and change.
 
     Args:
-        text: of the file; empty where there is none.
-        word: what the tenant says.
+        text: Text of the file; empty if there is no file.
+        word: Approval of the tenant.
     """
     entry = loaded(_entry(word))
 
     def edit(document: Any) -> Any:
         words = document.get(_WORDS) or loaded("[]")
         words.fa.set_block_style()
-        at = next((index for index, one in enumerate(words) if _same(one, word)), None)
+        at = next((index for index, approval in enumerate(words) if _same(approval, word)), None)
         if at is None:
             words.append(entry)
         else:
@@ -39,12 +39,12 @@ def with_approval(text: str, word: ApprovalSpec) -> str:
     return edited(text or _EMPTY, edit)
 
 
-def _same(one: Any, word: ApprovalSpec) -> bool:
-    return (one.get("tenant"), one.get("digest")) == (word.tenant, word.digest)
+def _same(approval: Any, word: ApprovalSpec) -> bool:
+    return (approval.get("tenant"), approval.get("digest")) == (word.tenant, word.digest)
 
 
 def _entry(word: ApprovalSpec) -> str:
-    said = word.model_dump(mode="json", exclude_none=True)
+    values = word.model_dump(mode="json", exclude_none=True)
     days = [name for name, value in word if isinstance(value, dt.date)]
-    texts = (f"{name}: {value if name in days else entry_text(value)}" for name, value in said.items())
+    texts = (f"{name}: {value if name in days else entry_text(value)}" for name, value in values.items())
     return f"{{{', '.join(texts)}}}"

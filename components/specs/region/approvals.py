@@ -1,4 +1,4 @@
-"""Words of tenants on changes that disturb them: who agreed to which change, on which day."""
+"""Approvals of disruptive changes by tenants."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from components.specs.base import DataFile, Sha256, ShortName, Spec, Text
 
 
 class ApprovalSpec(Spec):
-    """A tenant's yes to one change. It holds for that change alone, which its digest names."""
+    """Approval of one change by a tenant. It is valid for this change only, which its digest identifies."""
 
     tenant: ShortName
-    """Tenant that agreed."""
+    """Tenant that approved the change."""
     digest: Sha256
-    """Digest of the tenant's part of the change, as ``jacquard impact`` tells it."""
+    """Digest of the tenant's part of the change, as printed by ``jacquard impact``."""
     by: Text
-    """Who agreed, for the tenant."""
+    """Contact who approved the change for the tenant."""
     day: dt.date
-    """Day on which that was."""
+    """Date of the approval."""
     reason: Text
-    """What was agreed to or why, for people; the digest decides."""
+    """Approved change or reason, for operators. Only the digest identifies the change."""
     ticket: Text | None = None
-    """Number or URL of the ticket in which the tenant agreed, if there is one."""
+    """Number or URL of the ticket with the approval, if there is one."""
     expires: dt.date | None = None
-    """First day on which the word is void; it holds until the change is made when it is left out."""
+    """First day on which the approval is void. By default it is valid until the change is applied."""
 
     def is_void(self, today: dt.date) -> bool:
-        """Tell whether the word does not hold any more on ``today``."""
+        """Return whether the approval is expired on ``today``."""
         return self.expires is not None and self.expires <= today
 
 
 class ApprovalsFile(DataFile):
-    """``approvals.yaml``, an optional file, which ``jacquard approve`` adds to.
+    """``approvals.yaml``, an optional file to which ``jacquard approve`` adds entries.
 
-    A word on a change that was made does no harm, and may go.
+    Approvals of changes that have been applied have no effect, and can be removed.
     """
 
     approvals: tuple[ApprovalSpec, ...] = ()
-    """Words of tenants on changes."""
+    """Approvals of changes by tenants."""
 
 
 def word_of(approvals: Iterable[ApprovalSpec], tenant: str, digest: str) -> ApprovalSpec | None:
-    """Return the word of ``tenant`` on the change with ``digest`` that lasts the longest, also one that is void."""
-    fitting = [one for one in approvals if (one.tenant, one.digest) == (tenant, digest)]
-    return max(fitting, key=lambda one: one.expires or dt.date.max, default=None)
+    """Return the approval of ``tenant`` for the change with ``digest`` that expires last, even if it is expired."""
+    fitting = [approval for approval in approvals if (approval.tenant, approval.digest) == (tenant, digest)]
+    return max(fitting, key=lambda approval: approval.expires or dt.date.max, default=None)

@@ -1,4 +1,4 @@
-"""The images of the catalogue that all environments share: golden images of nodes, and images of DPUs."""
+"""Images of the catalogue, shared by all environments: golden images of nodes, and images of DPUs."""
 
 from __future__ import annotations
 
@@ -29,163 +29,163 @@ from components.specs.pools.huge_pages import unreadable
 from components.specs.reading.problems import listed
 
 _IOMMU = frozenset({"amd_iommu=on", "intel_iommu=on"})
-"""Kernel arguments of which devices for VMs need one (UG:docs/compute/host-devices.md)."""
+"""Kernel arguments for device passthrough to VMs, one of which is required (UG:docs/compute/host-devices.md)."""
 _NETNS_MODE = "ib_core.netns_mode="
-"""Begin of kernel arguments that its daemon removes unless a SriovNetworkPoolConfig asks for them
+"""Prefix of kernel arguments that the operator's daemon removes unless a SriovNetworkPoolConfig requests them
 (SRIOV:pkg/plugins/generic/generic_plugin.go)."""
 
 
 class Channel(StrEnum):
-    """Train of releases an environment follows, from newest to most proven."""
+    """Release channel of an environment, from the newest to the most proven."""
 
     CANDIDATE = "candidate"
-    """The channel offers the newest images, which have to prove themselves first."""
+    """The channel offers the newest images, which are not proven yet."""
     LATEST = "latest"
     """The channel offers images that are more proven than candidates and newer than those of ``stable``."""
     STABLE = "stable"
-    """The channel offers the images that are proven most."""
+    """The channel offers the most proven images."""
 
 
 class BootMode(StrEnum):
-    """How a node gets its image, and by that how it gets the token to join with."""
+    """Boot method of an image, which determines how a node gets its join token."""
 
     DISK = "disk"
-    """Metal3 writes the image to the disk, and the token comes by config drive."""
+    """Metal3 writes the image to the disk, and the token is on the config drive."""
     LIVE_ISO = "live-iso"
-    """Metal3 attaches an ISO and touches no disk. The node asks the join service of the region, since Metal3 delivers
-    nothing to it."""
+    """Metal3 attaches an ISO and does not write to a disk. The node requests its token from the join service of the
+    region, because Metal3 cannot deliver one."""
     NETBOOT = "netboot"
-    """IronCore serves a kernel over HTTP at each boot, and the token comes with Ignition."""
+    """IronCore serves a kernel over HTTP at each boot, and the token is delivered with Ignition."""
 
 
 class ImageContents(CheckedSpec):
-    """Versions baked into a golden image. Any change of one of them is a new image."""
+    """Versions of software in a golden image. A change of any of them requires a new image."""
 
     kernel: Text
-    """Release of the Linux kernel, such as ``6.8.0-85``. It is shown and not checked."""
+    """Release of the Linux kernel, such as ``6.8.0-85``; informational."""
     gpu_driver: Text | None = None
-    """Version of NVIDIA's driver; left out for images of nodes without GPUs."""
+    """Version of NVIDIA's driver; omit it for images of nodes without GPUs."""
     doca: Text
-    """Version of NVIDIA DOCA on the host, which must work with the ``doca`` of the region's DPU image."""
+    """Version of NVIDIA DOCA on the host. It must be compatible with the ``doca`` of the region's DPU image."""
     nic_firmware: Text | None = None
-    """Firmware of network cards that the drivers were tested with, equal to ``nic`` of the image's firmware baseline.
-    Any version will do when it is left out."""
+    """Firmware of network cards with which the drivers were tested, equal to ``nic`` of the image's firmware baseline.
+    Any version is accepted by default."""
     nfs_client: Text
-    """Name and version of the NFS client, such as ``vastnfs-4.0.35``; storage drivers ask for one."""
+    """Name and version of the NFS client, such as ``vastnfs-4.0.35``. Storage drivers may require a specific one."""
     nfs_rdma: bool = False
-    """Whether that client mounts over RDMA: it and the drivers of network cards must be built for each other."""
+    """Whether the NFS client supports mounts over RDMA. It and the drivers of network cards must be built for each
+    other."""
     rdma_exclusive: bool = False
-    """Whether the kernel keeps each RDMA device to the network namespace it is in, by ``options ib_core netns_mode=0``
-    in a file of ``/etc/modprobe.d``. Instance types that the image fits must say the same (``rdma.exclusive``)."""
+    """Whether the kernel restricts each RDMA device to one network namespace, by ``options ib_core netns_mode=0`` in a
+    file of ``/etc/modprobe.d``. Instance types in ``fits`` must have the same value (``rdma.exclusive``)."""
     encrypted_scratch: bool = False
-    """Whether the disks of ``nvme_disks`` are dm-crypt devices below their volume groups, with a key that each boot
-    draws anew and keeps in memory alone, so that a disk holds nothing readable once its node is off."""
+    """Whether the disks of ``nvme_disks`` are dm-crypt devices below their volume groups. Each boot creates a new key,
+    in memory only, so that the content of a disk is unreadable after power-off."""
     roce: RoceSpec | None = None
-    """What the image sets on adapters before the kubelet starts, at each boot: MTU, trust in DSCPs, the lossless
-    priority, ECN. It must be the ``roce`` of the fabrics that nodes of the image are on; none is set when it is left
-    out."""
+    """RoCE settings that the image applies to adapters at each boot before the kubelet starts: MTU, trust in DSCPs,
+    lossless priority, ECN. They must equal ``roce`` of the fabrics of its nodes. None are applied by default."""
     imex: bool = False
-    """Whether NVIDIA's IMEX is in the image in the driver's version (``nvidia-imex``, ``nvidia-imex-ctl``), and its
-    service is masked: the DRA driver starts one daemon for each compute domain (DRAD:docs/prerequisites.md)."""
+    """Whether the image contains NVIDIA's IMEX in the version of the driver (``nvidia-imex``, ``nvidia-imex-ctl``),
+    with its service masked. The DRA driver starts one daemon for each compute domain (DRAD:docs/prerequisites.md)."""
     kubelet: KubernetesVersion
-    """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
+    """Version of the kubelet, not newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""
     containerd: Text
-    """Version of containerd, such as ``2.1.5``. It is shown and not checked."""
+    """Version of containerd, such as ``2.1.5``; informational."""
     registry_hosts: bool = False
-    """Whether containerd looks for the hosts of registries in ``/etc/containerd/certs.d`` (its ``config_path``)."""
+    """Whether containerd reads registry hosts from ``/etc/containerd/certs.d`` (its ``config_path``)."""
     vfio_devices: tuple[Annotated[str, StringConstraints(pattern=PCI_SELECTOR)], ...] = ()
-    """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``: VMs get them,
-    and no container does."""
+    """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``. They are
+    available to VMs and not to containers."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a driver for GPUs that VMs are given whole."""
+        """Yield a GPU driver in an image that passes GPUs through to VMs."""
         if self.gpu_driver is not None and self.vfio_devices:
             text = (
-                f"would take the GPUs that vfio_devices gives to VMs ({listed(self.vfio_devices)}); remove the one or"
-                " the other"
+                f"conflicts with the GPUs of vfio_devices, which are for VMs ({listed(self.vfio_devices)});"
+                " remove one of the two"
             )
             yield Misfit(text, ("gpu_driver",), self.gpu_driver)
 
 
 class KernelProfile(Spec):
-    """Kernel arguments and sysctls baked into a golden image."""
+    """Kernel arguments and sysctls of a golden image."""
 
     kernel_arguments: tuple[Text, ...] = ()
-    """Arguments added to those that the boot loader passes anyway, such as ``iommu=pt``. Huge pages that they reserve,
-    such as ``hugepagesz=1G`` and ``hugepages=512``, are what VMs of sizes with ``huge_pages`` live in."""
+    """Kernel arguments in addition to those of the boot loader, such as ``iommu=pt``. Reserved huge pages, such as
+    ``hugepagesz=1G`` and ``hugepages=512``, are for VM sizes with ``huge_pages``."""
     sysctls: dict[str, int | str] = Field(default_factory=dict)
     """Values of kernel parameters by name, such as ``vm.max_map_count``."""
 
 
 class Lifecycle(StrEnum):
-    """How far a golden image is on its way, in order. The dates of the image decide."""
+    """Lifecycle state of a golden image, in order. It is derived from the dates of the image."""
 
     PREVIEW = "preview"
-    """The image is released and not yet supported."""
+    """The image is released but not yet supported."""
     SUPPORTED = "supported"
     """The image is past its preview, and pools may run it."""
     DEPRECATED = "deprecated"
-    """Pools that run the image should leave it."""
+    """Pools that run the image should move to another one."""
     EXPIRED = "expired"
-    """No pool may run the image any more."""
+    """Pools must not run the image any more."""
 
 
 class SignatureKind(StrEnum):
-    """Tool that made a signature."""
+    """Tool that created a signature."""
 
     COSIGN = "cosign"
-    """Sigstore's ``cosign`` made the signature."""
+    """Sigstore's ``cosign`` created the signature."""
     NOTATION = "notation"
-    """Notary Project's ``notation`` made the signature."""
+    """Notary Project's ``notation`` created the signature."""
 
 
 class SignatureSpec(Spec):
     """Detached signature of an image."""
 
     kind: SignatureKind
-    """Tool that made the signature, and that can verify it."""
+    """Tool that created the signature, which can also verify it."""
     url: HttpsUrl
-    """URL of the file that holds the signature."""
+    """URL of the file that contains the signature."""
 
 
 class GoldenImage(CheckedSpec):
-    """One golden image: the only thing a node of a pool may boot."""
+    """Golden image. Nodes of pools boot golden images only."""
 
     version: VersionName
-    """Unique name of the image, which pools and pins refer to."""
+    """Unique name of the image, referenced by pools and pins."""
     channel: tuple[Channel, ...] = Field(min_length=1)
-    """Channels that offer the image; a pool with ``image: channel`` takes images of its region's channel only."""
+    """Channels that offer the image. A pool with ``image: channel`` uses images of its region's channel only."""
     released: dt.date
     """First day of the preview."""
     supported: dt.date | None = None
-    """First day after the preview; the image is supported from its release when it is left out."""
+    """First day after the preview. By default the image is supported from its release."""
     deprecated: dt.date | None = None
-    """First day on which pools should leave the image; it is supported until it expires when this is left out."""
+    """First day on which pools should move to another image. By default the image is supported until it expires."""
     expires: dt.date
-    """First day on which no pool may run the image."""
+    """First day on which pools must not run the image."""
     url: HttpsUrl
-    """URL of the raw disk image, or of the ISO for ``live-iso``, as the provisioning network reaches it."""
+    """URL of the raw disk image, or of the ISO for ``live-iso``, reachable from the provisioning network."""
     sha256: Sha256
     """SHA-256 of the file at ``url``, as 64 hex digits."""
     signature: SignatureSpec | None = None
-    """Detached signature of the file at ``url``; policy rule ``unsigned-image`` wants one in production."""
+    """Detached signature of the file at ``url``; policy rule ``unsigned-image`` requires one in production."""
     firmware: VersionName | None = None
-    """Baseline of ``catalog/firmware.yaml`` that hosts of the image must have; their firmware is left alone without
-    one."""
+    """Baseline of ``catalog/firmware.yaml`` that hosts of the image must have. By default their firmware is not
+    changed."""
     contents: ImageContents
-    """Versions that are baked into the image."""
+    """Versions of the software in the image."""
     profile: KernelProfile = KernelProfile()
-    """Kernel settings that are baked into the image."""
+    """Kernel settings of the image."""
     architecture: Architecture = Architecture.AMD64
-    """Instruction set that the image is built for, that of all instance types it fits."""
+    """Instruction set of the image, the same as that of all instance types in ``fits``."""
     boot: BootMode = BootMode.DISK
-    """How nodes get the image; the bare-metal backend of the region must be able to."""
+    """Boot method of nodes with the image. The bare-metal backend of the region must support it."""
     fits: tuple[Label, ...] = Field(min_length=1)
-    """Instance types that the image was tested on. Pools of other types cannot run it."""
+    """Instance types with which the image was tested. Pools of other types cannot run it."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield dates out of order, devices for VMs that nothing keeps from memory, and kernel arguments in vain."""
+        """Yield dates in the wrong order, VM devices without an IOMMU, and kernel arguments without effect."""
         names = ("released", "supported", "deprecated", "expires")
         dates = [(name, date) for name in names if (date := getattr(self, name)) is not None]
         for (earlier, first), (later, date) in pairwise(dates):
@@ -194,21 +194,21 @@ class GoldenImage(CheckedSpec):
                 yield Misfit(text, (later,), str(date))
         if self.contents.vfio_devices and not _IOMMU.intersection(self.profile.kernel_arguments):
             which = " or ".join(sorted(_IOMMU))
-            text = f"lacks the IOMMU, without which VMs cannot be given vfio_devices; add {which}"
+            text = f"lacks the IOMMU, which VMs need for vfio_devices; add {which}"
             yield Misfit(text, ("profile", "kernel_arguments"))
         for argument in self.profile.kernel_arguments:
             if argument.startswith(_NETNS_MODE):
                 text = (
-                    "is taken out again by the SR-IOV operator, which reboots nodes for it; write it to a file of"
-                    " /etc/modprobe.d instead, and say so as contents.rdma_exclusive"
+                    "is removed by the SR-IOV operator, which reboots nodes for it; write it to a file of"
+                    " /etc/modprobe.d instead, and set contents.rdma_exclusive"
                 )
                 yield Misfit(text, ("profile", "kernel_arguments"), argument)
             if unreadable(argument):
-                text = "is no number of pages, or one for each NUMA node; write it like hugepages=64"
+                text = "must be a number of pages, or one number for each NUMA node; write it like hugepages=64"
                 yield Misfit(text, ("profile", "kernel_arguments"), argument)
 
     def lifecycle(self, today: dt.date) -> Lifecycle:
-        """Return where the image is on ``today``."""
+        """Return the lifecycle state of the image on ``today``."""
         if today >= self.expires:
             return Lifecycle.EXPIRED
         if self.deprecated is not None and today >= self.deprecated:
@@ -217,18 +217,18 @@ class GoldenImage(CheckedSpec):
 
 
 class DpuImage(Spec):
-    """One BFB bundle for BlueField DPUs, with the four versions DPF asks for."""
+    """BFB bundle for BlueField DPUs, with the four versions that DPF requires."""
 
     version: VersionName
-    """Name of the bundle, which ``dpus.image`` of ``region.yaml`` refers to."""
+    """Name of the bundle, referenced by ``dpus.image`` of ``region.yaml``."""
     url: HttpsUrl
     """URL of the bundle, ``url`` of DPF's BFB."""
     sha256: Sha256
-    """SHA-256 of the bundle, as 64 hex digits. DPF does not verify it, so it is only written down on the BFB."""
+    """SHA-256 of the bundle, as 64 hex digits. DPF does not verify it, so it is only recorded on the BFB."""
     bsp: Text
     """Version of the board support package, ``versions.bsp`` of DPF's BFB."""
     doca: Text
-    """Version of DOCA on the DPU, ``versions.doca`` of DPF's BFB; golden images must work with it."""
+    """Version of DOCA on the DPU, ``versions.doca`` of DPF's BFB. Golden images must be compatible with it."""
     uefi: Text
     """Version of the boot firmware, ``versions.uefi`` of DPF's BFB."""
     atf: Text
@@ -239,6 +239,6 @@ class ImageCatalog(DataFile):
     """``catalog/images.yaml``."""
 
     images: tuple[GoldenImage, ...] = Field(min_length=1)
-    """Golden images that pools of any environment may be pinned to."""
+    """Golden images for pools of all environments."""
     dpu_images: tuple[DpuImage, ...] = Field(min_length=1)
-    """DPU images that ``dpus.image`` of a region may name."""
+    """DPU images for ``dpus.image`` of regions."""

@@ -1,4 +1,4 @@
-"""How a chart is promoted over the clusters of a region: who goes first, how many go together, how long they soak."""
+"""Rollout of charts over the clusters of a region: canary tenants, size of waves, soak time."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from components.specs.base import PercentOrCount, ShortName, Spec
 
 
 class ChartRolloutsSpec(Spec):
-    """Waves in which clusters of tenants get another release of a chart (``docs/pools/rollouts.md``)."""
+    """Waves in which clusters of tenants get a new release of a chart (``docs/pools/rollouts.md``)."""
 
     canary_tenants: tuple[ShortName, ...] = ()
-    """Tenants whose clusters get a release first, alone. Nobody goes first when none is listed, and a chart may move
-    everywhere at once."""
+    """Tenants whose clusters get a release first, in a wave of their own. Without canary tenants, a chart can be rolled
+    out to all clusters in one wave."""
     max_clusters: PercentOrCount | None = None
-    """Most clusters of a wave; any number when it is left out."""
+    """Maximum number of clusters in a wave; no limit by default."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
-    """How many minutes the clusters of a wave must have been well before the next wave follows."""
+    """Minutes that the clusters of a wave must have been healthy before the next wave starts."""

@@ -1,4 +1,4 @@
-"""Releases of Cluster API and its providers: part of the version vector, since they go with each other only."""
+"""Releases of Cluster API and its providers, in the version vector because they must be compatible."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ Release = Annotated[str, StringConstraints(pattern=RELEASE)]
 
 
 class ClusterApiSpec(Spec):
-    """What the Cluster API operator installs; a region needs ``core`` and the providers of its backends."""
+    """Releases that the Cluster API operator installs. A region needs ``core`` and the providers of its backends."""
 
     registry: Registry | None = None
-    """Where the operator gets releases from, by tag: ``<registry>/bootstrap-kubeadm:v1.13.5`` holds ``metadata.yaml``
-    and ``components.yaml`` of one provider. It gets them over the internet, where upstream publishes them, when it is
-    left out. It asks nobody where ``manifests`` of the vector have them, as ``cluster-api-providers``, by digest."""
+    """Registry from which the operator fetches releases by tag. For example, ``<registry>/bootstrap-kubeadm:v1.13.5``
+    contains ``metadata.yaml`` and ``components.yaml`` of one provider. By default it fetches them over the internet
+    from upstream. If ``manifests`` of the vector contain ``cluster-api-providers``, it uses these by digest and fetches
+    nothing."""
     core: Release
-    """Release of Cluster API itself, and of its kubeadm bootstrap provider, which is released with it."""
+    """Release of Cluster API and of its kubeadm bootstrap provider, which has the same releases."""
     kamaji: Release | None = None
-    """Release of the control-plane provider for Kamaji; Kamaji itself is a chart."""
+    """Release of the control-plane provider for Kamaji; Kamaji itself is installed from a chart."""
     k0smotron: Release | None = None
     """Release of k0smotron, which is a control-plane and a bootstrap provider."""
     metal3: Release | None = None
-    """Release of the infrastructure provider for Metal3, and of its IP address manager, without which it does not
-    start."""
+    """Release of the infrastructure provider for Metal3 and of its IP address manager, which it needs to start."""
     ironcore_metal: Release | None = None
-    """Release of the infrastructure provider for IronCore metal; its operators are a chart."""
+    """Release of the infrastructure provider for IronCore metal; its operators are installed from a chart."""
 
     @property
     def releases(self) -> dict[str, Release]:
-        """Return the releases that are given, by their keys here."""
+        """Return the configured releases by field name."""
         return {name: value for name, value in self if name != "registry" and value is not None}
 
 
 def numbers(release: Release) -> tuple[int, ...]:
-    """Return the three numbers of ``release``; a candidate counts as what it is a candidate for."""
+    """Return the three numbers of ``release``; a release candidate counts as its release."""
     return tuple(int(part) for part in release[1:].split("-")[0].split("."))

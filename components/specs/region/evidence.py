@@ -1,7 +1,7 @@
-"""Evidence that a wave of a rollout is settled: what ``jacquard status ENV --format json`` answers, kept in a file.
+"""Evidence that a wave of a rollout is settled: the output of ``jacquard status ENV --format json``, kept in a file.
 
-A promotion reads no clock. How long nodes have been well is the time between two moments that the file itself names:
-when its groups became ready, and when they were looked at.
+A promotion does not read the clock. The time for which nodes have been healthy is the difference of two moments in the
+file: when the groups became ready, and when the region was observed.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from components.specs.reading.problems import dotted
 
 
 class EvidenceError(ValueError):
-    """A file is no evidence. The message names the place and what is wrong there."""
+    """Invalid evidence file. The message contains the place and the problem."""
 
 
 class _Seen(BaseModel):
-    """The part of an answer that counts; an answer says more."""
+    """Model of the relevant part of an output; other fields are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class GroupEvidence(_Seen):
-    """One rollout group as it was seen."""
+    """Observed state of one rollout group."""
 
     failure_domain: str
     """Failure domain of the group, the last part of its name."""
     total: int = Field(ge=0)
-    """Number of nodes that are ordered."""
+    """Desired number of nodes."""
     images: dict[str, int]
-    """Number of machines that were made with each image, by image."""
+    """Number of machines created with each image, by image."""
     fingerprint: str | None = None
-    """Fingerprint of the intent that the group's MachineDeployment was applied with; None when there is none yet."""
+    """Fingerprint of the intent with which the group's MachineDeployment was applied; None if there is none yet."""
     settled: bool
-    """Whether all nodes of the group ran what they should when it was looked at."""
+    """Whether all nodes of the group were in their desired state at the time of observation."""
     settled_since: AwareDatetime | None
-    """Moment at which the last of the group's nodes became ready; None when it is not settled or has no node."""
+    """Moment at which the last node of the group became ready; None if the group is not settled or has no nodes."""
     why: list[str] = []
-    """What was missing for the group to be settled; empty when it is."""
+    """Reasons why the group was not settled; empty if it was."""
 
 
 class PoolEvidence(_Seen):
-    """One pool as it was seen."""
+    """Observed state of one pool."""
 
     cluster: str
     """Name of the cluster that the pool belongs to."""
@@ -55,79 +55,80 @@ class PoolEvidence(_Seen):
 
 
 class DpuEvidence(_Seen):
-    """The DPUs of one DPUDeployment as they were seen."""
+    """Observed state of the DPUs of one DPUDeployment."""
 
     deployment: str
     """Name of the DPUDeployment."""
     total: int = Field(ge=0)
-    """DPUs that the data put into it."""
+    """Number of DPUs that the data assign to the DPUDeployment."""
     images: dict[str, int]
-    """Number of DPUs that were flashed from each image, by the name of its BFB."""
+    """Number of DPUs flashed with each image, by the name of its BFB."""
     flavors: dict[str, int]
-    """Number of DPUs that were flashed with each flavor, by its name."""
+    """Number of DPUs flashed with each flavor, by its name."""
     settled: bool
-    """Whether all of them are up and as their pinned intent says."""
+    """Whether all DPUs are ready and match their pinned intent."""
     why: list[str] = []
-    """What was missing."""
+    """Reasons why the DPUs were not settled."""
 
 
 class ChartEvidence(_Seen):
-    """A chart that is pinned for a cluster, as it was seen there."""
+    """Observed state of a pinned chart in a cluster."""
 
     chart: str
     """Name of the chart."""
     cluster: str
-    """Cluster that it is installed in."""
+    """Cluster in which the chart is installed."""
     applied: str | None
-    """Digest that its source was applied with; None when there is none yet."""
+    """Digest with which its source was applied; None if there is none yet."""
     installed: str | None
-    """Digest that Flux installed last; None when it installed none."""
+    """Digest that Flux installed last; None if Flux has not installed the chart."""
     settled: bool
-    """Whether Flux installed what its source says, and all nodes of the cluster were well when it was looked at."""
+    """Whether Flux had installed the digest of the source, and all nodes of the cluster were healthy at the time of
+    observation."""
     settled_since: AwareDatetime | None
-    """Moment at which that began; None when it is not settled."""
+    """Moment since which the chart is settled; None if it is not settled."""
     why: list[str] = []
-    """What was missing for it to be settled; empty when it is."""
+    """Reasons why the chart was not settled; empty if it was."""
 
 
 class RegionEvidence(_Seen):
-    """A region as it was seen."""
+    """Observed state of a region."""
 
     environment: str
-    """Name of the environment that was looked at."""
+    """Name of the observed environment."""
     observed_at: AwareDatetime
-    """Moment at which the region was looked at, with its offset from UTC."""
+    """Moment of the observation, with its offset from UTC."""
     pools: list[PoolEvidence]
     """Pools of the region."""
     dpu_deployments: list[DpuEvidence] = []
     """DPUs of the region by DPUDeployment; empty where DPF runs none."""
     charts: list[ChartEvidence] = []
-    """Charts that are pinned for clusters; empty where none is."""
+    """Charts pinned for clusters; empty where there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A file with evidence."""
+    """Evidence file."""
 
     name: str
     """Name of the file, for messages."""
     digest: str
-    """Digest of the file as the lock file keeps it, ``sha256:`` and 64 hex digits."""
+    """Digest of the file in the form of the lock file, ``sha256:`` and 64 hex digits."""
     seen: RegionEvidence
-    """What the file says."""
+    """Content of the file."""
 
 
 def read_evidence(name: str, raw: bytes) -> Evidence:
-    """Return the evidence that the file ``name`` with content ``raw`` gives.
+    """Return the evidence in the file ``name`` with content ``raw``.
 
     Raises:
-        EvidenceError: it is not the JSON that ``jacquard status`` writes.
+        EvidenceError: The file is not the JSON output of ``jacquard status``.
     """
     try:
         seen = RegionEvidence.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        text = f"{name} is not what 'jacquard status ENV --format json' writes{where}: {first['msg'].lower()}"
+        text = f"{name} is not an output of 'jacquard status ENV --format json'{where}: {first['msg'].lower()}"
         raise EvidenceError(text) from None
     return Evidence(name=name, digest=f"sha256:{hashlib.sha256(raw).hexdigest()}", seen=seen)

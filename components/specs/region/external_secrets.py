@@ -1,4 +1,4 @@
-"""Where the Secrets of a region come from: somebody puts each where it is looked for, or a store has them all."""
+"""Source of a region's Secrets: created by operators, or copied from an external store."""
 
 from __future__ import annotations
 
@@ -11,60 +11,64 @@ from pydantic import StringConstraints
 from components.specs.base import RELATIVE_PATH, CheckedSpec, DnsLabel, HttpsUrl, Misfit, Text
 
 MountPath = Annotated[str, StringConstraints(pattern=RELATIVE_PATH, max_length=253)]
-"""Path of a mount of Vault, without a slash at either end."""
+"""Path of a Vault mount, without a slash at either end."""
 
 
 class SecretsSource(StrEnum):
-    """Where the Secrets come from that the data refers to by name. The data never holds a value."""
+    """Source of the Secrets that the data reference by name. The data never contain secret values."""
 
     EXISTING = "existing"
-    """Somebody puts each Secret where ``jacquard show ENV prerequisites`` says."""
+    """Operators create each Secret in the place listed by ``jacquard show ENV prerequisites``."""
     EXTERNAL_SECRETS = "external-secrets"
-    """External Secrets Operator copies each Secret from a store, under its own name, as rendered objects tell it."""
+    """External Secrets Operator copies each Secret from a store, under the same name, as defined by rendered
+    objects."""
 
 
 class VaultSpec(CheckedSpec):
-    """A Vault that has the region's Secrets, to which External Secrets Operator logs in by a ServiceAccount of its own.
+    """Vault with the region's Secrets. External Secrets Operator logs in with a ServiceAccount of its own.
 
-    Login is that of Vault's auth method ``kubernetes``: Vault asks the management cluster whether the token is good.
+    The login uses Vault's auth method ``kubernetes``: Vault verifies the token with the management cluster.
     """
 
     server: HttpsUrl
-    """Address of its API, such as ``https://vault.example:8200``; pods of the management cluster reach it."""
+    """Address of Vault's API, such as ``https://vault.example:8200``. Pods of the management cluster must be able to
+    reach it."""
     path: MountPath
-    """Mount of the key-value engine that has the entries; version 2 of the engine."""
+    """Mount of the key-value engine (version 2) with the entries."""
     auth_path: MountPath = "kubernetes"
-    """Mount of the auth method that knows this management cluster, such as ``kubernetes/REGION``."""
+    """Mount of the auth method for this management cluster, such as ``kubernetes/REGION``."""
     role: Text
-    """Role of the auth method that may read the region's entries."""
+    """Role of the auth method with read access to the region's entries."""
     namespace: MountPath | None = None
-    """Namespace of Vault Enterprise that all of this lies in."""
+    """Namespace of Vault Enterprise for all mounts and roles."""
     authority: DnsLabel | None = None
-    """ConfigMap in namespace ``external-secrets`` whose ``ca.crt`` vouches for the server; public authorities do when
-    it is left out."""
+    """ConfigMap in namespace ``external-secrets`` whose ``ca.crt`` verifies the server. By default its certificate must
+    be signed by a public authority."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an address with a login in it: data and state would hold a secret."""
+        """Yield an address with a login, because it would put a secret into data and state."""
         if "@" in self.server:
-            yield Misfit("must not be written with a login, which no data may hold", ("server",))
+            yield Misfit(
+                "must not contain a login, because data must not contain secrets; remove the login", ("server",)
+            )
 
 
 class SecretsSpec(CheckedSpec):
     """Source of the Secrets that a region refers to."""
 
     source: SecretsSource = SecretsSource.EXISTING
-    """Where the Secrets come from that the data refers to by name. The data never holds a value."""
+    """Source of the Secrets that the data reference by name. The data never contain secret values."""
     store: DnsLabel | None = None
-    """ClusterSecretStore of External Secrets Operator; required for ``external-secrets``. Operator and store are there
-    already, unless ``vault`` has them made."""
+    """ClusterSecretStore of External Secrets Operator. Required for ``external-secrets``. Operator and store must
+    already exist, unless ``vault`` is set."""
     vault: VaultSpec | None = None
-    """The Vault behind ``store``: the region then installs External Secrets Operator and makes the store."""
+    """Vault behind ``store``. The region then installs External Secrets Operator and creates the store."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a store that is missing or without use."""
+        """Yield a missing store, and a store without effect."""
         if self.source is SecretsSource.EXTERNAL_SECRETS and self.store is None:
             yield Misfit("is required when source is external-secrets; add it", ("store",))
         if self.source is SecretsSource.EXISTING:
             for field, got in (("store", self.store), ("vault", self.vault and self.vault.server)):
                 if got is not None:
-                    yield Misfit("has no meaning when source is existing; remove it", (field,), got)
+                    yield Misfit("has no effect when source is existing; remove it", (field,), got)

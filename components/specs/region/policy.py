@@ -1,4 +1,4 @@
-"""Policy settings of an environment: how strict each rule is, when nothing may change, what is waived."""
+"""Policy settings of an environment: strictness of rules, change freezes, waivers."""
 
 from __future__ import annotations
 
@@ -12,77 +12,78 @@ from components.specs.base import CheckedSpec, DataFile, Label, Misfit, RuleName
 
 
 class RuleId(StrEnum):
-    """What data and reports call the rules that judge rendered objects and nodes."""
+    """Names of the rules for rendered objects and nodes, in data and reports."""
 
     UNPINNED_IMAGE = "unpinned-image"
-    """A node image is pinned by the SHA-256 that the catalogue has for it."""
+    """Node images must be pinned by the SHA-256 of the catalogue."""
     IMAGE_OUTSIDE_CHANNEL = "image-outside-channel"
-    """A node boots an image that the environment's channel offers."""
+    """Nodes must boot an image that the environment's channel offers."""
     CHART_OUTSIDE_CHANNEL = "chart-outside-channel"
-    """A cluster has a release of a chart that the environment's channel offers and nobody revoked."""
+    """Clusters must have chart releases that the environment's channel offers and that are not revoked."""
     UNSIGNED_IMAGE = "unsigned-image"
-    """In production a node boots an image that is signed."""
+    """Nodes in production must boot signed images."""
     DEPRECATED_IMAGE = "deprecated-image"
-    """A node boots an image that is still maintained."""
+    """Nodes must boot images that are still maintained."""
     FETCHED_BY_TAG = "fetched-by-tag"
-    """A digest decides what the platform itself runs."""
+    """Software of the platform must be fetched by digest."""
     HOST_BEYOND_IDENTITY = "host-beyond-identity"
-    """A host entry carries its identity and nothing else."""
+    """Host entries must contain an identity only."""
     UNVERIFIED_BMC = "unverified-bmc"
-    """A BMC proves by a certificate who it is."""
+    """BMCs must be verified by a certificate."""
     TEMPLATE_EDITED_IN_PLACE = "template-edited-in-place"
-    """A machine template is never edited: new content is a new template."""
+    """Machine templates must not be edited: new content requires a new template."""
     PROVIDER_WITHOUT_CLUSTER_IDENTIFIER = "provider-without-cluster-identifier"
-    """A provider names its cluster by a clusterIdentifier that never changes."""
+    """Providers must have a clusterIdentifier that never changes."""
     SELF_CHOSEN_PARTITION = "self-chosen-partition"
-    """A tenant cannot choose the InfiniBand partition of its ports."""
+    """Tenants must not be able to choose the InfiniBand partition of their ports."""
     LEFT_OUT_ADD_ON = "left-out-add-on"
-    """A cluster has what all clusters have."""
+    """Clusters must not omit default add-ons."""
     OVERRIDDEN_ADD_ON = "overridden-add-on"
-    """An add-on has the same values in each cluster of a region."""
+    """Add-ons must have the same values in each cluster of a region."""
     CLOSED_VM_PORT = "closed-vm-port"
-    """A port that a VM lists at its public address is open at the edge of its VPC."""
+    """Ports of a VM's public address must be open at the edge of its VPC."""
     EMULATED_VMS = "emulated-vms"
-    """VMs run by the virtualisation of the hardware."""
+    """VMs must use hardware virtualisation."""
     TURNS_ON_FABRIC = "turns-on-fabric"
-    """Nodes on a fabric give a GPU to one pod at a time."""
+    """Nodes on a fabric must not use GPU time-slicing."""
     OVERCOMMITTED_NAMESPACES = "overcommitted-namespaces"
-    """Namespaces of a tenant may take no more together than its quota."""
+    """Namespaces of a tenant must not exceed its quota in total."""
     CHANGE_IN_FREEZE = "change-in-freeze"
-    """Nothing is applied to a tenant while a freeze protects it."""
+    """Changes must not be applied to a tenant during a freeze that protects it."""
     UNIFORMITY = "uniformity"
-    """Nodes of a pool are the same. This is no policy: ``jacquard show ENV uniformity`` tells and stops nothing."""
+    """Nodes of a pool must be identical. This is not a policy: ``jacquard show ENV uniformity`` reports it and blocks
+    nothing."""
 
 
 class Enforcement(StrEnum):
-    """What an offence against a policy rule does."""
+    """Effect of a policy violation."""
 
     MANDATORY = "mandatory"
-    """An offence stops the deploy."""
+    """A violation blocks the deployment."""
     ADVISORY = "advisory"
-    """An offence is reported."""
+    """A violation is reported only."""
 
 
 _LONGEST = dt.timedelta(days=366)
-"""Longest freeze: what is longer was meant for another year."""
+"""Maximum length of a freeze; a longer one probably has a wrong year."""
 
 
 class FreezeSpec(CheckedSpec):
-    """A time in which nothing of tenants is applied; see ``change-in-freeze`` in docs/reference/policies.md."""
+    """Period in which no changes of tenants are applied; see ``change-in-freeze`` in docs/reference/policies.md."""
 
     name: Label
-    """Name of the freeze, which reports name."""
+    """Name of the freeze in reports."""
     from_: AwareDatetime = Field(alias="from")
-    """Moment at which the freeze begins, with its offset from UTC, such as ``2026-12-20T00:00:00Z``."""
+    """Start of the freeze, with its offset from UTC, such as ``2026-12-20T00:00:00Z``."""
     to: AwareDatetime
-    """Moment at which the freeze ends, not included, with its offset from UTC."""
+    """End of the freeze, not included, with its offset from UTC."""
     reason: Text
-    """Why nothing may change, for people whom the freeze stops."""
+    """Reason for the freeze, shown when a change is blocked."""
     tenants: tuple[ShortName, ...] = ()
-    """Tenants that the freeze protects; it protects all, and what they share, when none is listed."""
+    """Tenants that the freeze protects; all tenants and their shared objects when the list is empty."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an end that is not after the beginning, or in another year than anybody meant."""
+        """Yield an end that is not after the start, and a freeze that is too long."""
         if self.to <= self.from_:
             yield Misfit(
                 f"must be after from, {self.from_.isoformat()}; write a later moment", ("to",), self.to.isoformat()
@@ -92,11 +93,11 @@ class FreezeSpec(CheckedSpec):
             yield Misfit(text, ("to",), self.to.isoformat())
 
     def covers(self, moment: dt.datetime, tenant: str) -> bool:
-        """Tell whether ``tenant`` is protected at ``moment``, which has a time zone."""
+        """Return whether ``tenant`` is protected at ``moment``, which must have a time zone."""
         return self.from_ <= moment < self.to and self.protects(tenant)
 
     def protects(self, tenant: str) -> bool:
-        """Tell whether ``tenant`` is protected while the freeze lasts."""
+        """Return whether the freeze protects ``tenant``."""
         return not self.tenants or tenant in self.tenants
 
 
@@ -104,26 +105,27 @@ class PolicySpec(DataFile):
     """``policy.yaml``, an optional file."""
 
     rules: dict[Label, Enforcement] = Field(default_factory=dict)
-    """How strict policy rules are, by name (``docs/reference/policies.md``); a rule that is not listed is as strict
-    as its stage asks."""
+    """Strictness of policy rules by name (``docs/reference/policies.md``). Rules that are not listed have the
+    strictness of the stage."""
     freezes: tuple[FreezeSpec, ...] = ()
-    """Times in which nothing of tenants is applied."""
+    """Periods in which no changes of tenants are applied."""
 
 
 class WaiverSpec(Spec):
-    """Leave to offend against one rule in one place, for a time."""
+    """Temporary exception from one rule for one subject."""
 
     rule: RuleName
-    """A policy (docs/reference/policies.md), ``uniformity``, or a cross-check that docs/reference/rules.md lists as
-    one to waive."""
+    """Name of the waived rule: a policy (docs/reference/policies.md), ``uniformity``, or a cross-check that
+    docs/reference/rules.md lists as waivable."""
     subject: Text
-    """What offends, as the report names it: a host, a pool (``cluster/pool``), a tenant, or ``Kind namespace/name``."""
+    """Object that violates the rule, as named in the report: a host, a pool (``cluster/pool``), a tenant, or ``Kind
+    namespace/name``."""
     reason: Text
-    """Why the offence is right for now, as reports show it."""
+    """Reason why the violation is acceptable for now; shown in reports."""
     owner: Text
-    """Who has the waiver removed in time."""
+    """Contact who is responsible for the removal of the waiver."""
     ticket: Text
-    """Number or URL of the ticket that ends the offence."""
+    """Number or URL of the ticket to fix the violation."""
     expires: dt.date
     """First day on which the waiver is void."""
 
@@ -135,10 +137,10 @@ class WaiversSpec(DataFile):
     """``waivers.yaml``, an optional file."""
 
     waivers: tuple[WaiverSpec, ...] = ()
-    """Offences that are allowed for a time."""
+    """Violations that are accepted temporarily."""
 
 
 def longest_waiver(waivers: Iterable[WaiverSpec], rule: str, subjects: Container[str]) -> WaiverSpec | None:
-    """Return the waiver of ``rule`` for any of ``subjects`` that lasts the longest, also one that has expired."""
+    """Return the waiver of ``rule`` for any of ``subjects`` that expires last, even if it is expired."""
     fitting = [waiver for waiver in waivers if waiver.rule == rule and waiver.subject in subjects]
     return max(fitting, key=lambda waiver: waiver.expires, default=None)

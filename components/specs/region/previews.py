@@ -1,4 +1,4 @@
-"""What an ``up`` of a region wants of a preview."""
+"""Preview requirements of ``up`` in a region."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from components.specs.base import RELATIVE_PATH, Spec
 
 
 class Applies(StrEnum):
-    """What ``up`` applies."""
+    """Changes that ``up`` applies."""
 
     ANYTHING = "anything"
-    """Data are applied as they are; a preview that is named is held to."""
+    """Data are applied directly. If a preview is named, its changes are enforced."""
     PREVIEWED = "previewed"
-    """Nothing is applied but what a preview showed: ``up`` wants ``--preview``."""
+    """Only previewed changes are applied: ``up`` requires ``--preview``."""
 
 
 class PreviewsSpec(Spec):
-    """What an ``up`` of a region wants of a preview.
+    """Preview requirements of ``up`` in a region.
 
-    Whoever holds credentials of the region can go round it with ``pulumi``, so that only CI should hold them.
+    Owners of the region's credentials can bypass them with ``pulumi``, so only CI should have these credentials.
     """
 
     up_applies: Applies = Applies.ANYTHING
-    """What ``up`` applies."""
+    """Changes that ``up`` applies."""
     signers: str | None = Field(default=None, pattern=RELATIVE_PATH, max_length=253)
-    """File with the public keys of those who may sign previews, as ``ssh-keygen`` reads allowed signers. It is relative
-    to the folder above ``environments/``. A preview that none of them signed is of no use; nobody looks at signatures
-    when it is left out."""
+    """File with the public keys of the accounts that may sign previews, in the allowed signers format of
+    ``ssh-keygen``. The path is relative to the parent folder of ``environments/``. Previews without a signature of
+    these keys are rejected. By default signatures are not verified."""
     valid_hours: int = Field(default=72, ge=1, le=720)
-    """Hours after which nothing is applied by a preview any more."""
+    """Hours for which a preview is valid."""

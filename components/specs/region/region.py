@@ -1,4 +1,4 @@
-"""A region: one management cluster, its sites, networks and the services all tenants share."""
+"""Region: one management cluster, its sites, networks and the services shared by all tenants."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
 
 
 class FailureDomain(StrEnum):
-    """What hosts fail together with."""
+    """Unit of hosts that fail together."""
 
     RACK = "rack"
     """Hosts of one rack fail together."""
@@ -60,86 +60,87 @@ class FailureDomain(StrEnum):
 
 
 class ControlPlaneBackend(StrEnum):
-    """What hosts the control planes of tenants."""
+    """Software that hosts the control planes of tenants."""
 
     KAMAJI = "kamaji"
-    """Kamaji runs control planes as pods and keeps their state in data stores of the region."""
+    """Kamaji runs control planes as pods and stores their state in data stores of the region."""
     K0SMOTRON = "k0smotron"
     """k0smotron runs control planes as pods, with k0s inside."""
 
 
 class SiteSpec(Spec):
-    """A building with halls."""
+    """Building with halls."""
 
     name: Label
-    """Name of the site, which ``site`` of a cluster refers to."""
+    """Name of the site, referenced by ``site`` of a cluster."""
     halls: tuple[Label, ...] = Field(min_length=1)
     """Names of halls, unique in the region. Each hall has its ``inventory/hall-<hall>.csv``."""
 
 
 class StateSpec(Spec):
-    """Where Pulumi keeps state and how it encrypts secrets."""
+    """Storage of Pulumi state, and encryption of its secrets."""
 
     backend: str = Field(pattern=STATE_BACKEND, max_length=253)
-    """URL as ``pulumi login`` takes it, such as ``s3://bucket/region``."""
+    """URL for ``pulumi login``, such as ``s3://bucket/region``."""
     secrets_provider: Text
-    """URL as ``pulumi stack init --secrets-provider`` takes it, such as ``awskms://alias/pulumi``."""
+    """URL for ``pulumi stack init --secrets-provider``, such as ``awskms://alias/pulumi``."""
 
 
 _UNSEEN = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn")
-"""Networks of a region that no tenant may see, by their fields."""
+"""Networks of a region that are closed to tenants, by field."""
 
 
 class NetworksSpec(Spec):
-    """Address plan of a region. The numbers taken from it are in ``allocations.lock.yaml``."""
+    """Address plan of a region. The allocated numbers are in ``allocations.lock.yaml``."""
 
     management: Cidr
-    """Network of the management cluster's hosts, and of addresses they share."""
+    """Network of the management cluster's hosts and their shared addresses."""
     bmc: Cidr
     """Network of the BMCs of hosts and DPUs."""
     boot: Cidr | None = None
-    """Network in which hosts boot from the network, and nothing else: no tenant reaches it, and switches close it to a
-    host once its image is written. Required where a bare-metal controller leases addresses."""
+    """Network for network boot of hosts only. Tenants cannot reach it, and switches remove a host from it once its
+    image is written. Required where a bare-metal controller leases addresses."""
     storage: Cidr
-    """Network of the storage systems; every VPC reaches it."""
+    """Network of the storage systems. Every VPC reaches it."""
     control_plane_vips: Cidr
-    """Network that the address of each hosted control plane is taken from."""
+    """Network for the addresses of hosted control planes."""
     tenants: Cidr
-    """Network that the prefixes of VPCs are taken from."""
+    """Network for the prefixes of VPCs."""
     tenants_ipv6: Cidr6 | None = None
-    """Network that prefixes of IPv6 are taken from, private (``fc00::/7``, RFC 4193) or public (``2000::/3``). Required
-    when a VPC has ``ipv6``. Routers need not know it: packets of IPv6 stay inside clusters."""
+    """Network for IPv6 prefixes, private (``fc00::/7``, RFC 4193) or public (``2000::/3``). Required when a VPC has
+    ``ipv6``. Routers need no route to it, because IPv6 packets do not leave clusters."""
     public: tuple[Cidr, ...] = ()
-    """Networks that public addresses of load balancers and VMs are taken from."""
+    """Networks for public addresses of load balancers and VMs."""
     dpu_loopbacks: Cidr
-    """Network that the loopbacks of DPUs are taken from, one a DPU, which VXLAN tunnels end at."""
+    """Network for the loopback addresses of DPUs, one per DPU, which are the endpoints of VXLAN tunnels."""
     ovn: Cidr | None = None
-    """Network of the fabric in which each DPU has four addresses of OVN, for tunnels and for what leaves a VPC; its
-    first address is its router's. It is one broadcast domain behind the first port of all DPUs, and required when a VPC
+    """Network of the fabric for OVN. Each DPU has four addresses in it, for tunnels and for traffic that leaves a VPC;
+    the first address is the router's. It is one broadcast domain behind the first port of all DPUs. Required when a VPC
     uses ``dpf-ovn``."""
     vni: Numbers
-    """Virtual network identifiers, one a VPC, at most 16777215."""
+    """Virtual network identifiers, one per VPC, at most 16777215."""
     asn: Numbers
-    """Numbers for BGP: one a VPC, from the beginning, and one a DPU, from the end."""
+    """BGP autonomous system numbers: one per VPC, allocated from the start, and one per DPU, allocated from the end."""
     route_targets: Numbers | None = None
-    """Numbers of EVPN route targets, one a VPC; a VPC uses its VNI when they are left out."""
+    """Numbers of EVPN route targets, one per VPC. By default a VPC uses its VNI."""
     deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
-    """Networks that no VPC reaches, whatever its egress, beside those of the region that no tenant sees."""
+    """Networks that no VPC reaches, whatever its egress, in addition to the region's networks that are closed to
+    tenants."""
     border: BorderSpec | None = None
-    """Routers that route between VPCs and the rest; they have a VRF of each VPC, and nothing else to say, when left
-    out."""
+    """Border routers between VPCs and external networks. By default they have a VRF for each VPC and need no further
+    settings."""
     backbone: Label | None = None
-    """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
+    """Network that connects this region to others. Regions on one backbone need disjoint VNIs and ASNs."""
 
     @property
     def unseen(self) -> tuple[Network, ...]:
-        """Return the networks that no tenant may see."""
+        """Return the networks that are closed to tenants."""
         return tuple(self._unseen.values())
 
     def closed(self, address: Address) -> str | None:
-        """Return the field of the network that keeps hosts of VPCs from ``address``; None when none does.
+        """Return the field of the closed network that contains ``address``; None if VPCs can reach the address.
 
-        ``tenants`` is one of them: only VPCs themselves are in it, and nothing of the region.
+        The network ``tenants`` counts as closed: it contains VPCs only, and no services of the region.
         """
         every = {**self._unseen, "tenants": self.tenants}
         return next((name for name, network in every.items() if address in network), None)
@@ -151,115 +152,115 @@ class NetworksSpec(Spec):
 
 
 class ControlPlanesSpec(CheckedSpec):
-    """Where tenants' control planes run."""
+    """Hosting of tenants' control planes."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["dedicated"]}, {"required": ["data_stores"]}]})
 
     backend: ControlPlaneBackend = ControlPlaneBackend.KAMAJI
     """Software that runs the control planes of all tenants of the region."""
     data_stores: tuple[DataStoreSpec, ...] = ()
-    """Data stores that clusters share, made like ``dedicated`` where they do not say otherwise."""
+    """Data stores shared by clusters, created like ``dedicated`` unless they override its fields."""
     dedicated: DedicatedDataStoreSpec | None = None
-    """How dedicated data stores are made; clusters cannot ask for one when it is left out."""
+    """Settings of dedicated data stores. By default clusters cannot request one."""
     dedicated_above_nodes: int = Field(default=500, ge=1, le=5000)
     """Number of nodes above which a cluster must not share its data store."""
     max_clusters: int = Field(default=100, ge=1, le=1000)
-    """Most control planes that the management cluster can host."""
+    """Maximum number of control planes in the management cluster."""
     hosts: int | None = Field(default=None, ge=1, le=10000)
-    """Number of hosts of the management cluster that run control planes. With one for each, no two members of an etcd
-    and no two replicas of a control plane share one, and wait rather; when it is left out, they are kept apart as far
-    as there is room."""
+    """Number of hosts of the management cluster that run control planes. If it is set, no two members of an etcd and no
+    two replicas of a control plane share a host; pods wait instead. By default they are spread over hosts as far as
+    there is room."""
     announcement: AnnouncementSpec | None = None
-    """How the management cluster announces ``networks.control_plane_vips``; required unless the stage is
-    ``rehearsal``, whose simulated network is one."""
+    """Announcement of ``networks.control_plane_vips``. Required unless the stage is ``rehearsal``, whose simulated
+    network is flat."""
     domain: Domain | None = None
-    """Domain in which each control plane has a name, ``<cluster>.<domain>``, which its certificate is good for; they
-    have addresses only when it is left out. With ``dns`` it is within its zone, and names are written there."""
+    """Domain for the names of control planes, ``<cluster>.<domain>``, which are in their certificates. By default they
+    have addresses only. With ``dns`` the domain must be within its zone, and the names are published there."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield control planes without a data store, and shared ones that look dedicated or cannot be made."""
+        """Yield missing data stores, and shared ones with a reserved name or without the settings to create them."""
         if not self.data_stores and self.dedicated is None:
             yield Misfit("has neither data_stores nor dedicated; add one of the two")
         for index, store in enumerate(self.data_stores):
             if store.name in {DEDICATED, PLACED}:
                 yield Misfit(
-                    "is what a cluster writes to have a data store made or found; choose another name",
+                    "is a reserved value of control_plane.data_store; choose another name",
                     ("data_stores", index, "name"),
                     store.name,
                 )
             if not store.given and store.storage_class is None and self.dedicated is None:
                 yield Misfit(
-                    "is required to make an etcd while there is no dedicated to take it from; write a storage class of"
-                    " the management cluster, or endpoints and secret of an etcd that is there",
+                    "is required to create an etcd without the defaults of dedicated; write a storage class of"
+                    " the management cluster, or endpoints and secret of an existing etcd",
                     ("data_stores", index, "storage_class"),
                 )
 
 
 class RegistrySpec(Spec):
-    """The pull-through image proxy of a region."""
+    """Pull-through image proxy of a region."""
 
     mirror: Registry
     """Host, port and path of the proxy, without a scheme."""
     nodes: bool = False
-    """Whether nodes pull images of their pods through it, too. It must answer for any registry, which containerd tells
-    it as ``ns``, and images must have ``registry_hosts``. Nodes that are there get it when they are promoted."""
+    """Whether nodes also pull images of their pods through the proxy. It must accept any registry in the ``ns``
+    parameter of containerd, and images must have ``registry_hosts``. Existing nodes get the setting when they are
+    promoted."""
 
 
 class RegionSpec(DataFile):
-    """``region.yaml``: what is true for a whole environment."""
+    """``region.yaml``: settings of a whole environment."""
 
     region: DnsLabel
-    """Name of the region, equal to that of the environment's folder."""
+    """Name of the region, equal to the name of the environment's folder."""
     stage: Stage
-    """How much depends on the environment, which decides how strict policy rules are, and whether hardware is real."""
+    """Stage of the environment, which sets the strictness of policy rules and whether hardware is real."""
     stacks: StackLayout
-    """How many Pulumi stacks apply the environment."""
+    """Layout of Pulumi stacks: one for the whole environment, or one for each slice."""
     state: StateSpec | None = None
-    """Where Pulumi keeps state; required unless the stage is ``rehearsal``, whose state is a local file."""
+    """Storage of Pulumi state. Required unless the stage is ``rehearsal``, whose state is a local file."""
     context: Text | None = None
     """Kubeconfig context of the management cluster; required unless the stage is ``rehearsal``."""
     image_channel: Channel
-    """Channel that ``image: channel`` of a pool means."""
+    """Channel for pools with ``image: channel``."""
     sites: tuple[SiteSpec, ...] = Field(min_length=1)
     """Buildings of the region with their halls."""
     failure_domain: FailureDomain
-    """What fails together, and so what a rollout group is: a pool has one MachineDeployment for each. Rack-scale
-    instance types override it, since they fail by NVLink domain, which is a rack."""
+    """Failure domain of hosts, which defines rollout groups: a pool has one MachineDeployment for each. Rack-scale
+    instance types override it, because they fail by NVLink domain, which is a rack."""
     secrets: SecretsSpec = SecretsSpec()
-    """Who puts the Secrets that rendered objects refer to where they are looked for."""
+    """Source of the Secrets that rendered objects reference."""
     networks: NetworksSpec
     """Address plan of the region."""
     fabrics: tuple[FabricSpec, ...] = ()
-    """Networks between nodes beside the VPCs, such as InfiniBand; empty where there is none."""
+    """Networks between nodes outside the VPCs, such as InfiniBand; empty where there are none."""
     control_planes: ControlPlanesSpec
-    """Where control planes of tenants run and keep their state."""
+    """Hosting of tenants' control planes, and storage of their state."""
     dns: DnsSpec | None = None
-    """Name server and zone that names of control planes and of tenants' Services are written to; nobody writes any
-    when it is left out."""
+    """Name server and zone for the names of control planes and tenants' Services. By default no names are published."""
     bare_metal: BareMetalSpec = BareMetalSpec()
-    """Who provisions the region's hosts."""
+    """Provisioning of the region's hosts."""
     nodes: NodesSpec = NodesSpec()
-    """How nodes of all tenants are rolled, tested and joined."""
+    """Rollout, tests and join of nodes, for all tenants."""
     dpus: DpuControlSpec
-    """The DPF control plane of the region, which runs its DPUs."""
+    """DPF control plane of the region, which manages its DPUs."""
     storage: tuple[StorageClassSpec, ...] = Field(min_length=1)
-    """Storage classes that tenants may name in ``clusters[].storage``."""
+    """Storage classes that tenants may list in ``clusters[].storage``."""
     object_stores: tuple[ObjectStoreSpec, ...] = ()
-    """Stores that tenants may have buckets in."""
+    """Object stores in which tenants may have buckets."""
     vm_emulation: bool = False
-    """Whether QEMU runs VMs in software, many times slower, on nodes without hardware virtualisation; ``useEmulation``
-    of KubeVirt. They do not start there when it is left out."""
+    """Whether QEMU emulates VMs in software, many times slower, on nodes without hardware virtualisation;
+    ``useEmulation`` of KubeVirt. By default VMs do not start there."""
     spares: PercentOrCount = "2%"
-    """Hosts kept free per pool and failure domain; a pool may say otherwise."""
+    """Spare hosts per pool and failure domain; a pool may override it."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
     """Values of add-ons in all clusters of the region, by add-on, each with the reason."""
     chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
-    """How charts are promoted over the clusters of tenants."""
+    """Rollout of charts over the clusters of tenants."""
     previews: PreviewsSpec = PreviewsSpec()
-    """What ``jacquard up`` wants of a preview."""
+    """Preview requirements of ``jacquard up``."""
     registry: RegistrySpec | None = None
-    """Pull-through image proxy, which DPUs pull from, and nodes if it says so; they pull from the registries themselves
-    when it is left out."""
+    """Pull-through image proxy for DPUs, and for nodes if ``nodes`` is true. By default they pull from the registries
+    directly."""
 
     @property
     def fabrics_by_name(self) -> dict[str, FabricSpec]:

@@ -1,4 +1,4 @@
-"""A tenant: who to ask, what was contracted, and its networks, clusters and VMs."""
+"""Tenant: contacts, contracted capacity, networks, clusters and VMs."""
 
 from __future__ import annotations
 
@@ -16,97 +16,96 @@ from components.specs.vms.vm_offering import VmsSpec
 
 
 class ContactsSpec(Spec):
-    """Who is told and who is asked. The contacts are on each namespace of the tenant, for people and for alerts."""
+    """Contacts of the tenant. They are written to each namespace of the tenant, for operators and for alerts."""
 
     alerts: Text
-    """Who is told when something is wrong with the tenant's nodes: an address, or whatever people reach them by, such
-    as a channel."""
+    """Contact for problems with the tenant's nodes: an e-mail address or another channel."""
     changes: Text
-    """Who is asked before a disruptive change."""
+    """Contact for approval of disruptive changes."""
     maintenance: Text | None = None
-    """Who is told of planned maintenance; ``changes`` is told when it is left out."""
+    """Contact for notices of planned maintenance; ``changes`` by default."""
 
 
 class ContractSpec(Spec):
-    """Capacity a tenant has paid for."""
+    """Capacity that a tenant has paid for."""
 
     instance_type: Label
-    """Hardware class that was paid for, an entry of ``catalog/instance_types.yaml``."""
+    """Hardware class of the capacity, an entry of ``catalog/instance_types.yaml``."""
     nodes: int = Field(ge=1)
     """Number of nodes over all pools and failure domains of the region, without spares."""
 
 
 class Approval(StrEnum):
-    """Word of a tenant on disruptive changes."""
+    """Whether disruptive changes need an approval of the tenant."""
 
     REQUIRED = "required"
-    """The tenant has to agree before a disruptive change."""
+    """Disruptive changes are blocked until the tenant approves them."""
     NOT_REQUIRED = "not-required"
-    """A disruptive change needs no word of the tenant."""
+    """Disruptive changes need no approval of the tenant."""
 
 
 class ChangesSpec(Spec):
-    """When the tenant's nodes may be disrupted."""
+    """Rules for disruption of the tenant's nodes."""
 
     approval: Approval = Approval.REQUIRED
-    """Whether a disruptive change waits for the tenant's word, which ``jacquard approve`` records. It is written on the
-    tenant's namespaces, too, for people."""
+    """Whether disruptive changes are blocked until the tenant approves them, recorded with ``jacquard approve``. The
+    value is also written to the tenant's namespaces for operators."""
     window: WindowSpec | None = None
-    """Hours in which nodes may be drained; they may be drained at any hour when it is left out."""
+    """Window in which nodes may be drained; at any time by default."""
 
 
 class VmQuotasSpec(Spec):
-    """Upper limits of a tenant's VMs. What is not listed has no limit but the nodes'."""
+    """Upper limits of a tenant's VMs. Limits that are not set are those of the nodes."""
 
     machines: int | None = Field(default=None, ge=0, le=100_000)
-    """Most VMs."""
+    """Maximum number of VMs."""
     cpus: int | None = Field(default=None, ge=0, le=10_000_000)
-    """Most CPUs of all VMs."""
+    """Maximum number of CPUs of all VMs."""
     memory: Quantity | None = None
-    """Most memory of all VMs, such as ``4Ti``."""
+    """Maximum memory of all VMs, such as ``4Ti``."""
     gpus: int | None = Field(default=None, ge=0, le=100_000)
-    """Most GPUs of all VMs."""
+    """Maximum number of GPUs of all VMs."""
 
 
 class QuotasSpec(Spec):
-    """Upper limits of what a tenant may use. What is not listed has no limit but the region's.
+    """Upper limits of a tenant's resources. Limits that are not set are those of the region.
 
-    The data is checked against them. In a cluster a ResourceQuota bounds the namespace of VMs, and nothing the others:
-    tenants rule their own clusters. What a storage system or a VPC's prefix has room for does.
+    The data are checked against them. In a cluster, a ResourceQuota limits only the namespace of VMs, because tenants
+    administer their own clusters. Storage systems and VPC prefixes limit the rest by their capacity.
     """
 
     public_ips: int | None = Field(default=None, ge=0, le=4096)
-    """Most public addresses of VMs and load balancers."""
+    """Maximum number of public addresses of VMs and load balancers."""
     load_balancers: int | None = Field(default=None, ge=0, le=4096)
-    """Most Services of type LoadBalancer, over all clusters."""
+    """Maximum number of Services of type LoadBalancer, over all clusters."""
     storage: dict[DnsLabel, Quantity] = Field(default_factory=dict)
-    """Most bytes of each storage class, over all clusters of the tenant, such as ``500Ti``."""
+    """Maximum size of all volumes of each storage class, over all clusters of the tenant, such as ``500Ti``."""
     vms: VmQuotasSpec = VmQuotasSpec()
-    """Most that VMs of the tenant may have."""
+    """Limits of the tenant's VMs."""
 
 
 class TenantSpec(DataFile):
-    """``tenants/<tenant>.yaml``: the one hand-written file of a tenant."""
+    """``tenants/<tenant>.yaml``: the only hand-written file of a tenant."""
 
     tenant: ShortName
-    """Name of the tenant, equal to that of its file and unique in the region."""
+    """Name of the tenant, equal to its file name and unique in the region."""
     contacts: ContactsSpec
-    """Who is told and who is asked."""
+    """Contacts of the tenant."""
     contract: tuple[ContractSpec, ...] = ()
-    """Capacity the tenant has paid for, by instance type; its pools may not ask for more. Where any is listed, all
-    types with GPUs are; nodes without, such as those of add-ons, may go unsaid. Without a contract nothing bounds the
-    pools but the region's hosts."""
+    """Capacity that the tenant has paid for, by instance type; its pools must not exceed it. If any type is listed, all
+    types with GPUs must be listed; types without GPUs, such as those for add-ons, may be omitted. Without a contract,
+    pools are limited only by the region's hosts."""
     changes: ChangesSpec = ChangesSpec()
-    """When the tenant's nodes may be disrupted."""
+    """Rules for disruption of the tenant's nodes."""
     quotas: QuotasSpec = QuotasSpec()
-    """Upper limits of what the tenant may use."""
+    """Upper limits of the tenant's resources."""
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
     """Private networks of the tenant."""
     security_groups: tuple[SecurityGroupSpec, ...] = ()
-    """Rules about what crosses the edges of VPCs; a VPC names its own."""
+    """Rules for traffic at the edge of VPCs; a VPC references one of them."""
     clusters: tuple[ClusterSpec, ...] = Field(min_length=1)
     """Kubernetes clusters of the tenant."""
     buckets: tuple[BucketSpec, ...] = ()
     """Buckets of the tenant in object stores of the region."""
     vms: VmsSpec | None = None
-    """What the tenant can order as VMs; it can order none when it is left out."""
+    """VMs that the tenant can order; none by default."""

@@ -1,4 +1,4 @@
-"""The versions of the catalogue: what Kubernetes, operators, drivers and tools a region runs together."""
+"""Versions of the catalogue: Kubernetes, operators, drivers and tools that a region runs together."""
 
 from __future__ import annotations
 
@@ -22,113 +22,114 @@ from components.specs.region.cluster_api import ClusterApiSpec
 
 
 class Chart(Spec):
-    """A release of a Helm chart in an OCI registry, pinned by version and digest.
+    """Release of a Helm chart in an OCI registry, pinned by version and digest.
 
-    Of several rows of a chart the first one is what regions install; the others, which are newer, are what clusters of
-    tenants can be promoted to (``docs/pools/rollouts.md``).
+    If a chart has several rows, regions install the first one. The others are newer, and clusters of tenants can be
+    promoted to them (``docs/pools/rollouts.md``).
     """
 
     name: Label
-    """Name that operators and add-ons refer to, which also names Flux's OCIRepository."""
+    """Name of the chart, referenced by operators and add-ons; also the name of Flux's OCIRepository."""
     url: str = Field(pattern=OCI_URL, max_length=253)
     """URL of the chart without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
-    """Version of the chart, which people read; ``ref.tag`` of Flux's OCIRepository."""
+    """Version of the chart, for readers; ``ref.tag`` of Flux's OCIRepository."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the chart, which decides what is installed; ``ref.digest`` of Flux's OCIRepository."""
+    """Digest of the chart, which is installed; ``ref.digest`` of Flux's OCIRepository."""
     kubernetes: KubernetesMinor | None = None
-    """Newest minor version of Kubernetes that the release knows, for a chart that hosts control planes; None where
-    nobody looked it up."""
+    """Newest minor version of Kubernetes that the release supports, for a chart that hosts control planes. None if it
+    has not been determined."""
     made_from: Text | None = None
-    """What the platform makes the chart from, where upstream publishes manifests only; None for upstream's own."""
+    """Source from which the platform builds the chart, where upstream publishes manifests only. None for upstream's own
+    chart."""
     channel: tuple[Channel, ...] = ()
-    """Channels that offer the release; all do when none is listed."""
+    """Channels that offer the release; all channels when the list is empty."""
     revoked: Text | None = None
-    """Why no cluster may have the release any more; None as long as it may."""
+    """Reason why clusters must not have the release any more. None while the release is allowed."""
     tunable: dict[ValuePath, Tunable] = Field(default_factory=dict)
-    """Values of the release that ``add_on_values`` may set, by path: of which type each is, or one of which words. None
-    of those that the library sets itself."""
+    """Values of the release that ``add_on_values`` may set, by path, each with its type or its valid words. Values that
+    the library sets cannot be listed."""
 
     def offered_by(self, channel: Channel) -> bool:
-        """Tell whether ``channel`` offers the release."""
+        """Return whether ``channel`` offers the release."""
         return not self.channel or channel in self.channel
 
 
 class ManifestArtefact(Spec):
-    """Manifests as upstream publishes them, in an OCI artefact of the platform's mirror, pinned by digest."""
+    """Upstream manifests in an OCI artefact of the platform's mirror, pinned by digest."""
 
     name: Label
-    """Name that operators refer to, which also names Flux's OCIRepository."""
+    """Name of the artefact, referenced by operators; also the name of Flux's OCIRepository."""
     url: str = Field(pattern=OCI_URL, max_length=253)
     """URL of the artefact without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
-    """Version of what is in it, which people read; ``ref.tag`` of Flux's OCIRepository."""
+    """Version of the content, for readers; ``ref.tag`` of Flux's OCIRepository."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the artefact, which decides what is applied; ``ref.digest`` of Flux's OCIRepository."""
+    """Digest of the artefact, which is applied; ``ref.digest`` of Flux's OCIRepository."""
     made_from: Text
-    """Which files of upstream's are in it."""
+    """Upstream files in the artefact."""
 
 
 class Tool(Spec):
-    """A container image that a job of the platform runs, pinned by digest."""
+    """Container image for jobs of the platform, pinned by digest."""
 
     name: Label
-    """Name that the platform's own jobs refer to."""
+    """Name of the image, referenced by the platform's jobs."""
     image: Registry
     """Repository of the image, without a tag."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the image, which decides what runs."""
+    """Digest of the image, which is run."""
     tag: Text | None = None
-    """Tag of the image, for what takes a tag alone, such as the chart of HBN; let the registry refuse to overwrite it.
-    People read it elsewhere."""
+    """Tag of the image, for consumers that support tags only, such as the HBN chart. Configure the registry to reject
+    changes of the tag. Elsewhere it is informational."""
 
     def __str__(self) -> str:
-        """Return what a container's ``image`` says."""
+        """Return the value of a container's ``image`` field."""
         return f"{self.image}@{self.digest}"
 
 
 class VersionVector(DataFile):
-    """``catalog/versions.yaml``: the versions that belong together (one vector a region)."""
+    """``catalog/versions.yaml``: compatible versions (one vector per region)."""
 
     release: VersionName
     """Name of the vector, of which a region runs one."""
     kubernetes: tuple[KubernetesVersion, ...] = Field(min_length=1)
-    """Control-plane versions that clusters may ask for."""
+    """Control-plane versions that clusters may request."""
     charts: tuple[Chart, ...]
-    """Charts of operators and drivers, which Flux installs."""
+    """Charts of operators and drivers, installed by Flux."""
     manifests: tuple[ManifestArtefact, ...] = ()
-    """Operators that upstream publishes as manifests, which Flux applies as they are. One that stands among the charts
-    as well is being handed over: its release is suspended, so that nothing is uninstalled once the chart leaves."""
+    """Operators that upstream publishes as manifests, applied by Flux without changes. A name that is also in
+    ``charts`` is being migrated: its release is suspended, so that nothing is uninstalled when the chart is removed."""
     cluster_api: ClusterApiSpec
-    """Releases of Cluster API and its providers, which the Cluster API operator installs."""
+    """Releases of Cluster API and its providers, installed by the Cluster API operator."""
     tools: tuple[Tool, ...] = ()
-    """Container images of the platform's own jobs."""
+    """Container images for jobs of the platform."""
 
     def installed(self, channel: Channel) -> dict[str, Chart]:
-        """Return by name the release of each chart that a region of ``channel`` installs where nothing is pinned."""
-        found: dict[str, Chart] = {}
+        """Return the release of each chart by name that a region on ``channel`` installs without pins."""
+        installed: dict[str, Chart] = {}
         for chart in self.charts:
             if chart.offered_by(channel):
-                found.setdefault(chart.name, chart)
-        return found
+                installed.setdefault(chart.name, chart)
+        return installed
 
     def newest(self, name: str, channel: Channel) -> Chart | None:
-        """Return the newest release of chart ``name`` that ``channel`` offers and nobody revoked."""
-        rows = (one for one in reversed(self.charts) if one.name == name and not one.revoked)
-        return next((one for one in rows if one.offered_by(channel)), None)
+        """Return the newest release of chart ``name`` that ``channel`` offers and that is not revoked."""
+        rows = (chart for chart in reversed(self.charts) if chart.name == name and not chart.revoked)
+        return next((chart for chart in rows if chart.offered_by(channel)), None)
 
     def release_of(self, name: str, version: str) -> Chart | None:
         """Return the release ``version`` of chart ``name``."""
-        return next((one for one in self.releases(name) if one.version == version), None)
+        return next((chart for chart in self.releases(name) if chart.version == version), None)
 
     def releases(self, name: str) -> tuple[Chart, ...]:
         """Return all releases of chart ``name``, the oldest first."""
-        return tuple(one for one in self.charts if one.name == name)
+        return tuple(chart for chart in self.charts if chart.name == name)
 
     def tool(self, name: str) -> Tool:
-        """Return the image called ``name``.
+        """Return the image with the name ``name``.
 
         Raises:
-            KeyError: no such image in the vector.
+            KeyError: The vector has no such image.
         """
         return {tool.name: tool for tool in self.tools}[name]

@@ -1,4 +1,4 @@
-"""Object stores of a region, and the buckets that tenants have in them: made by whoever runs the store."""
+"""Object stores of a region and the buckets of tenants. The operator of the store creates the buckets."""
 
 from __future__ import annotations
 
@@ -16,40 +16,41 @@ STORE_URL = rf"^https://([a-z0-9]([-.a-z0-9]*[a-z0-9])?|{ENDPOINT[1:-1]})$"
 _HTTPS_PORT = 443
 _MAX_DAYS = 36_500
 StoreUrl = Annotated[str, StringConstraints(pattern=STORE_URL, max_length=253)]
-"""URL of a host and a port, with nothing behind."""
+"""URL of a host with an optional port, without a path."""
 BucketName = Annotated[str, StringConstraints(pattern=BUCKET_NAME)]
-"""Name of a bucket by S3's rules, without dots, since a certificate for ``*.host`` covers none."""
+"""Bucket name by S3's rules, without dots, because a certificate for ``*.host`` does not cover names with dots."""
 
 
 class Addressing(StrEnum):
-    """Where a request says which bucket it means."""
+    """Location of the bucket name in requests."""
 
     PATH = "path"
     """The bucket is the first part of the path: ``https://host/bucket/object``."""
     VIRTUAL = "virtual"
-    """The bucket is in front of the host: ``https://bucket.host/object``. The store has a name for each bucket."""
+    """The bucket is part of the host name: ``https://bucket.host/object``. The store needs a DNS name for each
+    bucket."""
 
 
 class ObjectStoreSpec(Spec):
-    """A store that speaks S3. Nothing here logs in to it: whoever runs it makes buckets and keys."""
+    """S3-compatible store. Jacquard does not log in to it; its operator creates buckets and keys."""
 
     name: DnsLabel
-    """Name of the store, which buckets of tenants refer to."""
+    """Name of the store, referenced by buckets of tenants."""
     endpoint: StoreUrl
-    """URL of the store, ``https://objects.cloud.example``, with a port where it is not 443. Pods of tenants reach
-    it."""
+    """URL of the store, such as ``https://objects.cloud.example``, with a port if it is not 443. Pods of tenants must
+    be able to reach it."""
     region: Label = "us-east-1"
-    """Region that requests are signed for, as the store expects it; most stores that are not Amazon's take S3's
-    own default."""
+    """Region name for the signature of requests, as the store expects it. Most stores other than Amazon's use the
+    default of S3."""
     addressing: Addressing = Addressing.PATH
-    """Where a request says which bucket it means."""
+    """Location of the bucket name in requests."""
     private_authority: bool = False
-    """Whether no public authority signed the store's certificate. Each Secret with keys then has the authority, too, as
-    ``ca.crt``."""
+    """Whether the store's certificate is signed by a private authority. Each Secret with keys then also contains the
+    authority as ``ca.crt``."""
 
     @property
     def host(self) -> str:
-        """Return name or address of the store."""
+        """Return the name or address of the store."""
         return urlsplit(self.endpoint).hostname or ""
 
     @property
@@ -59,100 +60,105 @@ class ObjectStoreSpec(Spec):
 
 
 class LockMode(StrEnum):
-    """Who may end the lock of an object before its time, in S3's words."""
+    """Retention mode of locked objects, in S3's terms."""
 
     GOVERNANCE = "governance"
-    """Keys with a right of their own may, which none that is delivered here has."""
+    """Keys with a special permission can remove the lock. Keys delivered by Jacquard do not have it."""
     COMPLIANCE = "compliance"
-    """Nobody may, not even whoever runs the store."""
+    """The lock cannot be removed before its end, not even by the operator of the store."""
 
 
 class ObjectLockSpec(Spec):
-    """Time in which no version of an object can be deleted or written over."""
+    """Retention period in which versions of objects cannot be deleted or overwritten."""
 
     mode: LockMode = LockMode.GOVERNANCE
-    """Who may end the lock of an object before its time."""
+    """Retention mode of locked objects."""
     days: int = Field(ge=1, le=_MAX_DAYS)
-    """Days from when a version is written, for those written without a time of their own."""
+    """Retention period in days from the creation of a version, for versions without a period of their own."""
 
 
 class LifecycleSpec(CheckedSpec):
-    """What the store deletes by itself."""
+    """Automatic deletion by the store."""
 
     expire_days: int | None = Field(default=None, ge=1, le=_MAX_DAYS)
-    """Days after which an object goes; objects stay until somebody deletes them when it is left out."""
+    """Days after which objects are deleted; by default objects are kept until they are deleted explicitly."""
     old_versions_days: int | None = Field(default=None, ge=1, le=_MAX_DAYS)
-    """Days after which a version goes that another took the place of; versions stay when it is left out."""
+    """Days after which replaced versions of objects are deleted; by default they are kept."""
     abandoned_uploads_days: int | None = Field(default=None, ge=1, le=_MAX_DAYS)
-    """Days after which parts of an upload go that nobody finished; they stay, and count, when it is left out."""
+    """Days after which parts of unfinished uploads are deleted; by default they are kept and count against the
+    quota."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a life cycle in which nothing ever ends."""
+        """Yield a lifecycle without any setting."""
         if not any((self.expire_days, self.old_versions_days, self.abandoned_uploads_days)):
-            text = "is missing, and so are the other two, so that nothing ever goes; write 90, or remove lifecycle"
+            text = "is missing like the other two settings, so nothing is ever deleted; write 90, or remove lifecycle"
             yield Misfit(text, ("expire_days",))
 
 
 class Rights(StrEnum):
-    """What keys of a bucket are good for."""
+    """Permissions of a bucket's keys."""
 
     READ = "read"
-    """Objects are listed and read."""
+    """Keys can list and read objects."""
     WRITE = "write"
-    """Objects are listed and written, and none is read or deleted: for copies that who makes them cannot take back."""
+    """Keys can list and write objects, but not read or delete them. This is for backups that their writer cannot
+    delete."""
     READ_WRITE = "read-write"
-    """Objects are listed, read, written and deleted. The bucket's own settings stay closed."""
+    """Keys can list, read, write and delete objects. The bucket's own settings cannot be changed."""
 
 
 class BucketAccessSpec(Spec):
-    """A cluster whose workloads get keys of a bucket, of its own."""
+    """Cluster whose workloads get their own keys of a bucket."""
 
     cluster: ClusterName
     """Cluster of the tenant."""
     namespaces: tuple[Label, ...] = Field(min_length=1, max_length=20)
-    """Namespaces of the cluster that get the keys. They are made, and stay when they leave the data."""
+    """Namespaces of the cluster that get the keys. They are created, and they are kept when they are removed from the
+    data."""
     rights: Rights = Rights.READ_WRITE
-    """What the keys are good for."""
+    """Permissions of the keys."""
 
 
 class BucketSpec(CheckedSpec):
-    """A bucket of the tenant's. Leaving the data takes away how it is reached, never what is in it."""
+    """Bucket of a tenant. Removing it from the data removes the access, never the content."""
 
     name: ShortName
-    """Name of the bucket for the tenant: its workloads find it in ConfigMap and Secret ``bucket-<name>``."""
+    """Name of the bucket for the tenant. Workloads find it in the ConfigMap and Secret ``bucket-<name>``."""
     store: DnsLabel
-    """Object store of ``region.yaml`` that has the bucket."""
+    """Object store of ``region.yaml`` that contains the bucket."""
     bucket: BucketName | None = None
-    """Name in the store, where no other bucket has it; ``<tenant>-<name>`` when it is left out."""
+    """Name in the store, unique there; ``<tenant>-<name>`` by default."""
     quota: Quantity
-    """Most bytes that the store takes for the bucket, such as ``200Ti``."""
+    """Maximum size of the bucket, such as ``200Ti``."""
     versioning: bool = False
-    """Whether the store keeps a version that another took the place of, or that was deleted."""
+    """Whether the store keeps replaced and deleted versions of objects."""
     object_lock: ObjectLockSpec | None = None
-    """Time in which no version can be deleted; many stores take it only for a new bucket. None is locked when it is
-    left out."""
+    """Retention period in which versions cannot be deleted; by default there is no lock. Many stores support it for new
+    buckets only."""
     lifecycle: LifecycleSpec | None = None
-    """What the store deletes by itself; nothing when it is left out."""
+    """Automatic deletion by the store; none by default."""
     access: tuple[BucketAccessSpec, ...] = ()
-    """Clusters whose workloads get keys, each once; none does when it is left out."""
+    """Clusters whose workloads get keys, each listed once; none by default."""
 
     @property
     def found_as(self) -> str:
-        """Return the name of the ConfigMap and of the Secret by which workloads find it."""
+        """Return the name of the ConfigMap and Secret in which workloads find the bucket."""
         return f"bucket-{self.name}"
 
     def name_in_store(self, tenant: str) -> str:
-        """Return what the store calls the bucket of ``tenant``."""
+        """Return the name of the bucket of ``tenant`` in the store."""
         return self.bucket or f"{tenant}-{self.name}"
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a lock without versions, versions that end and are not kept, and an end before a lock's."""
+        """Yield a lock or version settings without versioning, and deletion before the end of a lock."""
         ends = self.lifecycle.old_versions_days if self.lifecycle else None
         if self.object_lock and not self.versioning:
-            yield Misfit("locks versions, and the bucket keeps none; write versioning: true", ("object_lock",))
+            yield Misfit("needs versions, but the bucket keeps none; write versioning: true", ("object_lock",))
         if ends and not self.versioning:
-            text = "ends old versions, and the bucket keeps none; write versioning: true, or remove old_versions_days"
+            text = (
+                "deletes old versions, but the bucket keeps none; write versioning: true, or remove old_versions_days"
+            )
             yield Misfit(text, ("lifecycle",))
         elif ends and self.object_lock and ends < self.object_lock.days:
-            text = f"ends before object_lock.days ({self.object_lock.days}); write at least {self.object_lock.days}"
+            text = f"is less than object_lock.days ({self.object_lock.days}); write at least {self.object_lock.days}"
             yield Misfit(text, ("lifecycle", "old_versions_days"), ends)

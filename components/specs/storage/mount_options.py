@@ -1,4 +1,4 @@
-"""Mount options of storage classes: nobody reads them before the first volume is mounted, and then every mount fails.
+"""Validation of mount options of storage classes. Without it, a wrong option would make every later mount fail.
 
 Names and values are those of Linux' NFS client (linux:fs/nfs/fs_context.c, ``nfs_fs_parameters``), of ``mount(8)``, and
 of VAST's client (vastnfs.vastdata.com, "Mount parameters").
@@ -13,7 +13,7 @@ from components.specs.base import Misfit
 from components.specs.reading.problems import listed, nearest, one_of
 
 VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
-"""Mount options that only VAST's NFS client knows."""
+"""Mount options of VAST's NFS client only."""
 _WITH_NO = ("ac", "acl", "cto", "fsc", "intr", "lock", "migration", "posix", "rdirplus", "resvport", "sharecache")
 _VERSIONS = ("v3", "v4", "v4.0", "v4.1", "v4.2")
 _ACCESS_TIMES = ("atime", "noatime", "relatime", "norelatime", "strictatime", "nostrictatime")
@@ -63,12 +63,12 @@ _SETTINGS = {
     **dict.fromkeys(("sync", "async"), "synchronous"),
     **dict.fromkeys(_ACCESS_TIMES, "access times"),
 }
-"""What options with other names set, of which the last one counts."""
+"""Settings that several option names change; the last option applies."""
 _FORM = re.compile(r"[^\s,=]+(=[^\s,]+)?")
 
 
 def misfits(options: Sequence[str], *, nfs: bool) -> Iterator[Misfit]:
-    """Yield what no mount would take, of a file system of NFS or of a local one, and what is said twice."""
+    """Yield invalid mount options for NFS or a local file system, and options that repeat a setting."""
     first: dict[str, int] = {}
     for at, option in enumerate(options):
         path = ("mount_options", at)
@@ -83,7 +83,7 @@ def misfits(options: Sequence[str], *, nfs: bool) -> Iterator[Misfit]:
             continue
         other = first.setdefault(_setting(name), at)
         if other != at:
-            rule = f"sets again what '{options[other]}' sets, and the last one counts"
+            rule = f"overrides '{options[other]}'"
             yield Misfit(f"{rule}; remove one of the two", path, option)
 
 
@@ -94,17 +94,17 @@ def _setting(name: str) -> str:
 
 def _local_fault(name: str) -> str:
     if name in _NAMES and name not in _GENERIC:
-        return "is an option of NFS, and this volume is on a local disk; remove it"
+        return "is an option of NFS, but this volume is on a local disk; remove it"
     return ""
 
 
 def _nfs_fault(option: str) -> str:
-    """Return what is wrong with an option of an NFS mount, with the nearest right one; empty when nothing is."""
+    """Return the fault of an NFS mount option, with the most similar valid one; empty if the option is valid."""
     name, mark, value = option.partition("=")
     if name not in _NAMES:
         near = nearest(name.lower(), _NAMES)
         remedy = f"write {_like(near, value)}" if near else "write one of nfs(5)"
-        return f"is no mount option of NFS; {remedy}"
+        return f"is not a mount option of NFS; {remedy}"
     if not mark:
         return "" if name in _FLAGS else f"needs a value; write {_like(name, '')}"
     if name in _NUMBERS:
@@ -121,7 +121,7 @@ def _nfs_fault(option: str) -> str:
 
 
 def _like(name: str, value: str) -> str:
-    """Return ``name`` with a value where it takes one."""
+    """Return ``name``, with a value if the option requires one."""
     if name in _FLAGS:
         return name
     return f"{name}={value or _EXAMPLES.get(name) or next(iter(_WORDS.get(name, ('...',))))}"

@@ -1,4 +1,4 @@
-"""What runs in virtual machines, which decides what hardware they see and who sets them up at their first boot."""
+"""Guest operating systems of virtual machines, which determine their virtual hardware and first-boot setup."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ class GuestSystem(StrEnum):
     """Family of an operating system."""
 
     LINUX = "linux"
-    """Linux, which cloud-init sets up."""
+    """Linux, set up by cloud-init."""
     WINDOWS = "windows"
-    """Windows 11, or Windows Server from 2019 on, with virtio drivers; Windows' own setup reads an answer file."""
+    """Windows 11, or Windows Server from 2019 on, with virtio drivers. Windows Setup reads an answer file."""

@@ -1,4 +1,4 @@
-"""Images of VMs that a tenant brings itself: from where CDI gets them, and what it holds them to."""
+"""VM images of tenants: the sources from which CDI imports them, and their verification."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from components.specs.pools.nodes import PinnedImage
 from components.specs.reading.problems import one_of
 from components.specs.vms.guests import GuestSystem
 
-_UNVERIFIED = "is a source of which CDI verifies no checksum; write the object's https URL as http, with its sha256"
-_UNNAMED = "says nowhere which disk it is; bring it into a claim of the cluster first, and name that as claim"
+_UNVERIFIED = "is a source whose checksum CDI does not verify; write the object's https URL as http, with its sha256"
+_UNNAMED = "does not identify the disk; import it into a claim of the cluster first, and write that as claim"
 
 
 class HttpImageSpec(Spec):
-    """A disk image that a web server has, a bucket's too."""
+    """Disk image on a web server or in a bucket."""
 
     url: HttpsUrl
     """URL of the disk image, which CDI imports."""
     sha256: Sha256
     """SHA-256 of the file at ``url``, as 64 hex digits, which CDI verifies."""
     secret: DnsLabel | None = None
-    """Secret in namespace ``virtual-machines`` of the cluster with the login, as ``accessKeyId`` and ``secretKey``;
-    nobody logs in when it is left out."""
+    """Secret in namespace ``virtual-machines`` of the cluster with the login, as ``accessKeyId`` and ``secretKey``; no
+    login by default."""
 
 
 class RegistryImageSpec(Spec):
-    """A container disk that a registry has."""
+    """Container disk in a registry."""
 
     image: PinnedImage
-    """Container image by its digest, ``registry.example/images/os@sha256:...``, with the disk below ``/disk``."""
+    """Container image with its digest, ``registry.example/images/os@sha256:...``, with the disk below ``/disk``."""
     secret: DnsLabel | None = None
-    """Secret in namespace ``virtual-machines`` of the cluster with the login, as ``accessKeyId`` and ``secretKey``;
-    nobody logs in when it is left out."""
+    """Secret in namespace ``virtual-machines`` of the cluster with the login, as ``accessKeyId`` and ``secretKey``; no
+    login by default."""
 
 
 class DiskInClusterSpec(Spec):
-    """A disk that is in the cluster already. Nothing verifies what it holds."""
+    """Disk that already exists in the cluster. Its content is not verified."""
 
     namespace: Label
     """Namespace of the disk."""
@@ -46,7 +46,7 @@ class DiskInClusterSpec(Spec):
 
 
 class OwnImageSpec(CheckedSpec):
-    """An image of a tenant's own, from exactly one of the sources that CDI knows and can be held to."""
+    """Image of a tenant, from exactly one of the sources of CDI that can be verified."""
 
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = {
         "s3": _UNVERIFIED,
@@ -55,30 +55,33 @@ class OwnImageSpec(CheckedSpec):
         "imageio": _UNNAMED,
         "vddk": _UNNAMED,
     }
-    """Sources of CDI that nobody may write, each with the reason and what to do instead."""
+    """Sources of CDI that must not be written, each with the reason and the alternative."""
 
     name: Label
-    """Name that VMs refer to, and that CDI's DataSource has."""
+    """Name of the image, referenced by VMs; also the name of CDI's DataSource."""
     version: VersionName
-    """Unique name of this build, which its golden volumes are called after; another build is another version."""
+    """Unique name of this build, which is part of the names of its golden volumes. Another build needs another
+    version."""
     size: Quantity
-    """Size of the disk in the image, unpacked, such as ``10Gi``."""
+    """Size of the unpacked disk in the image, such as ``10Gi``."""
     os: GuestSystem = GuestSystem.LINUX
-    """Family of the operating system in the image, which decides the hardware of VMs and who sets them up."""
+    """Family of the operating system in the image, which determines the virtual hardware and first-boot setup of
+    VMs."""
     http: HttpImageSpec | None = None
-    """Where a web server has the image."""
+    """Image on a web server."""
     registry: RegistryImageSpec | None = None
-    """Where a registry has the image."""
+    """Image in a registry."""
     claim: DiskInClusterSpec | None = None
-    """PersistentVolumeClaim of the cluster that the image is cloned from, such as one that ``virtctl`` uploaded to."""
+    """PersistentVolumeClaim of the cluster from which the image is cloned, for example one uploaded with
+    ``virtctl``."""
     snapshot: DiskInClusterSpec | None = None
-    """VolumeSnapshot of the cluster that the image is cloned from."""
+    """VolumeSnapshot of the cluster from which the image is cloned."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield that the image comes from nowhere, or from more than one place."""
+        """Yield an image with no source or with several sources."""
         sources = {"http": self.http, "registry": self.registry, "claim": self.claim, "snapshot": self.snapshot}
-        given = [name for name, source in sources.items() if source is not None]
-        if not given:
-            yield Misfit(f"comes from nowhere; add {one_of(sources)}", ("name",), self.name)
-        for other in given[1:]:
-            yield Misfit(f"is a second source beside {given[0]}; remove one of the two", (other,))
+        names = [name for name, source in sources.items() if source is not None]
+        if not names:
+            yield Misfit(f"has no source; add {one_of(sources)}", ("name",), self.name)
+        for other in names[1:]:
+            yield Misfit(f"cannot be combined with the source {names[0]}; remove one of the two", (other,))

@@ -1,4 +1,4 @@
-"""Values of the chart by which tenants order a virtual machine: the words of an order as data, and what they name."""
+"""Values of the chart with which tenants order virtual machines: the fields of VMs in data, and referenced objects."""
 
 from __future__ import annotations
 
@@ -16,114 +16,114 @@ from components.specs.vms.vm_sizes import EvictionStrategy
 FOLDER = "charts/virtual-machine"
 """Folder of the chart in a clone."""
 FILE = f"{FOLDER}/values.schema.json"
-"""File that helm holds values to, and editors."""
+"""File with the schema of the values, for Helm and editors."""
 NAME = "virtual-machine"
 """Name of the chart."""
 LEFT_OUT = ("snapshots", "sysprep_secret")
-"""Words of an order as data that the chart has not: a job of the platform takes snapshots, of machines in the data, and
-the chart orders no Windows."""
+"""Fields of VMs in data that the chart does not have. A job of the platform takes snapshots, for VMs in the data only,
+and the chart does not support Windows."""
 
 
 class ChartSizeSpec(Spec):
-    """What a size is in the cluster."""
+    """Size of VMs in the cluster."""
 
     instancetype: str = Field(min_length=1, max_length=253)
     """Name of the VirtualMachineClusterInstancetype."""
     root_disk: Quantity
-    """Size of an ephemeral root."""
+    """Size of an ephemeral root disk."""
     eviction: EvictionStrategy | None = None
-    """What becomes of the VM whose node is drained; what holds for all of the cluster when it is left out."""
+    """Handling of the VM when its node is drained; the default of the cluster if it is not set."""
 
 
 class ChartClassSpec(Spec):
-    """What volumes of a storage class are."""
+    """Properties of volumes of a storage class."""
 
     access_mode: Literal["ReadWriteMany", "ReadWriteOnce"]
-    """Whether one node writes a volume, or many."""
+    """Whether one node or many nodes can write to a volume."""
     volume_mode: Literal["Filesystem", "Block"]
     """Whether a disk is a file or a device."""
 
 
 class ChartTolerationSpec(Spec):
-    """A taint of nodes for VMs that keeps no VM away."""
+    """Taint of nodes for VMs, which VMs tolerate."""
 
     key: QualifiedName
     """Key of the taint."""
     operator: Literal["Equal"]
-    """How the taint's value is compared."""
+    """Comparison of the taint's value."""
     value: LabelValue
-    """Value of the taint; empty for a taint that has none."""
+    """Value of the taint; empty for a taint without a value."""
     effect: TaintEffect
-    """What the taint does to other pods."""
+    """Effect of the taint on other pods."""
 
 
 class ChartAddressSpec(Spec):
-    """A public address that the platform handed out."""
+    """Public address allocated by the platform."""
 
     address: Address
-    """Address, which the cluster announces."""
+    """Address that the cluster announces."""
     host_name: Domain | None = None
-    """Name of the address; none is written when it is left out."""
+    """DNS name of the address; no name is published by default."""
 
 
 class ChartCatalogSpec(Spec):
-    """What names of an order stand for in one cluster, as ``jacquard show`` prints it (``--example``, ``--helm``)."""
+    """Values of the names of an order in one cluster, as printed by ``jacquard show`` (``--example``, ``--helm``)."""
 
     namespace: DnsLabel
-    """Namespace of images, and the only one for VMs with an ephemeral root."""
+    """Namespace of images. VMs with an ephemeral root disk must be in it."""
     preference: str = Field(min_length=1, max_length=253)
     """Name of the VirtualMachineClusterPreference of the guest."""
     sizes: dict[Label, ChartSizeSpec]
     """Sizes that can be ordered, by name."""
     images: dict[Label, dict[Quantity, Label]]
-    """Golden volumes of images that can be ordered, by image and size of root disk."""
+    """Golden volumes of images that can be ordered, by image and size of the root disk."""
     storage_classes: dict[DnsLabel, ChartClassSpec]
     """Storage classes of the cluster, by name."""
     tolerations: tuple[ChartTolerationSpec, ...] = ()
     """Taints of the nodes that run VMs."""
     public_addresses: dict[ShortName, ChartAddressSpec] = Field(default_factory=dict)
-    """Public addresses that the platform handed out, by name of the VM."""
+    """Public addresses allocated by the platform, by name of the VM."""
 
 
 class ChartWordsSpec(Spec):
-    """What values have beside the words of an order as data."""
+    """Values of the chart in addition to the fields of VMs in data."""
 
     keys_secret: DnsLabel | None = None
-    """Secret in the namespace of the VM whose entries are public SSH keys of the image's own user."""
+    """Secret in the namespace of the VM whose entries are public SSH keys of the image's default user."""
     own_image: OwnImageSpec | None = None
-    """Image of one's own that the root is filled from, in place of ``image``: of a web server by its SHA-256, of a
-    registry by its digest, or a disk of the cluster. Its Secret is in the namespace of the VM."""
+    """Image of the tenant for the root disk, instead of ``image``: from a web server with its SHA-256, from a registry
+    with its digest, or a disk of the cluster. Its Secret is in the namespace of the VM."""
     catalog: ChartCatalogSpec
-    """What names stand for in the cluster."""
+    """Values of the names of an order in the cluster."""
 
 
 _MEANINGS = {
     "size": "Size of the VM, one of `catalog.sizes`.",
     "image": "Operating system of the VM, one of `catalog.images`.",
-    "pool": "Pool for VMs whose nodes run the VM; any of them when it is left out.",
-    "public_ip": "Whether the VM has the public address that `catalog.public_addresses` has for its name.",
-    "user_data_secret": "Secret in the namespace of the VM whose key `userdata` is the whole cloud-init user data of"
-    " the VM, mounts of its volumes too; made of `users` and `volumes` when it is left out.",
+    "pool": "Pool whose nodes run the VM; any pool for VMs by default.",
+    "public_ip": "Whether the VM has the public address of its name in `catalog.public_addresses`.",
+    "user_data_secret": "Secret in the namespace of the VM whose key `userdata` is the complete cloud-init user data of"
+    " the VM, including mounts of its volumes; generated from `users` and `volumes` by default.",
 }
-"""Words that name what is elsewhere than in data."""
+"""Descriptions of fields whose references differ from those in data."""
 
 
 def values_schema() -> dict[str, Any]:
-    """Return the schema of values, made from the models of an order as data."""
-    order, words = _said(model_schema(VirtualMachineSpec)), _said(model_schema(ChartWordsSpec))
+    """Return the schema of the values, generated from the models of VMs in data."""
+    order, words = _without_null(model_schema(VirtualMachineSpec)), _without_null(model_schema(ChartWordsSpec))
     properties = {name: found for name, found in order["properties"].items() if name not in LEFT_OUT}
     for name, meaning in _MEANINGS.items():
         properties[name] = {**properties[name], "description": meaning}
     definitions = {**order["definitions"], **words["definitions"]}
     definitions["OwnImageSpec"] = _source(definitions["OwnImageSpec"])
-    del definitions["GuestSystem"]  # a source says nothing of what is in it: the chart orders Linux
+    del definitions["GuestSystem"]  # The chart supports Linux only, so a source has no operating system.
     for name in ("RootSpec", "VolumeSpec"):
         definitions[name]["properties"]["storage_class"]["description"] = "Class, one of `catalog.storage_classes`."
     return {
         "type": "object",
-        "description": "An order of a VM, or of a fleet of VMs that are alike.",
+        "description": "Order of a VM, or of a fleet of identical VMs.",
         "additionalProperties": False,
-        # Helm adds `global` to the values of a chart that another one depends on.
+        # Helm adds `global` to the values of a subchart.
         "properties": properties | words["properties"] | {"global": {"type": "object"}},
         "required": ["name", "size", "catalog"],
         "definitions": dict(sorted(definitions.items())),
@@ -131,18 +131,18 @@ def values_schema() -> dict[str, Any]:
 
 
 def values_schema_text() -> str:
-    """Return the schema of values as the text of its file."""
+    """Return the schema of the values as the text of its file."""
     return text_of(f"values of the chart {NAME}", values_schema())
 
 
-def _said(found: Any) -> Any:
-    """Return a schema in which nobody says that something is nothing: to helm a key that is null is there."""
-    if isinstance(found, list):
-        return [_said(entry) for entry in found]
-    if not isinstance(found, dict):
-        return found
-    rest = {key: _said(value) for key, value in found.items() if key != "anyOf"}
-    ways = [_said(way) for way in found.get("anyOf", ()) if way != {"type": "null"}]
+def _without_null(schema: Any) -> Any:
+    """Return a schema without null types, because Helm treats a key with a null value as set."""
+    if isinstance(schema, list):
+        return [_without_null(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    rest = {key: _without_null(value) for key, value in schema.items() if key != "anyOf"}
+    ways = [_without_null(way) for way in schema.get("anyOf", ()) if way != {"type": "null"}]
     match ways:
         case []:
             return rest
@@ -154,6 +154,6 @@ def _said(found: Any) -> Any:
 
 
 def _source(image: dict[str, Any]) -> dict[str, Any]:
-    """Return the form of an image as a source alone: it is no entry of a list, so it has no name, version and size."""
+    """Return the schema of an image reduced to its source, without name, version and size."""
     sources = {name: found for name, found in image["properties"].items() if name not in (*image["required"], "os")}
     return {key: value for key, value in image.items() if key != "required"} | {"properties": sources}

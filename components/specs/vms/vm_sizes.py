@@ -1,4 +1,4 @@
-"""Sizes of virtual machines: what a machine has, and what its node must have to give it."""
+"""Sizes of virtual machines: their resources, and the requirements on their nodes."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from components.specs.reading.problems import one_of
 DEVICE = (
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 )
-"""Name of a resource of nodes in a domain: with any other KubeVirt's pods and quotas of the device are refused."""
+"""Name of a resource of nodes, with a domain; KubeVirt's pods and quotas of the device reject other names."""
 MOST_ROOT: Quantity = "500Gi"
-"""Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
+"""Maximum size of an ephemeral root disk. It is on disks of the node that all its VMs share."""
 
 
 LEAST_WINDOWS_CPUS = 2
-"""Number of CPUs below which KubeVirt starts no Windows, by its preference; Windows 11 asks for them."""
+"""Minimum number of CPUs for Windows by KubeVirt's preference, and the requirement of Windows 11."""
 LEAST_WINDOWS_MEMORY: Quantity = "4Gi"
-"""Memory below which KubeVirt starts no Windows."""
+"""Minimum memory for Windows in KubeVirt."""
 
 
 class EvictionStrategy(StrEnum):
-    """What becomes of a VM whose node is drained (``evictionStrategy`` of KubeVirt)."""
+    """Handling of a VM when its node is drained (``evictionStrategy`` of KubeVirt)."""
 
     LIVE_MIGRATE = "LiveMigrate"
-    """The VM runs on elsewhere; while it cannot, the drain waits."""
+    """The VM is migrated live; the drain waits while this is not possible."""
     IF_POSSIBLE = "LiveMigrateIfPossible"
-    """The VM runs on elsewhere if it can migrate, and is stopped otherwise."""
+    """The VM is migrated live if possible, and stopped otherwise."""
     NONE = "None"
     """The VM is stopped."""
 
@@ -40,66 +40,68 @@ class VmGpuSpec(Spec):
     """GPUs passed through to a VM."""
 
     device: str = Field(pattern=DEVICE, max_length=253)
-    """Resource name permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
+    """Resource name that is permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
     pci_selector: str = Field(pattern=PCI_SELECTOR)
-    """Vendor and product of the PCI device, such as ``10DE:2330``, as KubeVirt's permittedHostDevices wants it."""
+    """Vendor and product of the PCI device, such as ``10DE:2330``, for KubeVirt's permittedHostDevices."""
     count: int = Field(ge=1, le=8)
-    """Number of GPUs that one VM gets."""
+    """Number of GPUs of one VM."""
 
 
 class VmSizeSpec(CheckedSpec):
-    """A size of VM. A size is never edited: a changed one is a new name."""
+    """Size of VMs. Sizes are never edited: a changed size needs a new name."""
 
     name: Label
-    """Name of the size, which VMs and offerings refer to."""
+    """Name of the size, referenced by VMs and offerings."""
     cpus: int = Field(ge=1, le=512)
     """Number of CPUs of the VM, ``cpu.guest`` of KubeVirt's instance type."""
     memory: Quantity
     """Memory of the VM, such as ``64Gi``; ``memory.guest`` of KubeVirt's instance type."""
     root_disk: Quantity = MOST_ROOT
-    """Size of the ephemeral root, at most 500Gi, an overlay on the node's NVMe that is lost when the VM ends."""
+    """Size of the ephemeral root disk, at most 500Gi: an overlay on the node's NVMe that is lost when the VM stops."""
     gpu: VmGpuSpec | None = None
-    """GPUs that the VM gets; it gets none when it is left out."""
+    """GPUs of the VM; none by default."""
     eviction: EvictionStrategy = EvictionStrategy.IF_POSSIBLE
-    """What becomes of a VM whose node is drained."""
+    """Handling of a VM when its node is drained."""
     dedicated_cpus: bool = False
-    """Whether each CPU of the VM is a thread of its node that nothing else runs on, ``cpu.dedicatedCPUPlacement`` of
-    KubeVirt. Kubelets of its nodes need ``cpu_manager_policy: static``."""
+    """Whether each CPU of the VM is an exclusive thread of its node, ``cpu.dedicatedCPUPlacement`` of KubeVirt.
+    Kubelets of its nodes need ``cpu_manager_policy: static``."""
     emulator_cpu: bool = False
-    """Whether one thread of the node more is for QEMU's own work, so that none of the VM's CPUs is interrupted by it;
+    """Whether one additional thread of the node is reserved for QEMU, so that it does not interrupt the VM's CPUs;
     ``cpu.isolateEmulatorThread`` of KubeVirt."""
     huge_pages: PageSize | None = None
-    """Size of the huge pages that hold all memory of the VM, which images of its nodes reserve at boot; ordinary pages
-    when it is left out."""
+    """Size of the huge pages for the memory of the VM, reserved at boot by images of its nodes; ordinary pages by
+    default."""
     numa: bool = False
-    """Whether the guest sees the NUMA nodes that its CPUs and memory are on, ``cpu.numa.guestMappingPassthrough`` of
-    KubeVirt. Kubelets of its nodes need ``topology_manager_policy``, ``restricted`` or ``single-numa-node``."""
+    """Whether the guest sees the NUMA nodes of its CPUs and memory, ``cpu.numa.guestMappingPassthrough`` of KubeVirt.
+    Kubelets of its nodes need ``topology_manager_policy``, ``restricted`` or ``single-numa-node``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a root larger than ephemeral ones may be, a migration that can never be, and what KubeVirt refuses."""
+        """Yield a too large ephemeral root disk, an impossible migration, and combinations that KubeVirt rejects."""
         if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
-            text = "would hold up drains for ever, since no VM with a GPU migrates"
+            text = "would block drains forever, because VMs with GPUs cannot migrate"
             other = f"write {one_of((EvictionStrategy.IF_POSSIBLE, EvictionStrategy.NONE))}"
             yield Misfit(f"{text}; {other}", ("eviction",), self.eviction.value)
         if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
-            text = f"is more than an ephemeral root may have; write at most {MOST_ROOT}, and give VMs volumes for more"
+            text = (
+                f"is above the maximum of an ephemeral root; write at most {MOST_ROOT}, and add volumes to VMs for more"
+            )
             yield Misfit(text, ("root_disk",), self.root_disk)
         yield from self._placement_misfits()
 
     def _placement_misfits(self) -> Iterator[Misfit]:
-        """Yield placements that KubeVirt refuses (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
+        """Yield placements that KubeVirt rejects (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
         for name in ("emulator_cpu", "numa"):
             if getattr(self, name) and not self.dedicated_cpus:
-                text = "is for CPUs that nothing else runs on; add dedicated_cpus: true, or remove it"
+                text = "requires exclusive CPUs; add dedicated_cpus: true, or remove it"
                 yield Misfit(text, (name,), got=True)
         if self.numa and self.huge_pages is None:
-            text = "binds memory by huge pages alone; add huge_pages: 1Gi, or remove it"
+            text = "requires memory in huge pages; add huge_pages: 1Gi, or remove it"
             yield Misfit(text, ("numa",), got=True)
         if self.huge_pages is not None and bytes_of(self.memory) % bytes_of(self.huge_pages.value):
-            text = f"must be whole huge pages of {self.huge_pages}; write a multiple of that"
+            text = f"must be a multiple of the huge page size {self.huge_pages}; write a multiple of it"
             yield Misfit(text, ("memory",), self.memory)
 
     @property
     def threads(self) -> int:
-        """Return the threads of its node that a VM of the size fills, that of QEMU too."""
+        """Return the number of node threads that a VM of the size uses, including the one for QEMU."""
         return self.cpus + self.emulator_cpu

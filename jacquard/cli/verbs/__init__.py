@@ -1,1 +1,1 @@
-"""The verbs of the ``jacquard`` command, one module each, named and loaded by `jacquard.cli.command`."""
+"""Verbs of the ``jacquard`` command, one module each; `jacquard.cli.command` loads them."""

@@ -1,4 +1,4 @@
-"""``jacquard allocate``: writes the numbers that the data leaves open into lock files."""
+"""``jacquard allocate``: writes allocated numbers and hosts into lock files."""
 
 from __future__ import annotations
 
@@ -25,27 +25,31 @@ from jacquard.machine import paths
 _NOTHING = "everything is allocated, nothing to change"
 _HostsOption = Annotated[
     str | None,
-    typer.Option("--release-hosts", metavar="CLUSTER/POOL", help="Take hosts from a pool that it does not need."),
+    typer.Option("--release-hosts", metavar="CLUSTER/POOL", help="Release hosts that the pool does not need."),
 ]
 _ReplaceOption = Annotated[
     str | None,
-    typer.Option("--replace-hosts", metavar="CLUSTER/POOL", help="Give a pool free hosts for those out of service."),
+    typer.Option(
+        "--replace-hosts",
+        metavar="CLUSTER/POOL",
+        help="Assign free hosts to the pool in place of those out of service.",
+    ),
 ]
 _CountOption = Annotated[
     int | None,
-    typer.Option("--count", min=1, metavar="N", help="With --release-hosts: N hosts or racks. Default: all."),
+    typer.Option("--count", min=1, metavar="N", help="With --release-hosts: number of hosts or racks. Default: all."),
 ]
 _QuarantineOption = Annotated[
     str | None,
     typer.Option(
         "--release-quarantine",
         metavar="NAME",
-        help="Let others have what a tenant, VPC, cluster or VM had, such as globex or globex/globex-lab; or all.",
+        help="Release quarantined numbers of a tenant, VPC, cluster or VM, such as globex/globex-lab; or all.",
     ),
 ]
 _EditsOption = Annotated[
     bool,
-    typer.Option(ACCEPT_EDITS, help="Take lock files that were edited or merged by hand as they are."),
+    typer.Option(ACCEPT_EDITS, help="Accept lock files that were edited or merged by hand."),
 ]
 
 
@@ -60,14 +64,14 @@ def allocate(
     check: arguments.CheckOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Write the numbers that the data leaves open.
+    """Allocate the numbers and hosts that the data leave open.
 
-    Numbers are prefixes, addresses, host assignments and the first image pins of new rollout groups. What is
-    allocated stays, what is missing is added, what belongs to nothing is freed; freed numbers stay in quarantine.
-    Pins are never moved: that is what promote does. Review the change like any other.
+    Allocates prefixes, addresses, hosts and the first pins of new rollout groups, and writes them into lock files.
+    Existing allocations stay, missing ones are added, and unused numbers are freed and quarantined. Pins of existing
+    rollout groups change only with 'jacquard promote'. Review the change like any other.
 
-    A pool that shrinks keeps its hosts as spares. --release-hosts takes them away; another cluster can have them
-    from the next change on, after this one was applied.
+    A pool that shrinks keeps its hosts as spares. --release-hosts releases them; another cluster can get them with the
+    next change, after this one is applied.
     """
     _refuse_contradictions(release_hosts, count, replace_hosts)
     spec = data.load(environment)
@@ -83,17 +87,17 @@ def allocate(
         locks = allocation(wanted)
     diff = changes(spec, *locks)
     after = spec.model_copy(update={"allocations": locks[0], "image_pins": locks[1]})
-    told, unmet = sentences(spec, after), list(unmet_contracts(after))
+    summary, unmet = sentences(spec, after), list(unmet_contracts(after))
     if output is Format.JSON:
         answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
-        print_json(answer | {"summary": told, "unmet_contracts": [asdict(item) for item in unmet]})
+        print_json(answer | {"summary": summary, "unmet_contracts": [asdict(item) for item in unmet]})
     else:
-        show_diff(stdout(), diff, told)
+        show_diff(stdout(), diff, summary)
         for line in [f"unmet: {item}" for item in unmet] + [_NOTHING] * (not diff):
             stdout().print(Text(f"{environment}: {line}"), soft_wrap=True)
     if diff and check:
         command = f"jacquard allocate {environment}" + (f" {ACCEPT_EDITS}" if accept_edits else "")
-        msg = f"{environment}: lock files do not fit the data; run '{command}' and review it"
+        msg = f"{environment}: lock files do not match the data; run '{command}' and review the change"
         raise Stop(msg)
     if diff:
         write_locks(spec, paths.environments(), *locks)
@@ -101,8 +105,8 @@ def allocate(
 
 def _refuse_contradictions(release_hosts: str | None, count: int | None, replace_hosts: str | None) -> None:
     if release_hosts is not None and replace_hosts is not None:
-        msg = "--release-hosts and --replace-hosts are two changes; run the one, then the other"
+        msg = "--release-hosts and --replace-hosts are separate changes; run one after the other"
         raise Stop(msg, ExitCode.BAD_DATA)
     if count is not None and release_hosts is None:
-        msg = "--count is how many hosts --release-hosts takes; add --release-hosts CLUSTER/POOL"
+        msg = "--count requires --release-hosts; add --release-hosts CLUSTER/POOL"
         raise Stop(msg, ExitCode.BAD_DATA)

@@ -1,4 +1,4 @@
-"""``jacquard approve``: a tenant agrees to what a change does to it."""
+"""``jacquard approve``: records the approval of a change by a tenant."""
 
 from __future__ import annotations
 
@@ -23,16 +23,21 @@ from jacquard.previews.bases import committer
 from jacquard.previews.impacts.impact import Impact, TenantImpact
 
 _MOST_CHARACTERS = 253
-_Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant that is asked.")]
+_Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Tenant whose approval is required.")]
 _By = Annotated[
     str | None,
     typer.Option(
-        "--by", metavar="NAME", help="Who agreed, for the tenant. Default: who commits here.", show_default=False
+        "--by",
+        metavar="NAME",
+        help="Person who approves for the tenant. Default: the git committer.",
+        show_default=False,
     ),
 ]
 _Reason = Annotated[
     str | None,
-    typer.Option("--reason", metavar="TEXT", help="Why, for people. Default: what was agreed to.", show_default=False),
+    typer.Option(
+        "--reason", metavar="TEXT", help="Reason. Default: a summary of the approved effects.", show_default=False
+    ),
 ]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
 _Expires = Annotated[
@@ -41,11 +46,11 @@ _Expires = Annotated[
         "--expires",
         formats=["%Y-%m-%d"],
         metavar="YYYY-MM-DD",
-        help="First day on which the word is void. Default: it holds until the change is made.",
+        help="First day on which the approval is invalid. Default: valid until the change is applied.",
         show_default=False,
     ),
 ]
-_Plan = Annotated[bool, typer.Option("--plan", help="Write nothing; show what would be written.")]
+_Plan = Annotated[bool, typer.Option("--plan", help="Write nothing; show the entry.")]
 
 
 def approve(
@@ -60,102 +65,98 @@ def approve(
     plan: _Plan = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Record that a tenant agrees to what a change does to it.
+    """Record that a tenant approves a change.
 
-    Writes the word into approvals.yaml, with the digest of the tenant's part of the change between --base and the work
-    tree: it holds for exactly this, survives a rebase that does not alter it, and says nothing about another change.
-    Review and merge it with the change; 'preview', 'impact' and 'up --preview' look for it.
+    Writes the approval into approvals.yaml, with the digest of the tenant's part of the change between --base and the
+    work tree. It is valid for exactly this part, also after a rebase that does not alter it, and for no other change.
+    Review and merge it with the change; 'preview', 'impact' and 'up --preview' read it.
     """
     with base_comparison.base_of(base) as earlier:
-        [found] = base_comparison.impacts([data.known(environment)], earlier)
-    asked = _asked(found, tenant)
+        [impact] = base_comparison.impacts([data.known(environment)], earlier)
+    affected = _affected(impact, tenant)
     today = settings.now().astimezone(dt.UTC).date()
-    said = list(_said(found, tenant))
+    effects = list(_effects(impact, tenant))
     until = expires.date() if expires else None
     _require_later(until, today)
-    word = ApprovalSpec.model_construct(
+    approval = ApprovalSpec.model_construct(
         tenant=tenant,
-        digest=asked.digest or "",
-        by=_who(by),
+        digest=affected.digest or "",
+        by=_approver(by),
         day=today,
-        reason=reason or "; ".join(said)[:_MOST_CHARACTERS],
+        reason=reason or "; ".join(effects)[:_MOST_CHARACTERS],
         ticket=ticket,
         expires=until,
     )
     path = paths.environments() / environment / APPROVALS
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    after = with_approval(before, word)
+    after = with_approval(before, approval)
     _require_sound(environment, after)
     diff = file_changes(f"{environment}/{APPROVALS}", before, after)
     if not plan:
         replace_text(path, after)
     if output is Format.JSON:
-        told = word.model_dump(mode="json") | {"agreed_to": said, "written": not plan, "diff": diff}
-        print_json({"environment": environment} | told)
+        entry = approval.model_dump(mode="json") | {"agreed_to": effects, "written": not plan, "diff": diff}
+        print_json({"environment": environment} | entry)
         return
-    headline = (
-        f"{word.by} {'would agree' if plan else 'agrees'} for {tenant} to part {word.digest[:DIGITS]} of the change:"
-    )
-    show_diff(stdout(), diff, [headline, *(f"  {line}" for line in said)])
+    verb = "would approve" if plan else "approves"
+    headline = f"{approval.by} {verb} part {approval.digest[:DIGITS]} of the change for {tenant}:"
+    show_diff(stdout(), diff, [headline, *(f"  {line}" for line in effects)])
 
 
-def _asked(found: Impact, tenant: str) -> TenantImpact:
-    """Return what a change means to a tenant that is asked.
+def _affected(impact: Impact, tenant: str) -> TenantImpact:
+    """Return the impact on a tenant whose approval is required.
 
     Raises:
-        Stop: nobody of that name is.
+        Stop: the tenant is unknown, or its approval is not required.
     """
-    known = {one.tenant: one for one in found.tenants}
-    declared = [one.tenant for one in data.load(found.environment).tenants]
+    known = {item.tenant: item for item in impact.tenants}
+    declared = [item.tenant for item in data.load(impact.environment).tenants]
     if tenant not in {*known, *declared}:
-        raise unknown(tenant, declared, what="tenant", remedy=f"the files of {found.environment}/tenants name them")
-    asked = [one.tenant for one in found.tenants if one.asks]
-    if tenant not in asked:
-        others = f"asked: {listed(asked)}" if asked else "nobody is"
+        raise unknown(tenant, declared, what="tenant", remedy=f"the files of {impact.environment}/tenants name them")
+    required = [item.tenant for item in impact.tenants if item.asks]
+    if tenant not in required:
         msg = (
-            f"{tenant} is not asked about what changes between {found.base} and {found.head} ({others}); name where the"
-            " change begins with --base"
+            f"the change from {impact.base} to {impact.head} requires no approval of {tenant} (required:"
+            f" {listed(required) if required else 'none'}); name the start of the change with --base"
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     return known[tenant]
 
 
-def _said(found: Impact, tenant: str) -> Sequence[str]:
-    """Return in sentences what a change does to a tenant."""
-    mine = tuple(row for row in found.rows if row.tenant == tenant)
-    return tuple(verdict(found.model_copy(update={"rows": mine})))
+def _effects(impact: Impact, tenant: str) -> Sequence[str]:
+    """Return the effects of a change on a tenant as sentences."""
+    rows = tuple(row for row in impact.rows if row.tenant == tenant)
+    return tuple(verdict(impact.model_copy(update={"rows": rows})))
 
 
-def _who(by: str | None) -> str:
-    """Return who agreed.
+def _approver(by: str | None) -> str:
+    """Return the name of the approver.
 
     Raises:
-        Stop: nobody says so.
+        Stop: neither ``--by`` nor git provides a name.
     """
-    if found := by or committer(paths.environments()):
-        return found
-    msg = "--by is required where git does not know who commits; write who agreed, for the tenant"
+    if name := by or committer(paths.environments()):
+        return name
+    msg = "--by is required because git has no committer name; write the person who approves for the tenant"
     raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def _require_later(expires: dt.date | None, today: dt.date) -> None:
-    """Pass when a word that expires on ``expires`` holds today.
+    """Pass if an approval that expires on ``expires`` is valid today.
 
     Raises:
-        Stop: it would be void at once.
+        Stop: it is already expired.
     """
     if expires and expires <= today:
-        msg = (
-            f"--expires: {expires} is the first day on which the word is void, and today is {today}; write a later day"
-        )
+        msg = f"--expires: must be after today, {today} (got {expires}); write a later day"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def _require_sound(environment: str, text: str) -> None:
-    """Pass when ``text`` is an ``approvals.yaml``.
+    """Pass if ``text`` is a valid ``approvals.yaml``.
 
     Raises:
-        SpecError: it breaks a rule of that file.
+        SpecError: it violates a rule of that file.
     """
     _, _, problems = parsed(APPROVALS, text, ApprovalsFile)
     if problems:

@@ -1,4 +1,4 @@
-"""``jacquard check``: everything that can be said about data without an engine or a cluster."""
+"""``jacquard check``: checks of data and policies without an engine or a cluster."""
 
 from __future__ import annotations
 
@@ -30,31 +30,33 @@ from policies import Judgement, judge, levels
 
 
 class CheckFormat(StrEnum):
-    """How ``check`` answers."""
+    """Output format of ``check``."""
 
     TEXT = "text"
     JSON = "json"
     SARIF = "sarif"
-    """What code scanning reads: each problem at its line."""
+    """Format for code scanning: each problem with its line."""
 
 
 def check(
     environments: arguments.Envs = None,
     *,
-    output: Annotated[CheckFormat, typer.Option("--format", help="How to answer.")] = CheckFormat.TEXT,
+    output: Annotated[CheckFormat, typer.Option("--format", help="Output format.")] = CheckFormat.TEXT,
     today: arguments.TodayOption = None,
-    fix: Annotated[bool, typer.Option("--fix", help="First write what is certain, and say so line by line.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what --fix would, as a diff.")] = False,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="First fix unambiguous mistakes in the files, and print each fix.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show the edits of --fix as a diff.")] = False,
 ) -> None:
-    """Check data and policies; no engine, no cluster.
+    """Check data and policies, without an engine or a cluster.
 
-    Prints one line for each environment, or the report of all its problems. Environments are also compared with each
-    other: regions must not share a host, nor numbers on one backbone. One that is checked alone is compared with the
-    inventories beside it. Ends with 2 when data is wrong, with 4 when only a policy refuses it.
+    Prints one line for each environment, or a report of all its problems. Environments are also compared with each
+    other: regions must not share a host, nor numbers on the same backbone. A single environment is compared with the
+    inventories of the others. Exits with 2 if data are wrong, and with 4 if only a policy refuses them.
 
-    With --fix, values that can mean only one thing are first written as they are read: bits beyond a prefix, MAC
-    addresses, line ends, quotes that are missing or too many. Comments and layout stay, and so do lock files. The exit
-    code is about what is left; with --diff, about the files as they are.
+    With --fix, unambiguous values are first corrected in the files: bits beyond a prefix, MAC addresses, line endings,
+    missing or superfluous quotes. Comments, layout and lock files stay unchanged. The exit code is for the remaining
+    problems; with --diff, for the files as they are.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
     names = data.chosen(environments)
@@ -76,7 +78,7 @@ def check(
 
 
 def mend(names: Sequence[str], *, write: bool) -> None:
-    """Do what is certain to the files of the environments ``names``, or show it; the catalogue is theirs too."""
+    """Apply or show unambiguous fixes in the files of the environments ``names`` and of their catalogue."""
     folder = paths.environments()
     files = {item.path: (name, item) for name in names for item in mended(folder, name)}
     for name, item in files.values():
@@ -89,11 +91,11 @@ def mend(names: Sequence[str], *, write: bool) -> None:
         stderr().print(Text("\n".join(lines)), soft_wrap=True)
     if write and files:
         count = sum(len(item.fixes) for _, item in files.values())
-        stderr().print(f"{plural(count, 'place')} mended in {plural(len(files), 'file')}")
+        stderr().print(f"{plural(count, 'fix', 'fixes')} applied to {plural(len(files), 'file')}")
 
 
 def examine(name: str, now: dt.datetime) -> Result:
-    """Return what the environment ``name`` comes to by itself at ``now``."""
+    """Return the result of checking the environment ``name`` alone at ``now``."""
     started = time.monotonic()
     try:
         spec = data.load(name)
@@ -114,17 +116,17 @@ def examine(name: str, now: dt.datetime) -> Result:
 
 
 def compared(results: Sequence[Result]) -> list[Result]:
-    """Return ``results`` with what is wrong between their environments."""
+    """Return ``results`` with the problems between their environments."""
     between = checks.check_regions([result.spec for result in results if result.spec])
     return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
 
 
 def beside(results: Sequence[Result]) -> list[Result]:
-    """Return ``results`` with the machines that stand in a region which nobody asked for, too."""
+    """Return ``results`` with conflicts with the inventories of environments that are not checked."""
     folder = paths.environments()
-    found = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
+    conflicts = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
     return [
-        replace(result, problems=tuple(dict.fromkeys((*result.problems, *found.get(result.name, ())))))
+        replace(result, problems=tuple(dict.fromkeys((*result.problems, *conflicts.get(result.name, ())))))
         for result in results
     ]
 
@@ -147,10 +149,10 @@ def _report(results: Sequence[Result]) -> None:
 
 def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
     folder = paths.environments().name
-    found = []
+    findings = []
     for result in results:
         home = f"{folder}/{result.name}"
-        found += [sarif.of_problem(problem, home) for problem in result.problems]
+        findings += [sarif.of_problem(problem, home) for problem in result.problems]
         if result.spec:
-            found += sarif.of_judgement(result.judgement, result.spec, home)
-    return found
+            findings += sarif.of_judgement(result.judgement, result.spec, home)
+    return findings

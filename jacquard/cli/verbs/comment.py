@@ -1,4 +1,4 @@
-"""``jacquard comment``: puts what ``impact`` or ``preview`` wrote into the one comment of a pull request."""
+"""``jacquard comment``: publishes the output of ``impact`` or ``preview`` as a comment of a pull request."""
 
 from __future__ import annotations
 
@@ -16,20 +16,27 @@ from jacquard.forges.publishing import Outcome, Post, marked, publish
 from jacquard.machine.errors import explained
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
-_TOLD = {
-    Outcome.CREATED: "{}: comment written",
-    Outcome.UPDATED: "{}: comment written anew",
-    Outcome.UNCHANGED: "{}: the comment says so already",
-    Outcome.OLDER: "{}: a newer run wrote the comment, which is left as it is",
+_MESSAGES = {
+    Outcome.CREATED: "{}: comment created",
+    Outcome.UPDATED: "{}: comment updated",
+    Outcome.UNCHANGED: "{}: comment unchanged",
+    Outcome.OLDER: "{}: comment of a newer run left unchanged",
 }
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Begins with its mark, as what 'impact --format markdown' writes.")
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Text that starts with a marker, such as the output of 'impact --format markdown'."
+    ),
 ]
 NumberOption = Annotated[
     int | None,
     typer.Option(
-        "--pull-request", min=1, metavar="NUMBER", help="Default: the one that the job runs for.", show_default=False
+        "--pull-request",
+        min=1,
+        metavar="NUMBER",
+        help="Number of the pull request. Default: that of the job.",
+        show_default=False,
     ),
 ]
 RunOption = Annotated[
@@ -37,30 +44,31 @@ RunOption = Annotated[
     typer.Option(
         "--run",
         metavar="N[.M]",
-        help="Which run this is, and which attempt; a lower one never writes over a higher. Default: the job's own.",
+        help="Run and attempt; an older run never overwrites the comment of a newer one. Default: those of the job.",
         show_default=False,
     ),
 ]
 RequiredOption = Annotated[
-    bool, typer.Option("--required", help="End with 1 when the comment cannot be written; else that is a warning.")
+    bool, typer.Option("--required", help="Exit with 1 if the comment cannot be written, instead of a warning.")
 ]
 
 
 def comment(
     file: FileArgument, *, pull_request: NumberOption = None, run: RunOption = None, required: RequiredOption = False
 ) -> None:
-    """Write a text into the one comment of a pull request, at GitHub or GitLab.
+    """Create or update the comment of a pull request, at GitHub or GitLab.
 
-    Runs in a job of GitHub Actions or GitLab CI, whose variables say which pull request it is. The token is read from
-    GITHUB_TOKEN or GITLAB_TOKEN. The comment of an earlier run, found by its mark and its author, is written over; that
-    of a later run never is. A forge that is busy is asked again, for five minutes at most. Without a token, or when
-    the forge refuses, a warning says so and the exit code stays 0. The page of a run at GitHub shows the text as well.
+    Runs in a job of GitHub Actions or GitLab CI, whose variables identify the pull request. The token is read from
+    GITHUB_TOKEN or GITLAB_TOKEN. The comment of an earlier run, identified by its marker and its author, is updated;
+    that of a later run is not. Requests are retried for at most five minutes if the forge limits their rate. Without a
+    token, or if the forge rejects the request, a warning is printed and the exit code is 0. At GitHub, the text is
+    also added to the summary page of the run.
     """
     text = _read(file)
     if not marked(text):
         msg = (
-            f"{file}:1: is no mark by which the comment could be found again, like <!-- jacquard impact -->; write the "
-            f"file by: jacquard impact --format markdown > {file}"
+            f"{file}:1: must be a marker that identifies the comment, such as <!-- jacquard impact -->; write the file "
+            f"with: jacquard impact --format markdown > {file}"
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     try:
@@ -71,12 +79,12 @@ def comment(
     try:
         outcome = _published(job, text)
     except ForgeError as error:
-        msg = f"{job.place}: the comment is not written: {error}"
+        msg = f"{job.place}: the comment could not be written: {error}"
         if required:
             raise Stop(msg) from None
         show(msg, "warning")
         return
-    stdout().print(_TOLD[outcome].format(job.place), soft_wrap=True, markup=False)
+    stdout().print(_MESSAGES[outcome].format(job.place), soft_wrap=True, markup=False)
 
 
 def _read(file: Path) -> str:
@@ -88,13 +96,13 @@ def _read(file: Path) -> str:
 
 def _published(job: Pipeline, text: str) -> Outcome:
     if not job.token:
-        msg = f"the job has no {job.token_variable}, as no job of a fork has; give it one that may write comments"
+        msg = f"the job has no {job.token_variable}, like all jobs of forks; provide a token that may write comments"
         raise ForgeError(msg)
     return publish(job.open(job.token), Post(text=text, run=job.run))
 
 
 def _show_on_page(text: str) -> None:
-    """Add ``text`` to the page of the run, where GitHub Actions names a file for that."""
+    """Append ``text`` to the summary page of the run, in GitHub Actions."""
     if page := os.environ.get(_SUMMARY):
         with Path(page).open("a", encoding="utf-8") as summary:
             summary.write(f"{text.rstrip()}\n")

@@ -1,4 +1,4 @@
-"""``jacquard doctor``: what is used, from where, and how to get what is missing."""
+"""``jacquard doctor``: tools and settings of this machine, and remedies for missing ones."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from jacquard.harness import State, report
 
 
 def doctor(output: arguments.FormatOption = Format.TEXT) -> None:
-    """Show what is used, and what is missing.
+    """Show the tools and settings of this machine, and missing ones.
 
-    Settings, versions and places of all parts on this machine, and how to get what is missing. Changes nothing. Ends
-    with 1 when something is missing, too old or wrong.
+    Shows settings, versions and paths of all tools, with a remedy for each missing one. Changes nothing. Exits with 1
+    if something is missing, too old or wrong.
     """
     items = report()
     if output is Format.JSON:

@@ -1,4 +1,4 @@
-"""``jacquard down``: take a region apart, and leave nothing running."""
+"""``jacquard down``: destroys an environment."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def down(
     environment: arguments.Env,
     yes_destroy: Annotated[
         str | None,
-        typer.Option(metavar="REGION", help="The region's name, typed out; needed unless it is a rehearsal."),
+        typer.Option(metavar="REGION", help="Name of the region; required unless it is a rehearsal."),
     ] = None,
 ) -> None:
-    """Destroy an environment, and leave nothing running.
+    """Destroy an environment.
 
-    What is in the clusters goes first, then, for a rehearsal, the clusters. A rehearsal is gone afterwards whatever
-    state it was in, with its clusters dead or its data broken. Any other environment is left alone unless its name
-    is typed out, and what is protected is never destroyed. The stacks of an environment in slices go side by side,
-    each after those that need it; one that cannot be destroyed keeps what it needs.
+    Deletes the objects in the clusters, then, for a rehearsal, the clusters. A rehearsal is always removed, also if its
+    clusters do not run or its data are invalid. Any other environment requires its name with --yes-destroy, and
+    protected objects are never deleted. The stacks of an environment in slices are destroyed in parallel, each after
+    the stacks that depend on it; if a stack cannot be destroyed, the stacks it depends on remain.
     """
     data.known(environment)
     with locks.exclusively(environment, "down"):
@@ -54,17 +54,17 @@ def down(
             _end_rehearsal(spec)
         else:
             _destroy_region(spec, yes_destroy)
-    stdout().print(Text.assemble((environment, "bold"), ": down, nothing of it runs"))
+    stdout().print(Text.assemble((environment, "bold"), ": destroyed"))
 
 
 def _readable(name: str) -> Environment | None:
-    """Return the environment; None when its data is broken but a local region of that name is on this machine."""
+    """Return the environment; None if its data are invalid but this machine has a local region of that name."""
     try:
         return data.load(name)
     except SpecError as error:
         if not paths.region(name).exists():
             raise
-        show(f"the data is broken, so only the local region is removed:\n{error}", "warning")
+        show(f"the data are invalid, so only the local region is removed:\n{error}", "warning")
         return None
 
 
@@ -72,26 +72,26 @@ def _end_rehearsal(spec: Environment) -> None:
     engine = Engine(spec.name, spec.region.state, {})
     bootstrap = f"{spec.name}.{BOOTSTRAP}"
     try:
-        there = engine.stacks()
-        needs = among(stack_needs(spec), there)
+        existing = engine.stacks()
+        needs = among(stack_needs(spec), existing)
         _together(spec, needs, partial(_empty, engine, spec), resume=f"jacquard down {spec.name}")
-        if bootstrap in there:
+        if bootstrap in existing:
             _try(Screen(stderr()), engine, bootstrap, "clusters")
     finally:
-        # The last word, even over a state that cannot be read: it finds what no stack knows of.
+        # This runs even if the state cannot be read, and also finds processes that no stack records.
         local_region.remove(spec.name, engine.variables)
 
 
 def _together(environment: Environment, needs: Needs, work: Callable[[str, Screen], None], *, resume: str) -> None:
-    """Work on stacks, each after those that need it.
+    """Work on stacks, each after the stacks that depend on it.
 
     Raises:
-        Exception: the failure of the only stack.
-        Unfinished: some of several failed.
+        Exception: the failure, if there is only one stack.
+        Unfinished: some of several stacks failed.
     """
     outcomes = together(backwards(needs), work, telling=True)
     try:
-        require_done(environment.name, outcomes, done="gone", resume=resume)
+        require_done(environment.name, outcomes, done="destroyed", resume=resume)
     except Unfinished as unfinished:
         stacks_view.show(stdout(), unfinished.rows(lambda _: ""))
         raise
@@ -101,7 +101,7 @@ def _empty(engine: Engine, spec: Environment, stack: str, screen: Screen) -> Non
     try:
         connect(spec, MANAGEMENT).request("GET", "/version")
     except (ProviderError, OSError) as error:
-        text = f"{stack}: its clusters do not answer ({error}); what was in them goes with them"
+        text = f"{stack}: its clusters do not answer ({error}); their objects are removed with them"
         show(text, "note", screen.console)
         engine.forget(stack)
         return
@@ -109,12 +109,12 @@ def _empty(engine: Engine, spec: Environment, stack: str, screen: Screen) -> Non
 
 
 def _try(screen: Screen, engine: Engine, stack: str, title: str) -> None:
-    """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
+    """Destroy a stack of a rehearsal; after a failure, delete its state, because its clusters are removed anyway."""
     try:
-        # Protection guards what tenants would miss; in a rehearsal nobody does.
+        # Protected objects are deleted too: a rehearsal has no tenants to protect.
         _destroy(screen, engine, _prepared(screen, engine, stack), title)
     except (Stop, EngineError) as failure:
-        show(f"{failure}; its clusters are removed all the same", "warning", screen.console)
+        show(f"{failure}; its clusters are removed anyway", "warning", screen.console)
         engine.forget(stack)
 
 
@@ -122,13 +122,13 @@ def _destroy_region(spec: Environment, typed: str | None) -> None:
     if typed != spec.name:
         got = f"got '{typed}'" if typed else "it is missing"
         msg = (
-            f"{spec.name}: is of stage {spec.region.stage}; --yes-destroy must name the region that is to be destroyed "
-            f"({got}); say --yes-destroy {spec.name} if you mean it"
+            f"{spec.name}: stage {spec.region.stage} requires the name of the region in --yes-destroy ({got}); to"
+            f" confirm, write --yes-destroy {spec.name}"
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     engine = Engine(spec.name, spec.region.state, {})
-    there, screen = engine.stacks(), Screen(stderr())
-    needs = among(stack_needs(spec), there)
+    screen = Screen(stderr())
+    needs = among(stack_needs(spec), engine.stacks())
     prepared = {stack: _prepared(screen, engine, stack) for stack in reversed(needs)}
     _require_unprotected(spec, prepared.values())
 
@@ -150,17 +150,17 @@ def _prepared(screen: Screen, engine: Engine, stack: str) -> Ready:
 
 
 def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
-    """Pass when nothing is protected: the engine would take down what hangs on it before it refuses.
+    """Pass if no object is protected; otherwise the engine would delete its dependents before it refuses.
 
     Raises:
-        Stop: something is; all is told.
+        Stop: objects are protected; contains all of them.
     """
     lines = [f"{ready.stack}: {urn}" for ready in stacks for urn in ready.protected]
     if lines:
         are = "object is" if len(lines) == 1 else "objects are"
         msg = (
-            f"{spec.name}: {len(lines)} {are} protected, nothing was destroyed; end what it stands for first "
-            "(for a cluster: retire: true and 'jacquard up'), or lift it by 'pulumi state unprotect'"
+            f"{spec.name}: {len(lines)} {are} protected, nothing was destroyed; remove it from the data first (a"
+            " cluster with 'retire: true' and 'jacquard up'), or run 'pulumi state unprotect'"
         )
         raise Stop("\n".join([msg, *lines]))
 
@@ -168,7 +168,7 @@ def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
 def _destroy(screen: Screen, engine: Engine, ready: Ready, title: str) -> None:
     if not ready.resources:
         return
-    engine.unprotect(ready.stack)  # of the record of plug-ins, which keeps a plain `pulumi destroy` from it
+    engine.unprotect(ready.stack)  # the provider record is protected against a plain `pulumi destroy`
     total = sum(1 for item in ready.resources if item.get("custom") and not item["type"].startswith("pulumi:"))
     options = ("--yes", "--skip-preview")
     run = watched(engine, "destroy", ready.stack, *options, title=title, resume="down", total=total, screen=screen)

@@ -1,4 +1,4 @@
-"""``jacquard drift``: what in the clusters of a region is not as it is declared, and who owns what differs."""
+"""``jacquard drift``: differences between the clusters of a region and its data, and their field owners."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes import drift as drift_view
-from jacquard.observe.clusters_compared import drift as looked_at
+from jacquard.observe.clusters_compared import drift as compared
 
 
 def drift(environment: arguments.Env, *, output: arguments.FormatOption = Format.TEXT) -> None:
-    """Tell what in the clusters of a region is not as it is declared, by who owns it now.
+    """Report differences between the clusters of a region and its data, by field owner.
 
-    Compares every declared object, hosts too, with the one that is there; what the API server only spells otherwise is
-    no difference. Applies nothing but dry-runs, which keep nothing. Ends with 0 when all is as declared, with 6
-    when something is not, and with 7 when nothing is wrong as far as could be seen, but not all could be.
+    Compares every declared object, including hosts, with the existing one; values that the API server only normalizes
+    are not differences. Sends only dry-run requests, which change nothing. Exits with 0 without differences, with 6 if
+    objects differ, and with 7 if no object differs but some could not be read.
     """
-    found = looked_at(data.checked(environment))
+    result = compared(data.checked(environment))
     if output is Format.JSON:
-        print_json(found.model_dump(mode="json"))
+        print_json(result.model_dump(mode="json"))
     else:
-        for line in drift_view.lines(found):
+        for line in drift_view.lines(result):
             stdout().print(line, soft_wrap=True)
-    if found.objects:
-        msg = f"{environment}: {plural(len(found.objects), 'object is', 'objects are')} not as declared"
+    if result.objects:
+        msg = f"{environment}: {plural(len(result.objects), 'object differs', 'objects differ')} from the data"
         raise Stop(msg, ExitCode.DRIFTED)
-    if found.unread:
-        msg = f"{environment}: not all could be read, so that nobody knows whether it is as declared"
-        raise Stop(msg, ExitCode.UNREAD)
+    if result.unread:
+        msg = f"{environment}: some clusters or objects could not be read, so drift is unknown"
+        raise Stop(msg, ExitCode.UNREACHABLE)

@@ -1,4 +1,4 @@
-"""``jacquard env``: variables for plain ``pulumi`` and ``kubectl`` in a user's own shell."""
+"""``jacquard env``: environment variables for plain ``pulumi`` and ``kubectl`` in a shell."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from jacquard.harness import environment as machine
 
 
 def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
-    """Print variables for plain pulumi and kubectl.
+    """Print environment variables for plain pulumi and kubectl.
 
-    Use it as `eval "$(jacquard env <environment>)"`. Nothing is set in your home: state, plugins and kubeconfigs are
-    this project's own.
+    Use it as `eval "$(jacquard env <environment>)"`. Your home directory is not changed: state, plugins and kubeconfigs
+    belong to this project.
     """
     state = data.load(environment).region.state
     variables = machine.engine(environment, backend_url=state.backend if state else None)
@@ -26,5 +26,5 @@ def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT
 
 
 def exports(variables: Mapping[str, str]) -> str:
-    """Return shell commands that set ``variables``, safe whatever is in them."""
+    """Return shell commands that set ``variables``, with quoted values."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())

@@ -1,4 +1,4 @@
-"""``jacquard explain``: what a rule is about, by the name that reports give."""
+"""``jacquard explain``: description of a rule by its name in reports."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ def _complete(incomplete: str) -> list[str]:
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="[RULE]", help="Name of a rule; none lists them all.", autocompletion=_complete),
+        typer.Argument(metavar="[RULE]", help="Rule name. Omit to list all rules.", autocompletion=_complete),
     ] = None,
     *,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Tell what a rule is about: what it reports, why, how strict it is, whether it can be waived."""
+    """Describe a rule: its findings, reason and level, and whether it can be waived."""
     if wrong := extensions.told():
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
     known = rules()
     if rule is not None and rule not in known:
-        msg = f"rule '{rule}' is unknown{suggestion(rule, known) or '; jacquard explain lists all'}"
+        hint = suggestion(rule, known) or "; 'jacquard explain' lists all rules"
+        msg = f"rule '{rule}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
     chosen = list(known.values()) if rule is None else [known[rule]]
     if output is Format.JSON:
-        print_json([asdict(one) for one in chosen])
+        print_json([asdict(item) for item in chosen])
     elif rule is None:
         table = Table.grid(padding=(0, 2))
-        for one in chosen:
-            table.add_row(Text(one.name), Text(one.summary))
+        for item in chosen:
+            table.add_row(Text(item.name), Text(item.summary))
         stdout().print(table)
     else:
         for line in chosen[0].lines():

@@ -1,4 +1,4 @@
-"""``jacquard facts``: who works on which node of a region, and how its machines and hosts are, as a dated file."""
+"""``jacquard facts``: jobs on nodes, and states of machines and hosts of a region, as a file with a timestamp."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ _OutOption = Annotated[
 
 
 def facts(environment: arguments.Env, *, out: _OutOption = None) -> None:
-    """Write down who works on which node of a region now, for 'jacquard impact --facts'.
+    """Record the jobs on each node of a region, for 'jacquard impact --facts'.
 
-    Reads the clusters and changes nothing. Counts of each node the pods that hold GPUs and end when it is drained or
-    goes: no pods of DaemonSets, no static ones, none that are finished. Says how machines and hosts are, too. A cluster
-    that does not answer is named with the reason, and nothing is said of its nodes. Ends with 7, and writes nothing,
-    when no cluster could be read.
+    Reads the clusters and changes nothing. For each node, counts the pods with GPUs that end if the node is drained or
+    deleted; pods of DaemonSets, static pods and finished pods are not counted. Also records the states of machines and
+    hosts. A cluster that does not answer is listed with the reason, and its nodes are omitted. Exits with 7, and writes
+    nothing, if no cluster can be read.
     """
     spec = data.load(environment)
-    found = assemble(spec, observe(spec, tenants=KINDS, keep=Jobs(spec).keep))
-    unread = {one.cluster: one.unreachable for one in found.clusters if one.unreachable is not None}
+    observed = assemble(spec, observe(spec, tenants=KINDS, keep=Jobs(spec).keep))
+    unread = {item.cluster: item.unreachable for item in observed.clusters if item.unreachable is not None}
     for cluster, reason in unread.items():
-        show(f"cluster {cluster} cannot be read, so that nothing is known of it: {reason}", "warning")
-    if len(unread) == len(found.clusters):
-        msg = f"{environment}: no cluster can be read, so that there are no facts"
-        raise Stop(msg, ExitCode.UNREAD)
-    text = json.dumps(found.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
+        show(f"cluster {cluster} cannot be read and is omitted: {reason}", "warning")
+    if len(unread) == len(observed.clusters):
+        msg = f"{environment}: no cluster can be read, so there are no facts"
+        raise Stop(msg, ExitCode.UNREACHABLE)
+    text = json.dumps(observed.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
     if out is None:
         sys.stdout.write(text)
         return
     outputs.write("--out", out, text, _MARK)
-    stdout().print(Text(_summary(found, len(unread))), soft_wrap=True)
+    stdout().print(Text(_summary(observed, len(unread))), soft_wrap=True)
 
 
-def _summary(found: Facts, unread: int) -> str:
-    busy = [node for node in found.nodes if node.pods]
+def _summary(observed: Facts, unread: int) -> str:
+    busy = [node for node in observed.nodes if node.pods]
     pods, gpus = sum(node.pods for node in busy), sum(node.gpus for node in busy)
     jobs = f" by {plural(pods, 'pod')} on {plural(gpus, 'GPU')}" if busy else ""
     missing = f"; {plural(unread, 'cluster')} not read" if unread else ""
-    nodes = f"{len(busy)} of {plural(len(found.nodes), 'node')} occupied{jobs}"
-    return f"{found.environment}: {nodes}, as of {told(found.observed_at)}{missing}"
+    nodes = f"{len(busy)} of {plural(len(observed.nodes), 'node')} occupied{jobs}"
+    return f"{observed.environment}: {nodes}, as of {told(observed.observed_at)}{missing}"

@@ -1,4 +1,4 @@
-"""``jacquard gc``: removes templates of earlier rollouts that nothing refers to any more."""
+"""``jacquard gc``: deletes unreferenced templates of earlier rollouts."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from jacquard.observe.objects import Kind, Object
 from jacquard.observe.observation import connect
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 
-_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would go.")]
+_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; list the unreferenced templates.")]
 
 
 def gc(
     environment: arguments.Env, *, dry_run: _DryRunOption = False, output: arguments.FormatOption = Format.TEXT
 ) -> None:
-    """Delete templates of earlier rollouts that nothing refers to any more.
+    """Delete unreferenced templates of earlier rollouts.
 
-    A rollout leaves its old node templates in the management cluster, since MachineSets may still make machines from
-    them. Those that are Jacquard's own and that no MachineDeployment, no MachineSet and no data names are deleted.
-    Ends with 1 when one of them could not be.
+    After a rollout, the old node templates stay in the management cluster, because MachineSets may still create
+    machines from them. Deletes templates of Jacquard that no MachineDeployment, no MachineSet and no data reference.
+    Exits with 1 if a template could not be deleted.
     """
     spec = data.checked(environment)
     with locks.exclusively(environment, "gc"):
@@ -41,14 +41,14 @@ def gc(
     else:
         templates_view.show(environment, templates, failed, dry_run=dry_run)
     if failed:
-        msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run this again"
+        msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run the command again"
         raise Stop(msg)
 
 
 def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str]:
-    """Delete ``templates`` as they were read and return those that are still there, each with the reason.
+    """Delete ``templates`` and return the remaining ones with the reasons.
 
-    One that changed meanwhile, or is another of the same name, is left alone.
+    Templates that were changed or recreated since they were read are not deleted.
     """
     failed = {}
     for template in templates:
@@ -61,6 +61,6 @@ def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str
 
 
 def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Object]]:
-    """Return the templates, then what may refer to them: what is made in between refers to none that is not in use."""
+    """Return the templates, and objects that may reference them; read in this order, new references are not missed."""
     templates = [body for version, kind in kinds for body in api.list(version, kind)]
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]

@@ -1,4 +1,4 @@
-"""``jacquard host``: a host goes out of service, or comes back."""
+"""``jacquard host``: records that a host is out of service, or back in service."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from jacquard.machine.files import replace_text
 _Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
 _Out = Annotated[
     HostState | None,
-    typer.Option("--out", metavar="STATE", help=f"Why it takes no work: {', '.join(HostState)}."),
+    typer.Option("--out", metavar="STATE", help=f"Take the host out of service: {', '.join(HostState)}."),
 ]
-_Reason = Annotated[
-    str | None, typer.Option("--reason", metavar="TEXT", help="With --out: what happened or is planned.")
-]
+_Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="With --out: reason.")]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="With --out: number or URL of a ticket.")]
-_Back = Annotated[bool, typer.Option("--back", help="It works again.")]
+_Back = Annotated[bool, typer.Option("--back", help="Return the host to service.")]
 
 
 def host(
@@ -40,21 +38,21 @@ def host(
     back: _Back = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Record that a host is out of service, or works again.
+    """Record that a host is out of service, or back in service.
 
-    Edits out_of_service.yaml. The pool that has the host gets free ones of the same failure domain for what it misses;
-    where there is none, its spares stand in, or nodes are missing: it is said which. The host stays the pool's, and is
-    surplus there once it is back. Review the change like any other; 'up' applies it.
+    Edits out_of_service.yaml. The pool of the host gets free hosts of the same failure domain for its missing nodes. If
+    there are none, its spare hosts replace it, or nodes are missing; the output says which. The host stays assigned to
+    the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
     """
     _refuse(out, reason, ticket, back=back)
     spec = data.load(environment)
-    known = [one.host for one in spec.hosts]
+    known = [item.host for item in spec.hosts]
     if name not in known:
-        hint = suggestion(name, known) or f"; the inventory of {environment} names its hosts"
+        hint = suggestion(name, known) or f"; the inventory of {environment} lists its hosts"
         msg = f"host '{name}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if back and name not in spec.out_of_service:
-        msg = f"host {name} is in service; nothing says otherwise"
+        msg = f"host {name} is already in service"
         raise Stop(msg, ExitCode.BAD_DATA)
     path = paths.environments() / environment / OUT_OF_SERVICE
     before = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -68,8 +66,8 @@ def host(
     if done.locks:
         write_locks(spec, paths.environments(), *done.locks)
     if output is Format.JSON:
-        told = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
-        print_json(told | {"why_none": done.why_none, "diff": diff})
+        result = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
+        print_json(result | {"why_none": done.why_none, "diff": diff})
         return
     show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
     if done.why_none:
@@ -78,22 +76,22 @@ def host(
 
 def _sentence(environment: str, done: Exchange, *, back: bool) -> str:
     if done.pool is None:
-        return "is nobody's and may be given to a pool again" if back else "is nobody's: no pool misses it"
+        return "is unassigned and available to pools again" if back else "is unassigned; no pool is affected"
     if back:
-        surplus = f"what is too much there goes by: jacquard allocate {environment} --release-hosts {done.pool}"
-        return f"is a host of {done.pool} again; {surplus}"
+        release = f"jacquard allocate {environment} --release-hosts {done.pool}"
+        return f"is a host of {done.pool} again; to release surplus hosts: {release}"
     if done.stand_ins:
-        return f"is out of {done.pool}, which gets {', '.join(done.stand_ins)}"
-    return f"is out of {done.pool}, which gets no other host"
+        return f"is out of service in {done.pool}, which gets {', '.join(done.stand_ins)}"
+    return f"is out of service in {done.pool}, which gets no other host"
 
 
 def _refuse(out: HostState | None, reason: str | None, ticket: str | None, *, back: bool) -> None:
     wrong = []
     if back == (out is not None):
-        wrong.append("write --out STATE with --reason TEXT, or --back: the one or the other")
+        wrong.append("write either --out STATE with --reason TEXT, or --back")
     if out is not None and not reason:
-        wrong.append("--reason is required with --out; write what happened, for people")
+        wrong.append("--reason is required with --out; write the cause or the planned work")
     if back and (reason or ticket):
-        wrong.append("--reason and --ticket belong to --out; leave them out with --back")
+        wrong.append("--reason and --ticket require --out; omit them with --back")
     if wrong:
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)

@@ -1,4 +1,4 @@
-"""``jacquard impact``: what a change does to nodes, DPUs, control planes, networks and storage, before it is merged."""
+"""``jacquard impact``: effect of a change on nodes, DPUs, control planes, networks and storage, before it is merged."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ def impact(
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     output: arguments.ReviewFormatOption = ReviewFormat.TEXT,
     page: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Also write a report: one page with map and timeline.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML report with a map and a timeline.")
     ] = None,
 ) -> None:
-    """Tell what a change does to nodes, tenants and the rest of a region, before it is merged.
+    """Report the effect of a change on nodes, tenants and the rest of a region, before it is merged.
 
-    Compares the data as they are in the work tree with those of the last commit that it shares with --base: which
-    nodes are replaced, come or go, how many are away at once, which spares and how long that takes, what else is
-    touched, which edit did it, and what waits for a promotion. No engine and no cluster is asked; which nodes jobs run
-    on is told by --facts. What nobody can tell is called unknown, never nothing.
+    Compares the data of the work tree with those of its merge base with --base. Reports replaced, added and removed
+    nodes, how many are unavailable simultaneously, the spares used, the duration, all other affected objects, the edit
+    that causes each effect, and pending promotions. Needs no engine and no cluster; --facts adds the nodes with
+    running jobs. Effects that cannot be determined are reported as unknown.
     """
     now, names = settings.now(), data.chosen(chosen)
-    given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
+    observed = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with base_comparison.base_of(base) as earlier:
         names = names if chosen else base_comparison.without_new(names, earlier)
-        compared = base_comparison.compare(names, earlier, given)
-    found = [one.impact for one in compared]
+        compared = base_comparison.compare(names, earlier, observed)
+    impacts = [item.impact for item in compared]
     if page is not None:
-        outputs.write("--html", page, html([one.report(now) for one in compared]), MARK)
+        outputs.write("--html", page, html([item.report(now) for item in compared]), MARK)
     if output is ReviewFormat.JSON:
-        print_json([one.model_dump(mode="json") for one in found])
+        print_json([item.model_dump(mode="json") for item in impacts])
         return
     if output is ReviewFormat.MARKDOWN:
-        sys.stdout.write(comment(found))
+        sys.stdout.write(comment(impacts))
         return
-    for one in found:
-        for line in impact_view.lines(one, now):
+    for item in impacts:
+        for line in impact_view.lines(item, now):
             stdout().print(line, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``jacquard inventory``: hosts from the files of other systems, and hosts for them."""
+"""``jacquard inventory``: import of hosts from files of other systems, and export to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 
 MAX_BYTES = 100_000_000
-"""Most bytes of a foreign file; BareMetalHosts of 6,000 inspected machines stay below this."""
+"""Maximum size of a foreign file in bytes; BareMetalHosts of 6,000 inspected machines are smaller."""
 STDIN = "-"
 
 _Source = Annotated[SourceFormat, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(SOURCES)}.")]
@@ -34,7 +34,7 @@ _Env = Annotated[
     str, typer.Option("--env", metavar="ENV", help="Environment to write to: a folder under environments/.")
 ]
 _Hall = Annotated[
-    str, typer.Option("--hall", metavar="HALL", help="Hall to write to; rows that name another are left out.")
+    str, typer.Option("--hall", metavar="HALL", help="Hall to write to; rows of other halls are skipped.")
 ]
 _OneHall = Annotated[str | None, typer.Option("--hall", metavar="HALL", help="Hosts of one hall. Default: all.")]
 _Map = Annotated[
@@ -42,48 +42,50 @@ _Map = Annotated[
     typer.Option(
         "--map",
         metavar="KEY=COLUMN",
-        help="Where the file says a column: device_type=instance_type, labels.type=instance_type. Repeat it.",
+        help="Source key of a column: device_type=instance_type, labels.type=instance_type. Repeatable.",
     ),
 ]
 _Type = Annotated[
     list[str] | None,
-    typer.Option(
-        "--type", metavar="NAME=INSTANCE_TYPE", help="Which instance type a name of the file means. Repeat it."
-    ),
+    typer.Option("--type", metavar="NAME=INSTANCE_TYPE", help="Instance type for a name in the file. Repeatable."),
 ]
 _Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="COLUMN=VALUE",
-        help="What neither file nor inventory says, for all hosts: leaf=leaf-a01, bmc_secret=bmc-{rack}. Repeat it.",
+        help="Default of a column for all hosts: leaf=leaf-a01, bmc_secret=bmc-{rack}. Repeatable.",
     ),
 ]
 _Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="KEY=VALUE", help="Read these rows only: role=gpu-node. Repeat it; all must hold."),
+    typer.Option(
+        "--only",
+        metavar="KEY=VALUE",
+        help="Read only matching rows: role=gpu-node. Repeatable; all conditions must match.",
+    ),
 ]
 _Driver = Annotated[
     str | None,
     typer.Option(
         "--bmc-driver",
         metavar="DRIVER",
-        help=f"Of BMCs that are given by address. Default: what a known host has there, else {DRIVER}.",
+        help=f"Driver for BMCs given as an address. Default: that of the existing host, or {DRIVER}.",
         show_default=False,
     ),
 ]
 _Path = Annotated[
-    str, typer.Option("--bmc-path", metavar="PATH", help="Of the system behind such a BMC; not for ipmi.")
+    str, typer.Option("--bmc-path", metavar="PATH", help="System path for BMCs given as an address; not for ipmi.")
 ]
-_Prune = Annotated[bool, typer.Option("--prune", help="Remove hosts of the hall that the file does not have.")]
-_DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
+_Prune = Annotated[bool, typer.Option("--prune", help="Remove hosts of the hall that are not in the file.")]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes; write nothing.")]
 _Own = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="COLUMN=VALUE", help="A column of FORMAT for all hosts: disk=/dev/sda. Repeat it."),
+    typer.Option("--set", metavar="COLUMN=VALUE", help="Column of FORMAT for all hosts: disk=/dev/sda. Repeatable."),
 ]
 _With = Annotated[
     Path | None,
-    typer.Option("--with", metavar="FILE", help="CSV with a column host and columns of FORMAT that differ by host."),
+    typer.Option("--with", metavar="FILE", help="CSV file with a column host and columns of FORMAT per host."),
 ]
 _Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.")]
 
@@ -104,16 +106,17 @@ def import_(
     dry_run: _DryRun = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Take hosts from another system's file into inventory/hall-HALL.csv.
+    """Import hosts from a file of another system into inventory/hall-HALL.csv.
 
-    eks-a-csv is the hardware CSV of EKS Anywhere; netbox the devices as CSV or as JSON of /api/dcim/devices/; nico the
-    expected machines of NVIDIA Infra Controller; bare-metal-hosts what kubectl get baremetalhosts -A -o json prints.
+    Formats: eks-a-csv is the hardware CSV of EKS Anywhere; netbox is devices as CSV or as JSON of /api/dcim/devices/;
+    nico is the expected machines of NVIDIA Infra Controller; bare-metal-hosts is the output of
+    kubectl get baremetalhosts -A -o json.
 
-    A host is found again by its name. Rows keep their order, new hosts follow, and what the file does not say of a
-    host stays. Nothing is written unless every row is right and fits the region.
+    Hosts are matched by name. Existing rows keep their order, new hosts are appended, and columns that the file does
+    not contain keep their values. Nothing is written unless every row is valid and consistent with the region.
 
-    Passwords and user names are never read, stored or shown: bmc_secret names the Secret that holds them. A BMC given
-    as an address becomes DRIVER://ADDRESS/PATH, with --bmc-driver and --bmc-path.
+    Passwords and user names are never read, stored or shown: bmc_secret names the Secret that contains them. A BMC
+    given as an address becomes DRIVER://ADDRESS/PATH, with --bmc-driver and --bmc-path.
     """
     choices = Choices(
         maps=_pairs("--map", maps),
@@ -139,7 +142,9 @@ def import_(
     for line in inventory_view.lines(f"environments/{environment}/{done.file}", name, done):
         stdout().print(line, soft_wrap=True)
     if changes:
-        follow = "nothing was written" if dry_run else f"next: jacquard allocate {environment}, and review the change"
+        follow = (
+            "nothing was written" if dry_run else f"next: run 'jacquard allocate {environment}' and review the change"
+        )
         stdout().print(Text(follow), soft_wrap=True)
 
 
@@ -152,15 +157,15 @@ def export(
     with_: _With = None,
     out: _Out = None,
 ) -> None:
-    """Write hosts in another system's format.
+    """Export hosts in the format of another system.
 
-    eks-a-csv, netbox (CSV for its bulk import of devices) and nico (expected machines) can be imported again and give
-    the same hosts. What the other system needs and an inventory does not know comes from --set and --with.
+    eks-a-csv, netbox (CSV for its bulk import of devices) and nico (expected machines) can be imported again with the
+    same result. Columns of the other system that an inventory does not have are set by --set and --with.
 
-    A file that is there already stays, unless it is empty: these formats have no room to say who wrote it.
+    An existing file is never overwritten unless it is empty, because these formats have no place for a marker.
 
-    The file holds no secret: columns of user names and passwords stay empty, and bmc_secret names the Secret that
-    holds them.
+    The file contains no secrets: columns of user names and passwords stay empty, and bmc_secret names the Secret that
+    contains them.
     """
     region = data.load(environment)
     table = None if with_ is None else (str(with_), _text(environment, str(with_)))
@@ -175,25 +180,28 @@ def export(
     stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
 
 
-def _pairs(option: str, given: list[str] | None) -> Mapping[str, str]:
-    """Return what was given as ``left=right`` by what stands left of the last ``=``, or for values of the first."""
-    found: dict[str, str] = {}
-    for text in given or ():
+def _pairs(option: str, values: list[str] | None) -> Mapping[str, str]:
+    """Return values of the form ``left=right`` as a mapping.
+
+    ``--set`` and ``--only`` are split at the first ``=``, other options at the last.
+    """
+    pairs: dict[str, str] = {}
+    for text in values or ():
         left, mark, right = text.partition("=") if option in {"--set", "--only"} else text.rpartition("=")
         if not (left and mark and right):
-            msg = f"{option} {text}: both sides of = are needed; write {option} LEFT=RIGHT, in quotes if it has spaces"
+            msg = f"{option} {text}: both sides of = are required; write {option} LEFT=RIGHT, quoted if it has spaces"
             raise Stop(msg, ExitCode.BAD_DATA)
-        if found.setdefault(left, right) != right:
-            msg = f"{option} {text}: '{left}' is '{found[left]}' already; give it once"
+        if pairs.setdefault(left, right) != right:
+            msg = f"{option} {text}: '{left}' is already set to '{pairs[left]}'; set it once"
             raise Stop(msg, ExitCode.BAD_DATA)
-    return found
+    return pairs
 
 
 def _text(environment: str, file: str) -> str:
-    """Return the text of a foreign file, with or without a byte order mark.
+    """Return the text of a foreign file without its byte order mark.
 
     Raises:
-        SpecError: it cannot be read.
+        SpecError: the file cannot be read.
     """
     try:
         raw = sys.stdin.buffer.read(MAX_BYTES + 1) if file == STDIN else _bytes(Path(file))
@@ -213,7 +221,7 @@ def _bytes(path: Path) -> bytes:
 
 
 app = typer.Typer(
-    help="Exchange hosts with other systems.",
+    help="Import hosts from other systems, and export hosts to them.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",

@@ -1,4 +1,4 @@
-"""``jacquard logs``: what the parts of a local region and the engine write down."""
+"""``jacquard logs``: logs of the components of a local region and of the engine."""
 
 from __future__ import annotations
 
@@ -25,51 +25,52 @@ _POLL_SECONDS = 0.3
 
 def logs(
     environment: arguments.Env,
-    part: Annotated[
-        str | None, typer.Argument(metavar="[PART]", help="One part, or how its name begins; none lists them.")
+    component: Annotated[
+        str | None, typer.Argument(metavar="[COMPONENT]", help="Component name or prefix. Omit to list components.")
     ] = None,
     *,
     follow: arguments.FollowOption = False,
 ) -> None:
-    """Show the logs of a local region's parts.
+    """Show the logs of a local region's components.
 
-    Parts are its API servers, controllers, simulated hardware, and the engine. Without a part they are listed; with
-    one, the last lines of its log are shown.
+    Components are API servers, controllers, simulated hardware, and the engine. Shows the last lines of the log of a
+    component, or lists the components.
     """
-    found = files(data.known(environment))
-    if not found:
-        msg = f"{environment}: there are no logs; a local region writes them once 'jacquard up {environment}' has begun"
+    logs_by_name = files(data.known(environment))
+    if not logs_by_name:
+        msg = f"{environment}: there are no logs; 'jacquard up {environment}' of a local region creates them"
         raise Stop(msg)
-    if part is None:
-        _list(found)
+    if component is None:
+        _list(logs_by_name)
         return
-    chosen = {name: path for name, path in found.items() if name == part}
-    chosen = chosen or {name: path for name, path in found.items() if name.startswith(part)}
+    chosen = {name: path for name, path in logs_by_name.items() if name == component}
+    chosen = chosen or {name: path for name, path in logs_by_name.items() if name.startswith(component)}
     if not chosen:
-        raise unknown(part, list(found), what="part", remedy=f"'jacquard logs {environment}' lists all")
+        remedy = f"'jacquard logs {environment}' lists all"
+        raise unknown(component, list(logs_by_name), what="component", remedy=remedy)
     ends = {path: _tail(name, path, titled=len(chosen) > 1) for name, path in chosen.items()}
     if follow:
         _follow(ends)
 
 
 def files(environment: str) -> dict[str, Path]:
-    """Return the logs there are, by the name of their part."""
+    """Return the existing logs by component name."""
     folder = paths.logs(environment)
-    # A cluster's folder may be a link, which a recursive pattern would not follow.
-    found = [*folder.glob("*.log"), *folder.glob("*/*.log")]
-    parts = {str(path.relative_to(folder).with_suffix("")): path for path in found}
+    # The folder of a cluster may be a symbolic link, which a recursive pattern does not follow.
+    logs_of_parts = [*folder.glob("*.log"), *folder.glob("*/*.log")]
+    parts = {str(path.relative_to(folder).with_suffix("")): path for path in logs_of_parts}
     engine = log_folder()
     stacks = [*engine.glob(f"{environment}.log"), *engine.glob(f"{environment}.*.log")]
     return dict(sorted(parts.items())) | {f"{ENGINE}/{path.stem}": path for path in sorted(stacks)}
 
 
-def _list(found: dict[str, Path]) -> None:
-    rows = plain_table("part", "bytes", numbers={"bytes"})
-    for name, path in found.items():
+def _list(logs_by_name: dict[str, Path]) -> None:
+    rows = plain_table("component", "bytes", numbers={"bytes"})
+    for name, path in logs_by_name.items():
         rows.add_row(name, f"{path.stat().st_size:,}")
     stdout().print(rows)
-    folders = dict.fromkeys(str(_root(name, path)) for name, path in found.items())
-    stdout().print(Text(f"they lie in {' and '.join(folders)}", "dim"), soft_wrap=True)
+    folders = dict.fromkeys(str(_root(name, path)) for name, path in logs_by_name.items())
+    stdout().print(Text(f"folders: {' and '.join(folders)}", "dim"), soft_wrap=True)
 
 
 def _root(name: str, path: Path) -> Path:
@@ -77,7 +78,7 @@ def _root(name: str, path: Path) -> Path:
 
 
 def _tail(name: str, path: Path, *, titled: bool) -> int:
-    """Print the end of a log and return where it was read to."""
+    """Print the last lines of a log and return the offset of its end."""
     if titled:
         stdout().print(Text(f"==> {name}", "bold"))
     with path.open("rb") as file:
@@ -101,7 +102,7 @@ def _news(path: Path, end: int) -> int:
     if not path.exists():
         return 0
     with path.open("rb") as file:
-        # A log that shrank was begun anew.
+        # A log that is shorter than before was truncated or recreated.
         file.seek(end if path.stat().st_size >= end else 0)
         sys.stdout.write(file.read().decode(errors="replace"))
         return file.tell()

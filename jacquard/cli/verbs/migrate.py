@@ -1,4 +1,4 @@
-"""``jacquard migrate``: data files of an older format, moved on to this one."""
+"""``jacquard migrate``: migration of data files from older formats to the current one."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ def migrate(
     check: arguments.CheckOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Move data files on to this format.
+    """Migrate data files to the current format.
 
-    Changes files whose schema_version is older, and in them only what the format changed: comments, order and line
-    breaks stay. The catalogue is moved with the first environment that reads it. Nothing is written when one file
-    cannot be moved. Review the change like any other.
+    Edits files with an older schema_version, and changes only what the format requires: comments, order and line breaks
+    stay. The catalogue is migrated with the first environment that reads it. If a file cannot be migrated, nothing is
+    written. Review the change like any other.
     """
-    found: dict[str, Move] = {}
+    migrations: dict[str, Move] = {}
     errors = []
     for name in data.chosen(environments):
         moved, problems = moves(paths.environments(), name, MIGRATIONS)
-        found |= {_shown(move): move for move in moved}
+        migrations |= {_shown(move): move for move in moved}
         errors += [SpecError(name, problems)] if problems else []
     for error in errors:
         stderr().print(Text(str(error)), soft_wrap=True)
     if errors:
-        msg = "nothing was moved"
+        msg = "nothing was migrated"
         raise Stop(msg, ExitCode.BAD_DATA)
-    stale = {shown: move for shown, move in found.items() if move.before != move.after}
+    stale = {shown: move for shown, move in migrations.items() if move.before != move.after}
     if not check:
         for move in stale.values():
             replace_text(move.path, move.text)
     if output is Format.JSON:
-        print_json([_to_json(shown, move, written=not check) for shown, move in found.items()])
+        print_json([_to_json(shown, move, written=not check) for shown, move in migrations.items()])
     else:
-        _report(stale, len(found))
+        _report(stale, len(migrations))
     if stale and check:
-        msg = f"{plural(len(stale), 'file')} of an older format; run 'jacquard migrate' and review it"
+        msg = f"{plural(len(stale), 'file')} in an older format; run 'jacquard migrate' and review the change"
         raise Stop(msg)
 
 
@@ -59,7 +59,7 @@ def _report(stale: dict[str, Move], total: int) -> None:
 
 
 def _shown(move: Move) -> str:
-    """Return the path of a file as people know it."""
+    """Return the path of a file relative to the repository."""
     return f"environments/{move.path.relative_to(paths.environments()).as_posix()}"
 
 

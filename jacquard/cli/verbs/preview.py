@@ -1,4 +1,4 @@
-"""``jacquard preview``: what ``up`` would do, and what a change does before it is merged."""
+"""``jacquard preview``: preview of ``up``, and of a change before it is merged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.output_folder import KeptFolder
 from jacquard.cli.outputs import refuse_data
 from jacquard.cli.plan_checks import Plan
-from jacquard.cli.views.changes import blocked as held_view
+from jacquard.cli.views.changes import blocked as blocked_view
 from jacquard.cli.views.changes import change_preview, junit, sarif
 from jacquard.cli.views.changes import preview as preview_view
 from jacquard.cli.views.changes.preview_comment import comment
@@ -36,7 +36,7 @@ from jacquard.previews.preview import Outcome, Preview
 from stacks.target import stack_names
 
 FOLDER = KeptFolder(index=".jacquard-preview.json", command="jacquard preview")
-"""Where the files of a preview are kept."""
+"""Output folder of a preview."""
 
 
 def preview(
@@ -44,42 +44,44 @@ def preview(
     *,
     base: Annotated[
         str | None,
-        typer.Option("--base", metavar="REF", help="Tell of the change since this branch, tag or commit was left."),
+        typer.Option(
+            "--base", metavar="REF", help="Preview the change since the merge base with this branch, tag or commit."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="With --base: folder for the comment, a report, JSON, SARIF and JUnit."
+            "--out", metavar="DIR", help="With --base: output folder for comment, report, JSON, SARIF and JUnit files."
         ),
     ] = None,
     sign: Annotated[
         Path | None,
-        typer.Option("--sign", metavar="KEY", help="With --out: SSH key that signs what the preview attests."),
+        typer.Option("--sign", metavar="KEY", help="With --out: SSH key that signs the attestation."),
     ] = None,
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     diff: arguments.DiffOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Show what 'up' would do, and what policies refuse; or what a change does before it is merged.
+    """Show the changes 'up' would make and policy violations, or the effect of a change before it is merged.
 
-    Counts resources by component; nothing is changed. Ends with 4 when a policy refuses, with 5 when 'up' would lose
-    objects that nobody asked to lose.
+    Counts resources by component, and changes nothing. Exits with 4 if a policy refuses the data, and with 5 if 'up'
+    requires confirmation of destructive changes.
 
-    With --base it first tells what the change does to nodes and tenants, as 'impact' does, and asks the engine about
-    those stacks only whose objects base and head render otherwise. A stack that fails or cannot be reached is told
-    beside the others, and ends the command with 1; one that waits for something ends it with 3. In --out it also leaves
-    attestation.json, by which 'up --preview' applies this and nothing else.
+    With --base, first reports the effect of the change on nodes and tenants, as 'impact' does. The engine previews only
+    stacks whose rendered objects differ between base and head. If a stack fails or is unreachable, the others are still
+    reported and the exit code is 1; if a stack waits for a gate, it is 3. With --out, also writes attestation.json,
+    which 'up --preview' uses to apply exactly this change.
     """
     names = data.chosen(chosen)
     if base is not None:
         now = settings.now()
-        given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
-        _of_change(names, base, now, given, out, output, sign)
+        observed = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
+        _of_change(names, base, now, observed, out, output, sign)
         return
     if out is not None or sign is not None:
         option = "--sign" if out is None else "--out"
-        msg = f"{option}: only a change is written to files; name what it is compared with by --base"
+        msg = f"{option} requires --base; add --base REF"
         raise Stop(msg, ExitCode.BAD_DATA)
     for name in names:
         _of_environment(name, diff=diff, output=output)
@@ -99,42 +101,44 @@ def _of_change(
         refuse_data("--out", out)
         FOLDER.known(out, owner)
     with base_comparison.base_of(base) as earlier:
-        found = [change_previews.preview(one, now) for one in base_comparison.compare(names, earlier, facts)]
-        told = [one.preview for one in found]
-        statement = _attested(earlier, found, now, key) if out is not None else {}
+        results = [change_previews.preview(item, now) for item in base_comparison.compare(names, earlier, facts)]
+        previews = [result.preview for result in results]
+        statement = _attested(earlier, results, now, key) if out is not None else {}
     if out is not None:
-        FOLDER.write(out, owner, _files(found, told, now) | statement)
+        FOLDER.write(out, owner, _files(results, previews, now) | statement)
     if output is Format.JSON:
-        print_json([one.model_dump(mode="json") for one in told])
+        print_json([item.model_dump(mode="json") for item in previews])
     else:
-        for line in (line for one in told for line in change_preview.lines(one)):
+        for line in (line for item in previews for line in change_preview.lines(item)):
             stdout().print(line, soft_wrap=True)
-    if (code := _code(told)) is not ExitCode.OK:
+    if (code := _code(previews)) is not ExitCode.OK:
         raise typer.Exit(code)
 
 
-def _files(found: list[Previewed], told: list[Preview], now: dt.datetime) -> dict[str, str]:
-    findings = change_previews.all_findings(found)
+def _files(results: list[Previewed], previews: list[Preview], now: dt.datetime) -> dict[str, str]:
+    findings = change_previews.all_findings(results)
     return {
-        "comment.md": comment(told),
-        "preview.json": _json([one.model_dump(mode="json") for one in told]),
+        "comment.md": comment(previews),
+        "preview.json": _json([item.model_dump(mode="json") for item in previews]),
         "preview.sarif": _json(sarif.report(findings, "preview")),
-        "junit.xml": junit.report(told),
-        "report.html": html([one.compared.report(now, one.preview) for one in found]),
+        "junit.xml": junit.report(previews),
+        "report.html": html([result.compared.report(now, result.preview) for result in results]),
     }
 
 
-def _attested(base: Base, found: list[Previewed], now: dt.datetime, key: Path | None) -> dict[str, str]:
-    """Return the files by which ``up --preview`` is held to a preview; none where a stack could not be previewed.
+def _attested(base: Base, results: list[Previewed], now: dt.datetime, key: Path | None) -> dict[str, str]:
+    """Return the attestation files for ``up --preview``; empty if a stack could not be previewed.
 
     Raises:
         Stop: they cannot be signed.
     """
-    stacks = [stack for one in found for stack in one.preview.stacks]
+    stacks = [stack for result in results for stack in result.preview.stacks]
     if failed := [stack.stack for stack in stacks if stack.outcome in (Outcome.FAILED, Outcome.REFUSED)]:
-        show(f"nothing can be applied by this preview, since it has not all of {', '.join(failed)}", "note")
+        show(
+            f"'up --preview' cannot use this preview, because the preview of {', '.join(failed)} is incomplete", "note"
+        )
         return {}
-    text = attested(base, [_found(one) for one in found], now)
+    text = attested(base, [_found(result) for result in results], now)
     if key is None:
         return {STATEMENT: text}
     try:
@@ -143,11 +147,11 @@ def _attested(base: Base, found: list[Previewed], now: dt.datetime, key: Path | 
         raise Stop(str(error), ExitCode.BAD_DATA) from None
 
 
-def _found(one: Previewed) -> Found:
-    environment = one.compared.head.environment
-    states = {stack.stack: stack.state for stack in one.preview.stacks if stack.state}
+def _found(result: Previewed) -> Found:
+    environment = result.compared.head.environment
+    states = {stack.stack: stack.state for stack in result.preview.stacks if stack.state}
     engine = Engine(environment.name, environment.region.state, {}) if states else None
-    return Found(environment=environment, impact=one.compared.impact, states=states, engine=engine)
+    return Found(environment=environment, impact=result.compared.impact, states=states, engine=engine)
 
 
 def _json(value: Any) -> str:
@@ -155,12 +159,12 @@ def _json(value: Any) -> str:
 
 
 def _code(previews: list[Preview]) -> ExitCode:
-    stacks = [stack for one in previews for stack in one.stacks]
+    stacks = [stack for item in previews for stack in item.stacks]
     outcomes = {stack.outcome for stack in stacks}
-    if Outcome.REFUSED in outcomes or any(offence.refuses for one in previews for offence in one.offences):
+    if Outcome.REFUSED in outcomes or any(offence.refuses for item in previews for offence in item.offences):
         return ExitCode.REFUSED
     if any(stack.held for stack in stacks):
-        return ExitCode.HELD
+        return ExitCode.CONFIRMATION_REQUIRED
     if Outcome.FAILED in outcomes:
         return ExitCode.FAILED
     return ExitCode.WAITING if Outcome.WAITING in outcomes else ExitCode.OK
@@ -169,14 +173,16 @@ def _code(previews: list[Preview]) -> ExitCode:
 def _of_environment(name: str, *, diff: bool, output: Format) -> None:
     spec = data.checked(name)
     engine = Engine(name, spec.region.state, {})
-    found = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
+    plans = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
     if output is Format.JSON:
-        stacks = [preview_view.to_json(run) | {"held": held_view.to_json(plan.held, plan.word)} for plan, run in found]
+        stacks = [
+            preview_view.to_json(run) | {"held": blocked_view.to_json(plan.held, plan.token)} for plan, run in plans
+        ]
         print_json({"environment": name, "stacks": stacks})
     else:
-        for _, run in found:
+        for _, run in plans:
             preview_view.show(stdout(), run, diff=diff)
-    plan_checks.require_words(name, [plan for plan, _ in found], ())
+    plan_checks.require_confirmation(name, [plan for plan, _ in plans], ())
 
 
 def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool) -> tuple[Plan, Run]:

@@ -1,4 +1,4 @@
-"""``jacquard promote``: moves what nodes, DPUs, control planes and charts in clusters are; nothing else does."""
+"""``jacquard promote``: the only command that changes pins of nodes, DPUs, control planes and charts in clusters."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ _VersionOption = Annotated[
     typer.Option(
         "--to",
         metavar="VERSION|data",
-        help="Image, the rest as the data say; version of a chart or a control plane. Default of the former two: data.",
+        help="Image, or version of a chart or control plane. Default for pools and charts: data, the current data.",
     ),
 ]
-_RollbackOption = Annotated[bool, typer.Option("--rollback", help="Go back to what the pool ran before.")]
+_RollbackOption = Annotated[bool, typer.Option("--rollback", help="Restore the previous pins.")]
 _WaveOption = Annotated[
-    int | None, typer.Option("--wave", min=1, metavar="N", help="Move wave N only. Default: all groups at once.")
+    int | None, typer.Option("--wave", min=1, metavar="N", help="Promote only wave N. Default: all groups.")
 ]
 _EvidenceOption = Annotated[
     Path | None,
-    typer.Option("--evidence", metavar="FILE", help="What 'status --format json' said when wave N-1 was settled."),
+    typer.Option("--evidence", metavar="FILE", help="Output of 'status --format json' when wave N-1 was settled."),
 ]
-_PlanOption = Annotated[bool, typer.Option("--plan", help="Write nothing; show the waves that are left.")]
+_PlanOption = Annotated[bool, typer.Option("--plan", help="Write nothing; show the remaining waves.")]
 _DataStoreOption = Annotated[
     str | None,
-    typer.Option("--data-store", metavar="NAME", help="Data store that a control plane's state is moved to."),
+    typer.Option("--data-store", metavar="NAME", help="New data store of a control plane."),
 ]
 
 
 def _complete(context: typer.Context, incomplete: str) -> list[str]:
-    """Return what may be promoted in the environment that was typed before; nothing while its data are wrong."""
+    """Return the promotable names of the typed environment; empty if its data are invalid."""
     try:
         spec = data.load(context.params["environment"])
     except (Stop, SpecError):
@@ -73,7 +73,7 @@ def promote(
         str,
         typer.Argument(
             metavar="CLUSTER[/POOL]|charts/CHART|dpus",
-            help="A pool, such as acme-train/train, a control plane, a chart in all clusters, or all DPUs.",
+            help="Pool such as acme-train/train, control plane, chart in all clusters, or all DPUs.",
             autocompletion=_complete,
         ),
     ],
@@ -87,13 +87,13 @@ def promote(
     today: arguments.TodayOption = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Pin other nodes for a pool, other DPUs, another release of a chart, or another control plane.
+    """Change the pins of a pool, of DPUs, of a chart or of a control plane.
 
-    A pool goes where the data are: a golden image, taints, the kubelet's settings, a mirror, a restart. This edits a
-    lock file, to be reviewed like any change; 'up' then rolls the nodes, and no other change of the data does. A pool
-    moves at once where its canary and the limits of the region allow it, else wave by wave: the canary first, and each
-    wave only with evidence that the one before is settled. Until the last wave, or a rollback, the rollout is open in
-    the lock file. --plan tells what moves, and why.
+    Pins a pool to the current data: golden image, taints, kubelet settings, registry mirror, restart. This edits a lock
+    file; review the change like any other. 'up' then replaces the nodes; other changes of the data do not. All rollout
+    groups are promoted together if the canary and the limits of the region allow it. Otherwise promote wave by wave:
+    the canary first, and each wave with evidence that the previous one is settled. The rollout stays open in the lock
+    file until the last wave or a rollback. --plan shows the changes and their reasons.
     """
     spec = data.load(environment)
     problems = check_promotable(spec)
@@ -118,13 +118,13 @@ def _refuse_contradictions(
     pool: str, version: str | None, *, rollback: bool, wave: int | None, evidence: Path | None, data_store: str | None
 ) -> None:
     if data_store is not None:
-        msg = f"--to VERSION says which image {pool} gets; --data-store is for control planes, such as acme-train"
+        msg = f"--data-store is only for control planes, such as acme-train (got {pool}); write --to VERSION"
         raise Stop(msg, ExitCode.BAD_DATA)
     if version is not None and rollback:
-        msg = f"say where {pool} goes: --to VERSION or --rollback, one of the two"
+        msg = f"--to and --rollback exclude each other; write one of them for {pool}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if evidence is not None and (wave or 1) == 1:
-        msg = "--evidence shows that the wave before is settled; add --wave N, from 2 on"
+        msg = "--evidence requires --wave N with N of at least 2; add --wave"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
@@ -132,7 +132,7 @@ def _refuse_pool_options(cluster: str, **options: object) -> None:
     wrong = [f"--{name}" for name, value in options.items() if value]
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
-        msg = f"{cluster} is a control plane, {', '.join(wrong)} {verb} for pools, such as {cluster}/POOL"
+        msg = f"{cluster} is a control plane; {', '.join(wrong)} {verb} only for pools, such as {cluster}/POOL"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
@@ -142,7 +142,7 @@ def _evidence(path: Path) -> Evidence:
     except EvidenceError as error:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
     except OSError as error:
-        msg = f"--evidence {explained(error)}; name a file with what 'jacquard status ENV --format json' said"
+        msg = f"--evidence {explained(error)}; name a file with the output of 'jacquard status ENV --format json'"
         raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
@@ -150,19 +150,19 @@ def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Fo
     pool, image = promotion.pool, promotion.image
     groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved.get(key))
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
-    told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
+    summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     write_locks(spec, paths.environments(), spec.allocations, lock)
     if output is Format.JSON:
         answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
-        print_json({**answer, "groups": groups, "open": is_open, "summary": told, "diff": diff})
+        print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff})
         return
     if not groups:
-        said = "that wave has moved already" if is_open else f"every {_group(pool)} is what {image} and the data say"
-        stdout().print(Text(f"{pool}: {said}, nothing to change"))
+        state = "this wave is already promoted" if is_open else _is_current(pool, image)
+        stdout().print(Text(f"{pool}: {state}, nothing to change"))
         return
-    show_diff(stdout(), diff, told)
-    moved = f"{plural(len(groups), _group(pool))} moved to {image}"
-    rest = f", {len(promotion.left) - len(groups)} to go" if is_open else ""
+    show_diff(stdout(), diff, summary)
+    moved = f"{plural(len(groups), _group(pool))} promoted to {image}"
+    rest = f", {len(promotion.left) - len(groups)} remaining" if is_open else ""
     stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
 
 
@@ -175,8 +175,7 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
         print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
         return
     if not plan:
-        every = f"every {_group(promotion.pool)}"
-        text = f"{promotion.pool}: {every} is what {promotion.image} and the data say, nothing to change"
+        text = f"{promotion.pool}: {_is_current(promotion.pool, promotion.image)}, nothing to change"
         stdout().print(Text(text), soft_wrap=True)
         return
     for before in promotion.leaving:
@@ -185,7 +184,7 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
             stdout().print(Text(f"  {change}"), soft_wrap=True)
     stdout().print(_table(plan))
     groups = [group for wave in plan for group in wave.groups]
-    how = "in waves only" if promotion.needs_waves else "or all at once, without --wave"
+    how = "in waves only" if promotion.needs_waves else "or all together without --wave"
     what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
     if is_about_charts(promotion.pool):
         what = plural(len(groups), _group(promotion.pool))
@@ -193,8 +192,12 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
     stdout().print(Text(text), soft_wrap=True)
 
 
+def _is_current(promoted: str, version: str) -> str:
+    return f"every {_group(promoted)} is already pinned to {version} and the current data"
+
+
 def _group(promoted: str) -> str:
-    """Return what the groups are called that a promotion moves."""
+    """Return the noun for the groups of a promotion."""
     return "cluster" if is_about_charts(promoted) else "rollout group"
 
 

@@ -1,4 +1,4 @@
-"""``jacquard render``: what an environment comes to, as files, or as what a change makes of it."""
+"""``jacquard render``: rendered objects of an environment as files, or the rendered differences of a change."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ def render(
     chosen: arguments.Envs = None,
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files of one ENV; made when missing.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Output folder for the files of one ENV; created if missing."),
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option("--base", metavar="REF", help="Tell what changed since this branch, tag or commit was left."),
+        typer.Option(
+            "--base", metavar="REF", help="Show the differences from the merge base with this branch, tag or commit."
+        ),
     ] = None,
     output: arguments.ReviewFormatOption = ReviewFormat.TEXT,
 ) -> None:
-    """Write every object as YAML, one file each; or tell which objects a change renders otherwise.
+    """Write every object as a YAML file, or show the rendered differences of a change.
 
-    Files are CLUSTER/NAMESPACE/KIND-NAME.yaml, with _cluster for what has no namespace, and the same to the byte each
-    time. Files of objects that are gone are removed; a folder that holds anything else is refused.
+    Files are named CLUSTER/NAMESPACE/KIND-NAME.yaml, with _cluster for cluster-scoped objects, and are reproducible to
+    the byte. Files of removed objects are deleted; a folder with other files is rejected.
 
-    With --base it writes nothing, and compares the objects of the work tree with those of the last commit that it
-    shares with REF: field by field, the same change of many objects once. No engine and no cluster is asked.
+    With --base, writes nothing and compares the objects of the work tree with those of the merge base with REF, field
+    by field. Identical changes of several objects are shown once. Needs no engine and no cluster.
     """
     match out, base:
         case Path(), None:
@@ -46,19 +49,17 @@ def render(
         case None, str():
             _compare(chosen, base, output)
         case _:
-            msg = (
-                "say --out DIR, where objects are written, or --base REF, which they are compared with: one of the two"
-            )
+            msg = "write either --out DIR, to write objects to files, or --base REF, to compare them"
             raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def _write(chosen: list[str], out: Path, output: ReviewFormat) -> None:
     if output is ReviewFormat.MARKDOWN:
-        msg = "--format: markdown is what --base answers; write text or json beside --out"
+        msg = "--format: markdown requires --base; write text or json with --out"
         raise Stop(msg, ExitCode.BAD_DATA)
     if len(chosen) != 1:
-        named = f"{len(chosen)} are named" if chosen else "none is named"
-        msg = f"--out: holds the objects of one environment, and {named}; write: jacquard render ENV --out {out}"
+        named = str(len(chosen)) if chosen else "none"
+        msg = f"--out: requires exactly one environment (got {named}); write: jacquard render ENV --out {out}"
         raise Stop(msg, ExitCode.BAD_DATA)
     [environment] = chosen
     outputs.refuse_data("--out", out)
@@ -69,7 +70,7 @@ def _write(chosen: list[str], out: Path, output: ReviewFormat) -> None:
         print_json({"environment": environment, "folder": str(out), **outcome.to_json()})
         return
     changes = [f"{len(names)} {word}" for word, names in outcome.to_json().items() if names and word != "unchanged"]
-    text = f"{environment}: {plural(len(bodies), 'object')} in {out}, {', '.join(changes) or 'nothing changed'}"
+    text = f"{environment}: {plural(len(bodies), 'object')} in {out}, {', '.join(changes) or 'no changes'}"
     stdout().print(Text(text), soft_wrap=True)
 
 
@@ -77,14 +78,14 @@ def _compare(chosen: list[str] | None, base: str, output: ReviewFormat) -> None:
     names = data.chosen(chosen)
     with base_comparison.base_of(base) as earlier:
         names = names if chosen else base_comparison.without_new(names, earlier)
-        found = [
-            rendered_diff(one.base, one.head, one.impact, by_head=one.undecided)
-            for one in base_comparison.compare(names, earlier)
+        diffs = [
+            rendered_diff(item.base, item.head, item.impact, by_head=item.undecided)
+            for item in base_comparison.compare(names, earlier)
         ]
     if output is ReviewFormat.JSON:
-        print_json([one.model_dump(mode="json") for one in found])
+        print_json([diff.model_dump(mode="json") for diff in diffs])
     elif output is ReviewFormat.MARKDOWN:
-        sys.stdout.write(view.comment(found))
+        sys.stdout.write(view.comment(diffs))
     else:
-        for line in (line for one in found for line in view.lines(one)):
+        for line in (line for diff in diffs for line in view.lines(diff)):
             stdout().print(line, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``jacquard schema``: what is generated from the models of the data files, kept current."""
+"""``jacquard schema``: files generated from the models of the data files, from help texts and from rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from components.specs.vms import vm_chart
 from jacquard.cli import arguments, outputs
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.views import commands, man_page
+from jacquard.cli.views import commands
 from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 from jacquard.observe.drift import Drift
@@ -36,33 +36,32 @@ from jacquard.previews.rendered_diff import RenderedDiff
 from policies import page
 
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
-    "impact": ("what a change does", Impact),
-    "facts": ("what is known of a region at one moment", Facts),
-    "drift": ("what is not as it is declared", Drift),
-    "preview": ("what a preview says of a change", Preview),
-    "border": ("what the border of a region does for VPCs", BorderContract),
-    "network": ("which networks tenants have in a region", RegionNetwork),
-    "network-partitions": ("which ports are members of which partitions", PartitionsContract),
-    "network-path": ("whether one end of a network may reach another", NetworkPath),
-    "offerings": ("what can be ordered in a region", Offerings),
-    "platform-images": ("what the platform of a region fetches for itself", PlatformImages),
-    "prerequisites": ("what a region is given by its platform", Prerequisites),
-    "rendered-diff": ("what a base and a head render otherwise", RenderedDiff),
+    "impact": ("Effects of a change", Impact),
+    "facts": ("Facts of a region at one point in time", Facts),
+    "drift": ("Differences between clusters and data", Drift),
+    "preview": ("Preview of a change", Preview),
+    "border": ("Required configuration of border routers for VPCs", BorderContract),
+    "network": ("Tenant networks of a region", RegionNetwork),
+    "network-partitions": ("Member ports of InfiniBand partitions", PartitionsContract),
+    "network-path": ("Reachability between two ends of a network", NetworkPath),
+    "offerings": ("Offerings of a region", Offerings),
+    "platform-images": ("Charts, providers and images of the platform", PlatformImages),
+    "prerequisites": ("Prerequisites of a region", Prerequisites),
+    "rendered-diff": ("Rendered differences between base and head", RenderedDiff),
 }
-"""Title and model of what commands answer with, by the name of the schema."""
+"""Title and model of the JSON output of commands, by the name of the schema."""
 
 
 def schema(
     *,
-    write: Annotated[bool, typer.Option("--write", help="Write what is not current. Default: only say so.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write outdated files. Default: only list them.")] = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Keep schemas, editor headers and the field reference current.
+    """Check or write schemas, editor headers and reference pages.
 
-    All are made from the code: the files of schemas/, by which editors complete and check data files, the first line
-    of each data file, which names its schema, docs/reference/ from the models and the help of verbs, the manual page
-    among it, docs/reference/policies.md from the rules. Without --write nothing is changed, and the command ends with
-    1 when something is not current.
+    All of them are generated from the code: schemas/ for completion and validation in editors, the first line of each
+    data file with its schema, and docs/reference/ from the models, the help texts and the rules. Without --write,
+    changes nothing and exits with 1 if a file is out of date.
     """
     root = paths.environments().parent
     wanted = generated(root)
@@ -83,12 +82,12 @@ def schema(
             stdout().print(Text(f"{name}: {'written' if write else 'not current'}"), soft_wrap=True)
         stdout().print(Text(f"{plural(len(wanted) - len(stale), 'file')} current"), soft_wrap=True)
     if names and not write:
-        msg = f"{plural(len(names), 'file')} not current; run 'jacquard schema --write' and review it"
+        msg = f"{plural(len(names), 'file')} not current; run 'jacquard schema --write' and review the change"
         raise Stop(msg)
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Return the text of each file below ``root`` that is made from the models, in whole or in its first line.
+    """Return the texts of the files below ``root`` that are generated, or whose first line is generated.
 
     Raises:
         SpecError: a data file cannot be read.
@@ -104,12 +103,12 @@ def generated(root: Path) -> dict[Path, str]:
 
 
 def _pages(root: Path) -> dict[Path, str]:
-    """Return what is said of Jacquard itself, which a repository of regions has no copy of."""
+    """Return the reference pages and output schemas, which exist only in Jacquard's own repository."""
     texts = {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
     for name, (title, model) in _ANSWERS.items():
         texts[root / schemas.FOLDER / f"{name}.schema.json"] = schemas.output_text(title, model)
     texts[root / vm_chart.FILE] = vm_chart.values_schema_text()
-    return texts | {root / made.FILE: made.text() for made in (page, commands, man_page)}
+    return texts | {root / made.FILE: made.text() for made in (page, commands)}
 
 
 def _text(path: Path, folder: Path) -> str:
@@ -121,16 +120,16 @@ def _text(path: Path, folder: Path) -> str:
 
 
 def _leftovers(root: Path) -> set[Path]:
-    """Return the files that an older version generated, perhaps for a kind that is gone."""
-    found = {*(root / reference.FOLDER).glob("*.md"), *(root / schemas.FOLDER).glob("*.schema.json")}
-    return {path for path in found if not outputs.foreign(path, schemas.MARK)}
+    """Return the files that this or an older version generated, including those of removed kinds."""
+    files = {*(root / reference.FOLDER).glob("*.md"), *(root / schemas.FOLDER).glob("*.schema.json")}
+    return {path for path in files if not outputs.foreign(path, schemas.MARK)}
 
 
 def _refuse_foreign(root: Path, stale: list[Path]) -> None:
-    """Refuse to write over files of somebody else; of a data file only the first line is written anew.
+    """Reject overwriting files that were not generated; in data files, only the first line is replaced.
 
     Raises:
-        Stop: there are such files.
+        Stop: such files exist.
     """
     names = [
         path.relative_to(root).as_posix()
@@ -138,5 +137,5 @@ def _refuse_foreign(root: Path, stale: list[Path]) -> None:
         if not path.is_relative_to(paths.environments()) and outputs.foreign(path, schemas.MARK)
     ]
     if names:
-        msg = f"{listed(names)}: there already, and not written by jacquard schema; move or remove first"
+        msg = f"{listed(names)}: exists and was not written by 'jacquard schema'; move or remove it first"
         raise Stop(msg, ExitCode.BAD_DATA)

@@ -1,4 +1,4 @@
-"""``jacquard setup``: what a run needs on this machine, made from pinned sources."""
+"""``jacquard setup``: installs the tools of this machine from pinned sources."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from jacquard.harness import setup as machine
 
 
 def setup() -> None:
-    """Make this machine ready for up and preview.
+    """Prepare this machine for up and preview.
 
-    Finds or builds the engine, lays out plugins, and builds what the clusters of a rehearsal run. All lies in the
-    cache, which the repositories of a user share: the first run takes a quarter of an hour, unless the vendor's pulumi
-    is installed; later ones take seconds. An interrupted one goes on where it was.
+    Finds or builds the engine, installs plugins, and builds the software of rehearsal clusters. All files are in the
+    cache, which is shared by all repositories of a user. The first run takes a quarter of an hour, unless the vendor's
+    pulumi is installed; later runs take seconds. An interrupted run continues where it stopped.
     """
     machine.set_up(Progress())

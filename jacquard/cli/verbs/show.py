@@ -1,4 +1,4 @@
-"""``jacquard show``: what is in force in a region and where it came from, and the reports a word stands for."""
+"""``jacquard show``: resolved values of a region with their origin, and reports about it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kin
 from jacquard.observe.observation import observe
 
 _COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
-"""Words whose answer is of a region that could be applied."""
+"""Reports that require data without problems."""
 
 
 def show(
@@ -96,23 +96,33 @@ def show(
     platform: PlatformOption = False,
     today: arguments.TodayOption = None,
 ) -> None:
-    """Show what is in force and where it came from.
+    """Show resolved values and their origin, or a report about a region.
 
-    Each value with its file and line, or default, or the line of the lock file that allocates it. With the word
-    capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
-    instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where
-    each runs, what is behind, what expires and what fits what; with --platform charts, providers and container
-    images that the platform itself fetches, each with its digest or told to be by tag. With map: the region as a
-    picture in text, each host in the letter of its pool. With network: the networks of tenants, their prefixes,
-    numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
-    routers outside do for each VPC, routes to import and to announce; with --partitions which ports of hosts are
-    members of which InfiniBand partitions, as UFM takes it; with --path whether one may reach another, by which rule
-    and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and storage, and
-    where there is room; --html writes them as a page, --example prints an order as a manifest, with --helm as values.
-    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
-    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
-    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
-    whether images are ready for it, what blocks, and newer releases of charts.
+    A path shows each value with its file and line, its default, or the line of the lock file that allocates it. A
+    report name in place of the path shows:
+
+    capacity: installed, contracted, planned, spare, out-of-service, free and missing hosts per instance type and
+    failure domain, and hosts per bare-metal controller.
+
+    images: golden images with their pools, out-of-date pools, expiry and compatibility; with --platform the charts,
+    providers and container images of the platform itself, by digest or by tag.
+
+    map: the region as a text map, with the letter of its pool for each host.
+
+    network: tenant networks with their prefixes, numbers, partitions and DPUs, and the free part of each range; with
+    --border the required configuration of border routers per VPC, with imported and announced routes; with
+    --partitions the host ports in each InfiniBand partition, in the form that UFM accepts; with --path whether two ends
+    can reach each other, the deciding rule and the devices between them.
+
+    offerings: sizes and images of VMs, nodes and storage that tenants can order, with free capacity; --html writes an
+    HTML page, --example prints an order as a manifest, with --helm as chart values.
+
+    prerequisites: objects that the region references but nothing renders, such as Secrets, images and networks, with
+    their users, purpose, form and how to create them.
+
+    uniformity: the versions and settings of each pool, and deviations from them.
+
+    upgrades: the next Kubernetes version of each cluster, the readiness of images, blockers, and newer chart releases.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(
@@ -168,18 +178,18 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
 
 
 def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
-    table, told = capacity(environment), _drawn(environment, svg)
+    table, note = capacity(environment), _drawn(environment, svg)
     if output is ShowFormat.JSON:
         print_json(table.to_json())
         return
     stdout().print(capacity_view.table(table))
     stdout().print()
     stdout().print(capacity_view.budget_table(table.controllers))
-    sys.stdout.write(told)
+    sys.stdout.write(note)
 
 
 def _drawn(environment: Environment, svg: Path | None) -> str:
-    """Draw the region to the file ``svg`` if there is one, and return what to say about it."""
+    """Write a map of the region to the file ``svg``, if there is one, and return a note about it."""
     if svg is None:
         return ""
     outputs.write("--svg", svg, capacity_map.capacity_map(environment), capacity_map.MARK)
@@ -215,37 +225,37 @@ def _show_network(
         filled = partitions(environment)
         _answer(output, partial(filled.model_dump, mode="json"), partitions_view.lines(filled))
         return
-    found = network(environment)
+    report = network(environment)
     if svg is not None:
-        outputs.write("--svg", svg, network_map.network_map(found), network_map.MARK)
-    _answer(output, partial(found.model_dump, mode="json"), network_view.tables(found))
+        outputs.write("--svg", svg, network_map.network_map(report), network_map.MARK)
+    _answer(output, partial(report.model_dump, mode="json"), network_view.tables(report))
     if svg is not None and output is ShowFormat.TEXT:
-        sys.stdout.write(f"\n{plural(len(found.vpcs), 'VPC')} drawn in {svg}\n")
+        sys.stdout.write(f"\nmap of {plural(len(report.vpcs), 'VPC')} in {svg}\n")
 
 
 def _show_path(environment: Environment, output: ShowFormat, source: str, target: str, port: str | None) -> None:
     try:
-        found = paths.path(environment, source, target, port)
+        report = paths.path(environment, source, target, port)
     except (paths.NoVpcError, UnknownEndError, UnknownPortError) as error:
         msg = f"--{'port' if isinstance(error, UnknownPortError) else 'path'}: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
-    _answer(output, partial(found.model_dump, mode="json"), path_view.lines(found))
+    _answer(output, partial(report.model_dump, mode="json"), path_view.lines(report))
 
 
 def _show_offerings(
     environment: Environment, output: ShowFormat, html: Path | None, example: str | None, *, helm: bool
 ) -> None:
-    found = offerings(environment)
+    report = offerings(environment)
     if html is not None:
-        from jacquard.cli.views.report import offerings as page  # noqa: PLC0415 - templates take time to load, and are for pages
+        from jacquard.cli.views.report import offerings as page  # noqa: PLC0415 - templates are only for pages and take time to load
 
-        outputs.write("--html", html, page.html(found), page.MARK)
+        outputs.write("--html", html, page.html(report), page.MARK)
     if example is not None:
         _show_order(environment, output, example, helm=helm)
     else:
-        _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
+        _answer(output, partial(report.model_dump, mode="json"), offering_view.tables(report))
     if html is not None and output is ShowFormat.TEXT:
-        sys.stdout.write(f"\nthe same as a page in {html}\n")
+        sys.stdout.write(f"\nHTML page in {html}\n")
 
 
 def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, helm: bool) -> None:
@@ -253,33 +263,33 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
     if output is ShowFormat.JSON:
         print_json(offering_view.order_json(example, helm=helm))
     else:
-        told = offering_view.order_values if helm else offering_view.order
-        sys.stdout.write(told(environment.name, example))
+        text = offering_view.order_values if helm else offering_view.order
+        sys.stdout.write(text(environment.name, example))
 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
-    found = prerequisites(environment)
-    _answer(output, partial(found.model_dump, mode="json"), prerequisite_view.lines(found))
+    report = prerequisites(environment)
+    _answer(output, partial(report.model_dump, mode="json"), prerequisite_view.lines(report))
 
 
 def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    found, unreachable = uniformity(environment), dict[str, str]()
+    report, unreachable = uniformity(environment), dict[str, str]()
     if live:
         seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
-        found, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
-    silent = (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
-    document = partial(to_json, environment.name, found, unreachable)
-    _answer(output, document, chain(uniformity_view.lines(found), silent))
+        report, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
+    unread = (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
+    document = partial(to_json, environment.name, report, unreachable)
+    _answer(output, document, chain(uniformity_view.lines(report), unread))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
-    found = upgrades(environment)
+    report = upgrades(environment)
     charts = upgrade_view.chart_lines(tuple(chart_upgrades(environment)))
-    _answer(output, partial(upgrades_json, environment, found), chain(upgrade_view.lines(found), charts))
+    _answer(output, partial(upgrades_json, environment, report), chain(upgrade_view.lines(report), charts))
 
 
 def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[RenderableType]) -> None:
-    """Print what ``document`` returns as JSON or else ``parts``; a line stays whole, since terminals fold it."""
+    """Print the result of ``document`` as JSON, or ``parts`` as text without wrapping, which terminals do."""
     if output is ShowFormat.JSON:
         print_json(document())
         return

@@ -1,4 +1,4 @@
-"""``jacquard status``: what a region is like now, asked of its clusters."""
+"""``jacquard status``: current state of a region, read from its clusters."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jacquard.observe.region_status import assemble
 
 
 def status(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
-    """Show a region as it is now.
+    """Show the current state of a region.
 
-    Clusters, node pools, hardware, networks, storage and VMs. Counts machines, not intentions: a pool is settled
-    when as many nodes as ordered are ready and run the pinned image. A cluster that does not answer is named, and
-    the rest is shown. Ends with 0 whether or not the region is settled.
+    Shows clusters, node pools, hardware, networks, storage and VMs. Counts existing machines: a pool is settled when
+    all declared nodes are ready and run the pinned image. If a cluster does not answer, it is named and the rest is
+    shown. Exits with 0, also if the region is not settled.
     """
     spec = data.load(environment)
     state = assemble(spec, observe(spec))

@@ -1,4 +1,4 @@
-"""``jacquard up``: make a region what its data says, and wait until it is."""
+"""``jacquard up``: applies an environment and waits until it is ready."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.environment import Environment
 from jacquard.cli import arguments, data, local_region, plan_checks
 from jacquard.cli.console import Format, plural, print_json, stderr, stdout
 from jacquard.cli.engine_runs import watched
-from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.errors import ExitCode, Stop, show, warn_deprecated
 from jacquard.cli.plan_checks import Plan
 from jacquard.cli.policy_gate import refuse, unchanged
 from jacquard.cli.preview_binding import Apply
@@ -42,36 +42,36 @@ _POLLS_AFTER_A_CHANGE = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """A stack that is as planned."""
+    """Result of an applied stack."""
 
     changes: Counter[str]
-    """Number of objects that changed, by what was done to them."""
+    """Number of changed objects by operation."""
     seconds: float
 
 
 @dataclass(slots=True)
 class Up:
-    """One ``up`` under way: what it did so far, and how long each part took."""
+    """A running ``up``, with its changes and the duration of each phase so far."""
 
     environment: Environment
     engine: Engine
     console: Console
     now: dt.datetime
-    """Moment at which the command began, with a time zone."""
+    """Start time of the command, with a time zone."""
     resources: Mapping[str, int]
-    """Number of Pulumi resources of each slice, by its name."""
+    """Number of Pulumi resources by slice."""
     stacks: Sequence[str]
-    """Stacks that may be applied, in order."""
-    accepted: Sequence[str] = ()
-    """Words for losses, each for those of one stack and no others."""
-    switch_to: Kind | None = None
-    """Kind of the plug-ins that may take over what others wrote."""
+    """Stacks to apply, in order."""
+    confirmed: Sequence[str] = ()
+    """Confirmation tokens, each for the destructive changes of one stack."""
+    migrate_to: Kind | None = None
+    """Kind of provider plug-ins that may take over stacks written by the other kind."""
     ending: Sequence[str] = ()
-    """Clusters of a rehearsal that the data have no more; objects of the region are still in them."""
+    """Clusters of a rehearsal that are no longer in the data, but still contain objects of the region."""
     changes: dict[str, Counter[str]] = field(default_factory=dict)
-    """Number of objects that changed in each stack, by what was done to them."""
+    """Number of changed objects by stack and operation."""
     durations: dict[str, float] = field(default_factory=dict)
-    """Seconds that each phase took."""
+    """Duration of each phase in seconds."""
 
     @property
     def changed(self) -> bool:
@@ -80,19 +80,19 @@ class Up:
 
     @property
     def advice(self) -> str:
-        """Return where to look when nothing moves."""
+        """Return the command that shows the cause of missing progress."""
         verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
-        return f"'jacquard {verb} {self.environment.name}' may tell why"
+        return f"'jacquard {verb} {self.environment.name}' may show the cause"
 
     def plan(self, stack: str, screen: Screen) -> Plan:
-        """Return what applying a stack would do; see `plans.plan`."""
-        return plan_checks.plan(self.engine, self.environment, stack, switch_to=self.switch_to, screen=screen)
+        """Return the plan of a stack; see `plan_checks.plan`."""
+        return plan_checks.plan(self.engine, self.environment, stack, migrate_to=self.migrate_to, screen=screen)
 
     def apply(self, planned: Plan, screen: Screen, *, title: str, total: int, what: str) -> Applied:
-        """Apply one stack as planned, unless there is nothing to apply.
+        """Apply a stack unless its plan is empty.
 
         Raises:
-            Stop: it is refused, waits at a gate, or failed.
+            Stop: the stack is refused, waits for a gate, or failed.
         """
         changes, seconds = Counter[str](), planned.seconds
         if not planned.empty:
@@ -114,59 +114,59 @@ class Up:
         return Applied(changes=changes, seconds=seconds)
 
     def clusters(self) -> None:
-        """Make the clusters of a rehearsal, and wake those that died since; one that ends stays for what is in it."""
+        """Create the clusters of a rehearsal and restart stopped ones; removed clusters stay until they are empty."""
         screen, names = Screen(self.console), local_region.clusters(self.environment)
         stack = f"{self.environment.name}.{BOOTSTRAP}"
         planned = self.plan(stack, screen)
-        plan_checks.require_words(self.environment.name, [planned], self.accepted)
+        plan_checks.require_confirmation(self.environment.name, [planned], self.confirmed)
         done = self.apply(planned, screen, title="clusters", total=len(names), what="clusters")
         self.changes[stack], self.durations["clusters"] = done.changes, done.seconds
         if not done.changes:
-            with phase(self.console, "clusters, whether all parts run") as shown:
+            with phase(self.console, "clusters, restart of stopped components") as shown:
                 local_region.revive(self.environment, self.engine.variables)
             self.durations["clusters"] += shown.duration_seconds
 
     def end_clusters(self) -> None:
-        """End the clusters of a rehearsal in which nothing is left."""
+        """Delete the removed clusters of a rehearsal, which are empty now."""
         screen = Screen(self.console)
         planned = self.plan(f"{self.environment.name}.{BOOTSTRAP}", screen)
-        done = self.apply(planned, screen, title="clusters that end", total=len(self.ending), what="clusters")
+        done = self.apply(planned, screen, title="removed clusters", total=len(self.ending), what="clusters")
         self.changes[planned.stack] += done.changes
         self.durations["clusters"] += done.seconds
 
     def slices(self) -> None:
-        """Apply the stacks of the region side by side, frozen ones left out; all are planned before one is applied.
+        """Apply the stacks of the region in parallel, without frozen stacks; plan all of them first.
 
         Raises:
-            Stop: a frozen one would change, or one would lose what nobody asked to lose, and none is applied; or the
-                only one failed.
-            Unfinished: some of several failed, and those that need them are not begun.
+            Stop: a frozen stack has changes or a stack requires confirmation, and nothing is applied; or the only stack
+                failed.
+            Unfinished: some of several stacks failed, and their dependents were not started.
         """
-        still = unchanged(self.environment, self.engine, self.now)
-        for stack in (stack for stack in self.stacks if stack in still):
+        frozen = unchanged(self.environment, self.engine, self.now)
+        for stack in (stack for stack in self.stacks if stack in frozen):
             ended(self.console, stack, 0.0, "frozen, no changes")
-        needs = among(stack_needs(self.environment), frozenset(self.stacks) - still)
-        began = time.monotonic()
+        needs = among(stack_needs(self.environment), frozenset(self.stacks) - frozen)
+        started = time.monotonic()
         planned = self._plans(tuple(needs))
         outcomes = together(needs, lambda stack, screen: self._slice(stack, planned.get(stack), screen), telling=True)
-        self.changes |= {one.stack: one.result.changes for one in outcomes if one.result}
-        seconds = [one.result.seconds for one in outcomes if one.result]
-        self.durations |= {"region": sum(seconds) if len(needs) == 1 else time.monotonic() - began}
+        self.changes |= {outcome.stack: outcome.result.changes for outcome in outcomes if outcome.result}
+        seconds = [outcome.result.seconds for outcome in outcomes if outcome.result]
+        self.durations |= {"region": sum(seconds) if len(needs) == 1 else time.monotonic() - started}
         resume = f"jacquard up {self.environment.name}"
         require_done(self.environment.name, outcomes, done="applied", resume=resume)
 
     def _plans(self, stacks: Sequence[str]) -> dict[str, Plan]:
-        """Return the plans of the stacks, those left out that can only be made once others are applied.
+        """Return the plans of the stacks, without stacks that can be planned only after others are applied.
 
         Raises:
-            Stop: the first cannot be planned, another is refused, or something would be lost; nothing is applied.
+            Stop: the first stack cannot be planned, another is refused, or confirmation is required.
         """
         first = stacks[:1]
-        # Most failures are all stacks' alike, so that one is asked before all.
+        # Most failures affect all stacks, so the first one is planned before the others.
         outcomes = together({stack: first if stack not in first else () for stack in stacks}, self.plan)
 
         def later(outcome: Outcome[Plan]) -> bool:
-            # What others bring, such as a kind of an operator, may be all that is missing.
+            # The plan may only need objects of other stacks, such as a kind of an operator.
             stop = outcome.failure
             return (
                 outcome.stack not in first
@@ -177,29 +177,30 @@ class Up:
         planned = results(outcomes, tolerated=later)
         for stack in stacks:
             if stack not in planned:
-                show(f"{stack} cannot be planned yet; that is tried again when it is its turn", "note")
-        plan_checks.require_words(self.environment.name, list(planned.values()), self.accepted)
+                show(f"{stack} cannot be planned yet; it is planned again after its dependencies are applied", "note")
+        plan_checks.require_confirmation(self.environment.name, list(planned.values()), self.confirmed)
         return planned
 
     def _slice(self, stack: str, planned: Plan | None, screen: Screen) -> Applied:
         if planned is None:
             planned = self.plan(stack, screen)
-            plan_checks.require_words(self.environment.name, [planned], self.accepted, of=stack)
+            plan_checks.require_confirmation(self.environment.name, [planned], self.confirmed, of=stack)
         part = stack.partition(".")[2]
         total = self.resources[part] if part else sum(self.resources.values())
         return self.apply(planned, screen, title=part or "region", total=total, what="resources")
 
     def tell(self, unfinished: Unfinished, output: Format) -> None:
-        """Say how each stack ended, when some failed."""
+        """Print the result of each stack after failures."""
         if output is Format.TEXT:
             stacks_view.show(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
             return
-        held = [one.failure for one in unfinished.outcomes if isinstance(one.failure, plan_checks.HeldBack)]
-        told = {"changes": self.changes, "seconds": self.durations, "stacks": unfinished.to_json()}
-        print_json(told | {"held": {stack: one for back in held for stack, one in back.to_json()["held"].items()}})
+        failures = [outcome.failure for outcome in unfinished.outcomes]
+        blocked = [failure.to_json()["held"] for failure in failures if isinstance(failure, plan_checks.BlockedError)]
+        answer = {"changes": self.changes, "seconds": self.durations, "stacks": unfinished.to_json()}
+        print_json(answer | {"held": {stack: held for stacks in blocked for stack, held in stacks.items()}})
 
     def settle(self, timeout_seconds: float) -> RegionStatus:
-        """Wait for the node pools and return what the region is like then."""
+        """Wait for the node pools and return the status of the region."""
         with phase(self.console, "node pools", self.advice) as shown:
             status = settle(
                 lambda: assemble(self.environment, observe(self.environment)),
@@ -218,23 +219,25 @@ def up(
     environment: arguments.Env,
     *,
     yes: arguments.YesOption = False,
-    accept: arguments.AcceptOption = None,
-    switch_to: arguments.SwitchOption = None,
+    confirm: arguments.ConfirmOption = None,
+    accept: arguments.DeprecatedAcceptOption = None,
+    migrate_providers: arguments.MigrateOption = None,
+    switch_to: arguments.DeprecatedSwitchOption = None,
     speed: arguments.SpeedOption = None,
     timeout: arguments.TimeoutOption = None,
     preview: arguments.PreviewOption = None,
     signers: arguments.SignersOption = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Apply an environment and wait until it is as ordered.
+    """Apply an environment and wait until it is ready.
 
-    The stacks of an environment in slices are applied side by side, each after those that it needs. One that fails
-    keeps back those that need it and no others; a table says at the end how each of them ended.
+    The stacks of an environment in slices are applied in parallel, each after its dependencies. If a stack fails, only
+    its dependents are not started; a table at the end shows the result of each stack.
 
-    A rehearsal first makes its own clusters on this machine. Run it again at any time: it goes on where it was stopped,
-    and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
-    policy refuses or the preview does not hold any more, with 5 before the first step when objects would be lost that
-    nobody asked to lose.
+    A rehearsal first creates its clusters on this machine. You can run the command again at any time: it continues
+    after an interruption, and changes nothing without changes in the data. Exits with 3 if it waits for a gate, with 4
+    if a policy refuses the data or the preview does not match, and with 5, before any change, if destructive changes
+    or a provider migration require confirmation.
     """
     settings.check()
     spec = data.checked(environment)
@@ -243,11 +246,12 @@ def up(
     rehearsal = spec.region.stage is Stage.REHEARSAL
     if not rehearsal and not yes:
         _confirm(spec)
-    taker = switch_to or settings.switch_to()
+    migrate_to = migrate_providers or switch_to or _migrate_by_setting()
     with locks.exclusively(environment, "up"):
-        engine = Engine(environment, spec.region.state, _variables(speed, taker))
+        engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
         stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
-        work = Up(spec, engine, stderr(), now, resources, stacks, accepted=tuple(accept or ()), switch_to=taker)
+        tokens = (*(confirm or ()), *(accept or ()))
+        work = Up(spec, engine, stderr(), now, resources, stacks, confirmed=tokens, migrate_to=migrate_to)
         _apply(work, output)
         patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
         status = work.settle(patience)
@@ -260,7 +264,7 @@ def up(
 
 
 def _apply(work: Up, output: Format) -> None:
-    """Apply all of a region, and of a rehearsal its clusters before and those that end after."""
+    """Apply the stacks of a region; for a rehearsal, create its clusters before and delete removed ones after."""
     try:
         if work.environment.region.stage is Stage.REHEARSAL:
             work.ending = kubeconfig.ending(work.environment, paths.kubeconfigs(work.environment.name))
@@ -268,9 +272,9 @@ def _apply(work: Up, output: Format) -> None:
         work.slices()
         if work.ending:
             work.end_clusters()
-    except plan_checks.HeldBack as held:
+    except plan_checks.BlockedError as blocked:
         if output is Format.JSON:
-            print_json(held.to_json())
+            print_json(blocked.to_json())
         raise
     except Unfinished as unfinished:
         work.tell(unfinished, output)
@@ -282,11 +286,17 @@ def _confirm(environment: Environment) -> None:
     question = f"apply {count} to {environment.region.stage} environment {environment.name}?"
     if not sys.stdin.isatty():
         stage = environment.region.stage
-        msg = f"{environment.name}: is of stage {stage}, so 'up' asks first; without a terminal say --yes"
+        msg = f"{environment.name}: stage {stage} requires confirmation; without a terminal, add --yes"
         raise Stop(msg, ExitCode.BAD_DATA)
     typer.confirm(question, abort=True, err=True)
 
 
-def _variables(speed: float | None, switch_to: Kind | None) -> Mapping[str, str]:
-    chosen = {settings.SPEED: f"{speed:g}" if speed is not None else "", settings.SWITCH_TO: switch_to or ""}
+def _migrate_by_setting() -> Kind | None:
+    if settings.uses_deprecated_name():
+        warn_deprecated(settings.DEPRECATED_SWITCH_TO, settings.MIGRATE_PROVIDERS)
+    return settings.migrate_providers()
+
+
+def _variables(speed: float | None, migrate_to: Kind | None) -> Mapping[str, str]:
+    chosen = {settings.SPEED: f"{speed:g}" if speed is not None else "", settings.MIGRATE_PROVIDERS: migrate_to or ""}
     return {name: value for name, value in chosen.items() if value}

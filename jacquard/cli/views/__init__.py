@@ -1,1 +1,1 @@
-"""What verbs show: results as tables and texts for people, and as data for programs."""
+"""Output of the commands: tables and texts, and the same results as data."""

@@ -1,4 +1,4 @@
-"""Progress of several stacks at once: a picture for each that runs, below how many are through."""
+"""Progress of several stacks in parallel: the number of finished stacks, then one line per running stack."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _AWAITED_SHOWN = 1
 
 
 class Board(Screen):
-    """A screen that several runs share; what one says is printed at once and names its stack."""
+    """A screen shared by parallel runs; each message is printed immediately with the name of its stack."""
 
     def __init__(self, console: Console, total: int, live: Live | None, *, telling: bool) -> None:
         super().__init__(console)
         self._total = total
         self._telling = telling
-        self._through = 0
+        self._finished = 0
         self._live = live
         self._pictures: dict[str, RenderableType] = {}
         self._lock = threading.Lock()
 
     @contextmanager
     def phase(self, title: str, advice: str = "") -> Iterator[Phase]:
-        """Show a phase among others, which have other titles."""
+        """Show a phase next to others; titles must be unique."""
         if self._live is None:
-            self.console.print(f"{title}: begins", soft_wrap=True, markup=False)
+            self.console.print(f"{title}: started", soft_wrap=True, markup=False)
             yield Phase(self.console, title, advice, draw=None)
             return
         try:
@@ -47,14 +47,14 @@ class Board(Screen):
             self._draw({}, without=title)
 
     def tell(self, stack: str, lines: Sequence[Text]) -> None:
-        """Print what a run on ``stack`` has to say, in one piece."""
+        """Print the messages of a run on ``stack`` as one block."""
         if lines:
             self.console.print(Text("\n").join([Text(f"{stack}:", "bold"), *lines]), soft_wrap=True)
 
     def ended(self, failure: Exception | None) -> None:
-        """Count a stack, and tell at once why the work on it failed where that is wanted."""
+        """Count a finished stack, and print its failure immediately if the board was created with ``telling``."""
         with self._lock:
-            self._through += 1
+            self._finished += 1
         if failure and self._telling:
             tell(failure, self.console)
 
@@ -62,7 +62,7 @@ class Board(Screen):
         with self._lock:
             self._pictures |= pictures
             self._pictures.pop(without, None)
-            head = Text(f"{self._through} of {self._total} stacks are through", "bold")
+            head = Text(f"{self._finished} of {self._total} stacks finished", "bold")
             shown = Group(head, *self._pictures.values())
         if self._live:
             self._live.update(shown, refresh=True)
@@ -70,7 +70,7 @@ class Board(Screen):
 
 @contextmanager
 def board(console: Console, total: int, *, telling: bool) -> Iterator[Board]:
-    """Show ``total`` stacks from the begin of the first to the end of the last; ``telling`` why one failed at once."""
+    """Show the progress of ``total`` stacks; with ``telling``, failures are printed immediately."""
     if not console.is_terminal:
         yield Board(console, total, None, telling=telling)
         return

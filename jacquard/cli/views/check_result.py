@@ -1,4 +1,4 @@
-"""What ``jacquard check`` found about one environment, for people and for programs."""
+"""Result of ``jacquard check`` for one environment, as text and as data."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from policies.extensions import rules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one environment came to."""
+    """Result of the check of one environment."""
 
     name: str
     duration_seconds: float
     spec: Environment | None = None
-    """Environment as loaded; None when a file is wrong, so that nothing can be said about the whole."""
+    """Loaded environment; None if a file is invalid, in which case cross-checks and policies do not run."""
     problems: tuple[Problem, ...] = ()
     judgement: Judgement = field(default_factory=Judgement)
     behind: tuple[Behind, ...] = ()
-    """Pools, and the DPUs, that are not what the data say. That is no problem: a promotion brings them there."""
+    """Pools, and the DPUs, that are out of date. That is not a problem: a promotion updates them."""
     unmet: tuple[Unmet, ...] = ()
-    """Contracts that hosts out of service leave unmet. That is no problem of the data: a fault must be recorded."""
+    """Contracts that cannot be met because of hosts out of service; not a problem, since faults must be recorded."""
     caveats: tuple[Caveat, ...] = ()
-    """What has to be known of the backends that isolate VPCs."""
+    """Limitations of the backends that isolate VPCs."""
 
     @property
     def code(self) -> ExitCode:
-        """Return the exit code that this result alone would give."""
+        """Return the exit code for this result alone."""
         if self.problems:
             return ExitCode.BAD_DATA
         return ExitCode.REFUSED if self.judgement.refused else ExitCode.OK
@@ -47,7 +47,7 @@ class Result:
         if self.problems:
             return "\n".join([str(SpecError(self.name, self.problems)), *self._rules()])
         refused = self.judgement.refused
-        lines = [f"  {line}" for item in refused for line in str(item).splitlines()] + list(self._told())
+        lines = [f"  {line}" for item in refused for line in str(item).splitlines()] + list(self._notes())
         return "\n".join([f"{self.name}: {', '.join(self._summary())}", *lines])
 
     def to_json(self) -> dict[str, Any]:
@@ -77,10 +77,10 @@ class Result:
         }
 
     def _rules(self) -> Iterator[str]:
-        """Yield which cross-checks report the problems; of a file's own form there is no more to say."""
+        """Yield the names of the rules that report the problems, except the schema of a file."""
         names = sorted({problem.rule for problem in self.problems} - {FORM})
         if names:
-            yield f"  by {', '.join(names)}; what a rule is about: jacquard explain {names[0]}"
+            yield f"  reported by {', '.join(names)}; for details: jacquard explain {names[0]}"
 
     def _summary(self) -> Iterator[str]:
         judgement = self.judgement
@@ -92,8 +92,8 @@ class Result:
             yield f"{judgement.waived_count} waived"
         yield seconds(self.duration_seconds)
 
-    def _told(self) -> Iterator[str]:
-        """Yield what stops nothing, alike things once: a pool has as many templates as failure domains."""
+    def _notes(self) -> Iterator[str]:
+        """Yield everything that does not fail the check; equal texts once, as pools have a template per domain."""
         alike: dict[str, list[Violation]] = defaultdict(list)
         for item in self.judgement.advised:
             alike[f"advice: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)
@@ -110,21 +110,21 @@ class Result:
         yield from self._behind()
 
     def _behind(self) -> Iterator[str]:
-        """Yield in what nodes and DPUs are behind the data, alike things once: an image is behind in many pools."""
+        """Yield the pools, and the DPUs, that are out of date; pools with equal differences share a line."""
         alike: dict[str, list[str]] = defaultdict(list)
         for item in self.behind:
             if item.differences:
                 alike["; ".join(map(str, item.differences))].append(item.pool)
         for text, pools in alike.items():
             others = f" and {len(pools) - 1} more" if len(pools) > 1 else ""
-            yield f"  behind: {pools[0]}{others}: {text}; what brings it there: jacquard promote {self.name} {pools[0]}"
+            yield f"  out of date: {pools[0]}{others}: {text}; to update: jacquard promote {self.name} {pools[0]}"
 
 
 def idle(rule: str, subject: str) -> str:
-    """Return what is said of a waiver that nothing needs."""
-    return f"the waiver of {rule} for {subject} matches nothing that offends"
+    """Return the message about an unused waiver."""
+    return f"the waiver of {rule} for {subject} matches no violation"
 
 
 def _violation(item: Violation) -> dict[str, Any]:
-    found = {"policy": item.rule.name, "object": item.fact.title, "text": str(item)}
-    return found | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})
+    violation = {"policy": item.rule.name, "object": item.fact.title, "text": str(item)}
+    return violation | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})

@@ -1,4 +1,4 @@
-"""What ``jacquard check --fix`` writes: place by place, and as a diff."""
+"""Output of ``jacquard check --fix``: fixes by place, and as a diff."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from components.specs.reading.problems import visible
 
 
 def fix_lines(item: Mended, home: str) -> Iterator[str]:
-    """Yield a line for each place of one file of ``home`` that is written otherwise."""
+    """Yield a line for each fix in one file of ``home``."""
     for fix in item.fixes:
         place = _name(item, home) + (f":{fix.line}" if fix.line else "")
         yield visible(f"{place}  {fix.before} -> {fix.after}")
 
 
 def diff_text(item: Mended, home: str) -> Iterator[str]:
-    """Yield the lines of a unified diff of one file of ``home``; what is invisible is written as an escape."""
+    """Yield the lines of a unified diff of one file of ``home``; invisible characters are escaped."""
     name = _name(item, home)
     before, after = item.before.split("\n"), item.after.split("\n")
     for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm=""):

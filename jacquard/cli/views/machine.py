@@ -1,4 +1,4 @@
-"""What ``jacquard doctor`` answers: the parts on this machine, and how to get those that are missing."""
+"""Output of ``jacquard doctor``: the tools on this machine, and how to install those that are missing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from jacquard.harness import Item, State
 
 
 def show(console: Console, items: list[Item]) -> None:
-    """Print all parts, and last what to do."""
-    found = plain_table("part", "state", "used", "where")
+    """Print all tools, then the remedies."""
+    table = plain_table("tool", "state", "used", "where")
     for item in items:
         state = Text(item.state.value, "green" if item.state is State.OK else "bold red")
-        found.add_row(item.name, state, item.used, item.where)
-    console.print(found)
+        table.add_row(item.name, state, item.used, item.where)
+    console.print(table)
     wrong = [item for item in items if item.state is not State.OK]
     console.print()
     if not wrong:
-        console.print(Text("everything is there", "green"))
+        console.print(Text("all tools are installed", "green"))
         return
-    console.print(Text(f"{plural(len(wrong), 'part')} missing, too old or wrong:", "bold red"))
+    console.print(Text(f"{plural(len(wrong), 'tool')} missing, outdated or invalid:", "bold red"))
     for remedy in dict.fromkeys(item.remedy for item in wrong):
         names = ", ".join(item.name for item in wrong if item.remedy == remedy)
         console.print(Text(f"  {names}: {remedy.removeprefix(f'{names}: ')}"), soft_wrap=True)

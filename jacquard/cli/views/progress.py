@@ -1,4 +1,4 @@
-"""Progress while something runs: a picture that moves on a terminal, a line now and then in a log."""
+"""Progress output: a live display on a terminal, one line per interval in a log."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _STILL_SECONDS = 60.0
 
 
 Draw: TypeAlias = Callable[[RenderableType], None]
-"""Puts the picture of a phase on the terminal."""
+"""Draws a phase on the terminal."""
 
 
 class Phase:
-    """One phase on the screen; call `engine` or `region` as often as there is news."""
+    """One phase of the progress output; call `engine` or `region` on each update."""
 
     def __init__(
         self, console: Console, title: str, advice: str, *, draw: Draw | None, awaited_shown: int = _AWAITED_SHOWN
@@ -47,11 +47,11 @@ class Phase:
 
     @property
     def duration_seconds(self) -> float:
-        """Return the time since the phase began."""
+        """Return the time since the phase started."""
         return time.monotonic() - self._started
 
     def engine(self, progress: Progress, total: int, what: str) -> None:
-        """Show a run of the engine that has ``total`` things to see to, called ``what``; 0 when nobody knows."""
+        """Show a run of the engine with ``total`` items of kind ``what``; 0 if the total is unknown."""
         now = time.monotonic()
         awaited = [
             (str(item.urn), f"{item.operation}, {seconds(now - item.since)}")
@@ -60,7 +60,7 @@ class Phase:
         self._draw(progress.settled, max(total, progress.settled) if total else 0, what, awaited)
 
     def region(self, status: RegionStatus) -> None:
-        """Show node pools that settle."""
+        """Show the readiness of node pools."""
         groups = [group for pool in status.pools for group in pool.groups]
         awaited = [
             (f"{pool_key(pool.cluster, pool.name)} {group.failure_domain}", group.why[0])
@@ -74,7 +74,7 @@ class Phase:
 
     def _draw(self, done: int, total: int, what: str, awaited: list[tuple[str, str]]) -> None:
         now = time.monotonic()
-        self._mind_standstill(now, (done, total, [name for name, _ in awaited]))
+        self._warn_if_stalled(now, (done, total, [name for name, _ in awaited]))
         interval = 1 / _FRAMES_PER_SECOND if self._draw_picture else _LOG_EVERY_SECONDS
         if now - self._drawn < interval:
             return
@@ -84,27 +84,24 @@ class Phase:
             return
         waits = "; ".join(f"{name} ({state})" if name else state for name, state in awaited)
         line = f"{self._title}: {_share(done, total)} {what}, {seconds(self.duration_seconds)}"
-        self._console.print(f"{line}, awaited: {waits}" if waits else line, soft_wrap=True, markup=False)
+        self._console.print(f"{line}, waiting for: {waits}" if waits else line, soft_wrap=True, markup=False)
 
-    def _mind_standstill(self, now: float, seen: object) -> None:
-        """Say, once a minute, that nothing moves and what to do: who waits should know that it may be in vain."""
+    def _warn_if_stalled(self, now: float, seen: object) -> None:
+        """Warn once a minute, with the advice, while there is no progress."""
         if seen != self._seen:
             self._seen, self._moved = seen, now
         still = now - max(self._moved, self._warned)
         if self._advice and still >= _STILL_SECONDS:
             self._warned = now
-            line = f"{self._title}: nothing has moved for {seconds(now - self._moved)}; {self._advice}"
+            line = f"{self._title}: no progress for {seconds(now - self._moved)}; {self._advice}"
             self._console.print(Text(line, "yellow"), soft_wrap=True)
 
 
 @contextmanager
 def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
-    """Show a phase from its begin to its end, and leave one line that says how long it took.
-
-    ``advice`` is given when nothing moves for a minute.
-    """
+    """Show a phase until the block ends; ``advice`` is printed after each minute without progress."""
     if not console.is_terminal:
-        console.print(f"{title}: begins", soft_wrap=True, markup=False)
+        console.print(f"{title}: started", soft_wrap=True, markup=False)
         yield Phase(console, title, advice, draw=None)
         return
     with Live(Text(title, "bold"), console=console, auto_refresh=False, transient=True) as live:
@@ -112,7 +109,7 @@ def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
 
 
 class Screen:
-    """Where runs of the engine are shown, one after the other."""
+    """Screen for sequential runs of the engine."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -122,17 +119,17 @@ class Screen:
         return phase(self.console, title, advice)
 
     def tell(self, stack: str, lines: Sequence[Text]) -> None:
-        """Print what a run on ``stack`` has to say."""
-        del stack  # nothing else runs
+        """Print the messages of a run on ``stack``."""
+        del stack  # runs are sequential, so that the name is not needed
         for line in lines:
             self.console.print(line, soft_wrap=True)
 
     def ended(self, failure: Exception | None) -> None:
-        """Take note of the end of the work on a stack; its failure is told by whoever asked for it."""
+        """Record that a stack is finished; the caller reports its failure."""
 
 
 def ended(console: Console, title: str, duration_seconds: float, outcome: str) -> None:
-    """Print the one line that stays of a phase."""
+    """Print the final line of a phase."""
     line = Text.assemble(("done ", "green"), (title, "bold"), f": {outcome}, {seconds(duration_seconds)}")
     console.print(line, soft_wrap=True)
 

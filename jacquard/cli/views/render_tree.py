@@ -1,4 +1,4 @@
-"""Manifests as a tree of YAML files: where each goes, and how it is written."""
+"""Manifests as a tree of YAML files: paths and YAML text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from components.render.manifest import Manifest
 from jacquard.cli.output_folder import KeptFolder
 
 FOLDER = KeptFolder(index=".jacquard-render.json", command="jacquard render")
-"""Where the files of one environment are kept."""
+"""Output folder of one environment."""
 _CLUSTER_SCOPED = "_cluster"
 _NO_TEXT_IN_YAML_1_1 = re.compile(
     r"y|n|yes|no|on|off|=|<<"
@@ -25,27 +25,27 @@ _NO_TEXT_IN_YAML_1_1 = re.compile(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?",
     re.IGNORECASE,
 )
-"""kubectl reads YAML 1.1; ruamel.yaml quotes by the rules of 1.2."""
+"""Strings that need quotes: kubectl reads YAML 1.1, while ruamel.yaml quotes by the rules of YAML 1.2."""
 _PLAIN = re.compile(
     r"(?!(?:true|false|null|yes|no|on|off|y|n)$)[a-z/](?:[a-z0-9/._+@=,;(){}<>'\"-]|:(?=[a-z0-9/])| (?=[a-z0-9({<=]))*"
     r"|[0-9]+(?:\.[0-9]+){3}(?:/[0-9]+)?"  # an IPv4 address or prefix
     r"|(?=.*[a-f])[0-9a-f]{2}(?::[0-9a-f]{2}){5}",  # a MAC address with a letter
     re.IGNORECASE,
 )
-"""Text that no reader takes for anything else, and most of what objects hold."""
+"""Strings that all readers parse as strings; most values of objects match."""
 _BLOCKS = (dict, list, tuple, MappingProxyType)
-"""What mappings and lists are made of; asking for a Mapping takes several times as long."""
+"""Types of mappings and lists; ``isinstance`` with ``Mapping`` takes several times as long."""
 _WIDTH = 1 << 20
-"""Folding would make a diff of one word into one of many lines."""
+"""Practically unlimited, since folding would turn a diff of one word into a diff of many lines."""
 _REMEMBERED = 1 << 16
-"""Texts that are written once: most stand in many objects."""
+"""Number of cached scalars; most occur in many objects."""
 _NOT_IN_FILE_NAMES = str.maketrans({"/": "_", ":": "_"})
 
 
 def files(manifests: Iterable[Manifest]) -> dict[str, str]:
     """Return the text of each manifest by its path.
 
-    Two kinds of the same name in different API groups would meet in one path; both then carry their group.
+    Kinds with the same name in different API groups would share a path; the API group is added to both paths.
     """
     by_path: dict[str, list[Manifest]] = {}
     for manifest in manifests:
@@ -64,7 +64,8 @@ def files(manifests: Iterable[Manifest]) -> dict[str, str]:
 def yaml_text(body: Mapping[str, Any]) -> str:
     """Return an object as YAML, keys in the renderer's order.
 
-    Mappings and lists are laid out here: ruamel.yaml takes more than a minute for a large region, this a second.
+    Mappings and lists are written without ruamel.yaml, which takes more than a minute for a large region instead of a
+    second.
     """
     lines: list[str] = []
     _add_block(lines, body, "")
@@ -73,12 +74,12 @@ def yaml_text(body: Mapping[str, Any]) -> str:
 
 class _Representer(RoundTripRepresenter):
     def ignore_aliases(self, data: Any) -> bool:
-        """Write a value that two places share twice: kubectl and people read it without looking elsewhere."""
+        """Write shared values at each place instead of as YAML aliases."""
         del data
         return True
 
     def represent_text(self, text: str) -> Any:
-        """Write lines as lines, and quote what YAML 1.1 would not read as text."""
+        """Write multi-line strings as blocks, and quote strings that YAML 1.1 would not parse as strings."""
         style = "|" if "\n" in text else "'" if _NO_TEXT_IN_YAML_1_1.fullmatch(text) else None
         return self.represent_scalar("tag:yaml.org,2002:str", str(text), style=style)
 
@@ -93,7 +94,7 @@ def _path(manifest: Manifest, kind: str) -> str:
 
 
 def _add_block(lines: list[str], value: Mapping[str, Any] | list[Any] | tuple[Any, ...], pad: str) -> None:
-    """Add ``value``, which is not empty, below what it belongs to."""
+    """Add the lines of a mapping or list ``value``, which must not be empty."""
     inner = f"{pad}  "
     if not isinstance(value, list | tuple):
         for key, item in value.items():
@@ -107,13 +108,13 @@ def _add_block(lines: list[str], value: Mapping[str, Any] | list[Any] | tuple[An
         if isinstance(item, _BLOCKS) and item:
             first = len(lines)
             _add_block(lines, item, f"{inner}  " if isinstance(item, list | tuple) else inner)
-            lines[first] = f"{pad}- {lines[first][len(inner) :]}"  # a block begins beside the dash
+            lines[first] = f"{pad}- {lines[first][len(inner) :]}"  # a block starts on the line of its dash
         else:
             lines.append(f"{pad}-{_beside(item, pad)}")
 
 
 def _beside(value: Any, pad: str) -> str:
-    """Return ``value`` as it stands after a key or a dash at ``pad``."""
+    """Return the text of ``value`` after a key or a dash with indentation ``pad``."""
     if isinstance(value, _BLOCKS):
         return " []" if isinstance(value, list | tuple) else " {}"
     text = _scalar(value)
@@ -124,12 +125,12 @@ def _beside(value: Any, pad: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED, typed=True)
 def _scalar(value: str | float | None) -> str:
-    """Return ``value`` as it stands after a key without indentation; ruamel.yaml writes what is not plain text."""
+    """Return the text of ``value`` after a key without indentation; ruamel.yaml writes all but plain strings."""
     if type(value) is int or (isinstance(value, str) and _PLAIN.fullmatch(value)):
         return str(value)
     writer = YAML()
     writer.Representer = _Representer
     writer.width = _WIDTH
     stream = io.StringIO()
-    writer.dump({"k": value, "end": 0}, stream)  # what stands last may be followed by an end of the document
+    writer.dump({"k": value, "end": 0}, stream)  # a scalar at the end may be followed by a document end marker
     return stream.getvalue().removeprefix("k:").removeprefix(" ").removesuffix("\nend: 0\n")

@@ -1,4 +1,4 @@
-"""What each rule is about: policies, cross-checks and the form of data files, by the names that reports use."""
+"""Explanations of all rules: schemas of data files, cross-checks and policies, by name."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from components.specs.reading.problems import FORM
 from policies import extensions, levels
 from policies.verdict import Rule
 
-_FORM = """A data file says something that its own fields cannot hold: a type, a bound, a format, a key that is unknown.
+_FORM = """A data file does not match its schema: wrong type, value out of bounds, invalid format or unknown key.
 
 The fields of each file: docs/reference/README.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """One rule, for people."""
+    """Explanation of one rule."""
 
     name: str
-    """Name of the rule, as reports and waivers have it."""
+    """Name of the rule in reports and waivers."""
     text: str
-    """What the rule reports; the first line says it in short."""
+    """Description of the reported problem; the first paragraph is the summary."""
     why: str
-    """What would happen without the rule; empty where the text says it."""
+    """Consequence of a violation; empty if the text contains it."""
     levels: dict[str, str]
-    """How strict a policy is, by stage; empty for all other rules, which always hold."""
+    """Enforcement level of a policy by stage; empty for all other rules, which are always enforced."""
     waivable: bool
-    """Whether ``waivers.yaml`` can give leave for a subject."""
+    """Whether ``waivers.yaml`` can waive the rule for a subject."""
 
     @property
     def summary(self) -> str:
-        """Return what the rule reports, in a line."""
+        """Return the first paragraph of the description as one line."""
         return self.text.partition("\n\n")[0].replace("\n", " ")
 
     def lines(self) -> Iterator[str]:
-        """Yield what is said of the rule, line by line."""
+        """Yield the explanation line by line."""
         yield f"{self.name}: {self.summary}"
         rest = self.text.partition("\n\n")[2]
         yield from (f"  {line}" for line in rest.splitlines())
@@ -45,15 +45,15 @@ class Explained:
             yield f"  why: {self.why}"
         if self.levels:
             yield f"  levels: {', '.join(f'{stage} {level}' for stage, level in self.levels.items())}"
-        yield f"  waivers.yaml can give leave: {'yes' if self.waivable else 'no'}"
+        yield f"  can be waived in waivers.yaml: {'yes' if self.waivable else 'no'}"
 
 
 def rules() -> dict[str, Explained]:
-    """Return every rule by its name: the form of files, then cross-checks, then policies."""
+    """Return all rules by name: schemas of files, then cross-checks, then policies."""
     waivable = set(checks.waivable())
     texts = {FORM: _FORM} | checks.descriptions() | levels.DESCRIPTIONS
-    found = [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
-    return {one.name: one for one in (*found, *map(_policy, extensions.rules()))}
+    checked = [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
+    return {rule.name: rule for rule in (*checked, *map(_policy, extensions.rules()))}
 
 
 def _plain(name: str, text: str, *, waivable: bool) -> Explained:

@@ -1,4 +1,4 @@
-"""What ``jacquard up`` says at its end: the region, what was done, how long it took, what to try next."""
+"""Final summary of ``jacquard up``: status of the region, changes, durations and suggested next commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REASONS_SHOWN = 12
 
 
 def counted(changes: Mapping[str, int]) -> str:
-    """Return changes in words, such as ``12 created, 3 updated``, or ``no changes``."""
+    """Return the changes as text, such as ``12 created, 3 updated``, or ``no changes``."""
     words = [f"{changes[operation]} {word}" for operation, word in _PAST.items() if changes.get(operation)]
     words += [
         f"{count} {operation}" for operation, count in sorted(changes.items()) if operation not in _PAST and count
@@ -62,13 +62,13 @@ def show(
 
 
 def unsettled(status: RegionStatus, waited_seconds: float) -> str:
-    """Return what hangs, for the message that ends an ``up`` which waited in vain."""
+    """Return the message of an ``up`` that timed out: the reasons why the region is not settled."""
     shown = status.why[:_REASONS_SHOWN]
     rest = len(status.why) - len(shown)
     lines = [f"{status.environment} is applied, but not settled after {seconds(waited_seconds)}"]
     lines += [f"  {reason}" for reason in shown]
     lines += [f"  and {rest} more"] if rest else []
-    return "\n".join([*lines, f"look again with: jacquard status {status.environment}"])
+    return "\n".join([*lines, f"check again with: jacquard status {status.environment}"])
 
 
 def _size(status: RegionStatus) -> str:
@@ -85,7 +85,7 @@ def _times(durations: Mapping[str, float]) -> str:
 
 def _next(environment: Environment) -> Table:
     table = Table.grid(padding=(0, 3, 0, 0))
-    table.add_column(no_wrap=True)  # a command is copied
+    table.add_column(no_wrap=True)  # commands must stay copyable
     table.add_column()
     for command, purpose in _commands(environment):
         table.add_row(Text(f"  {command}", "cyan"), Text(purpose, "dim"))
@@ -95,10 +95,10 @@ def _next(environment: Environment) -> Table:
 
 def _commands(environment: Environment) -> Iterator[tuple[str, str]]:
     name = environment.name
-    # In a new shell the command is not on PATH; afterwards it is.
+    # In a new shell the command is not on PATH; after `jacquard env` it is.
     command = "jacquard" if shutil.which("jacquard") else shlex.quote(os.path.relpath(paths.VENV / "bin" / "jacquard"))
     yield f'eval "$({command} env {name})"', "jacquard, pulumi and kubectl in this shell"
-    yield f"jacquard status {name}", "what it is like now"
+    yield f"jacquard status {name}", "current status"
     for placed in pools(environment):
         pinned = {intent.image for intent in intents_of(environment, placed.key).values()}
         newest = max((image.released for image in environment.images.images if image.version in pinned), default=None)
@@ -106,7 +106,7 @@ def _commands(environment: Environment) -> Iterator[tuple[str, str]]:
             newer = newest is not None and image.released > newest
             if newer and not objections(environment, image, placed.cluster, placed.pool):
                 yield f"jacquard promote {name} {placed.key} --to {image.version}", "pin a newer golden image"
-                yield f"jacquard preview {name}", "see what that would change"
-                yield f"jacquard down {name}", "remove everything"
+                yield f"jacquard preview {name}", "preview that change"
+                yield f"jacquard down {name}", "delete everything"
                 return
-    yield f"jacquard down {name}", "remove everything"
+    yield f"jacquard down {name}", "delete everything"

@@ -1,4 +1,4 @@
-"""The command ``python -m jacquard.lab.rehearsal up|down|status|logs ENVIRONMENT``."""
+"""Command line of ``python -m jacquard.lab.rehearsal up|down|status|logs ENVIRONMENT``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LINES = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
-    chosen = _parser().parse_args(arguments)
+    """Run one command and return its exit status: 0 success, 1 failure, 2 usage error, 130 interrupted."""
+    options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # A Command of the engine runs this, and its memory limit is not for the API servers started here.
+    # A Command resource runs this; the engine's memory limit must not apply to the API servers started here.
     if os.environ.get(GO_MEMORY) == ENGINE_MEMORY:
         del os.environ[GO_MEMORY]
     try:
-        _COMMANDS[chosen.command](chosen)
+        _COMMANDS[options.command](options)
     except SettingError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; run the same command again to go on\n")
+        sys.stderr.write("interrupted; run the same command again to continue\n")
         return 130
     except BrokenPipeError:
         return 0
@@ -51,60 +51,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m jacquard.lab.rehearsal", description="The local region of an environment."
+        prog="python -m jacquard.lab.rehearsal", description="Manage the local region of an environment."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    up = commands.add_parser("up", help="make a cluster of the region, or repair it")
-    down = commands.add_parser("down", help="end and remove the region, or one cluster of it")
-    status = commands.add_parser("status", help="say which parts run")
-    logs = commands.add_parser("logs", help="show the end of the logs")
+    up = commands.add_parser("up", help="create or repair a cluster of the region")
+    down = commands.add_parser("down", help="remove the region, or one of its clusters")
+    status = commands.add_parser("status", help="list the parts and their state")
+    logs = commands.add_parser("logs", help="print the last lines of the logs")
     for command in (up, down, status, logs):
-        command.add_argument("environment", help="name of its folder under environments/")
-    up.add_argument("--cluster", default=MANAGEMENT, help="management (the default) or a tenant's cluster")
+        command.add_argument("environment", help="name of the folder in environments/")
+    up.add_argument("--cluster", default=MANAGEMENT, help="management (default) or the cluster of a tenant")
     down.add_argument("--cluster", help="only this cluster")
     status.add_argument("--format", choices=("text", "json"), default="text")
-    logs.add_argument("part", nargs="?", help="a part as status names it, or the beginning of its name")
+    logs.add_argument("part", nargs="?", help="name of a part as listed by status, or a prefix of it")
     return parser
 
 
-def _up(chosen: argparse.Namespace) -> None:
+def _up(options: argparse.Namespace) -> None:
     from jacquard.lab.rehearsal import service  # noqa: PLC0415 - status and logs start faster without it
 
-    region = Region.of(chosen.environment)
-    service.up(region, chosen.cluster, _say)
-    _write(f"{chosen.cluster} is up: {region.kubeconfig(chosen.cluster)}")
+    region = Region.of(options.environment)
+    service.up(region, options.cluster, _say)
+    _write(f"{options.cluster} is ready: {region.kubeconfig(options.cluster)}")
 
 
-def _down(chosen: argparse.Namespace) -> None:
+def _down(options: argparse.Namespace) -> None:
     from jacquard.lab.rehearsal import service  # noqa: PLC0415 - status and logs start faster without it
 
-    service.down(Region.of(chosen.environment), chosen.cluster)
-    _write(f"{chosen.cluster or chosen.environment} is down")
+    service.down(Region.of(options.environment), options.cluster)
+    _write(f"{options.cluster or options.environment} is removed")
 
 
-def _status(chosen: argparse.Namespace) -> None:
-    found = parts(Region.of(chosen.environment))
-    if chosen.format == "json":
-        _write(json.dumps({"environment": chosen.environment, "parts": found}, indent=2))
+def _status(options: argparse.Namespace) -> None:
+    rows = parts(Region.of(options.environment))
+    if options.format == "json":
+        _write(json.dumps({"environment": options.environment, "parts": rows}, indent=2))
         return
-    if not found:
-        _write(f"{chosen.environment}: nothing runs")
+    if not rows:
+        _write(f"{options.environment}: not running")
         return
-    rows = [("PART", "STATE", "PROCESS", "PORT", "SINCE"), *map(_row, found)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    lines = [("PART", "STATE", "PROCESS", "PORT", "SINCE"), *map(_row, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for row in lines:
         _write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _logs(chosen: argparse.Namespace) -> None:
-    region = Region.of(chosen.environment)
+def _logs(options: argparse.Namespace) -> None:
+    region = Region.of(options.environment)
     paths = {str(path.relative_to(region.logs))[: -len(".log")]: path for path in _log_files(region)}
-    wanted = {name: path for name, path in paths.items() if name.startswith(chosen.part or "")}
+    wanted = {name: path for name, path in paths.items() if name.startswith(options.part or "")}
     if not paths:
-        msg = f"{chosen.environment}: there are no logs; the local region writes them once it is brought up"
+        msg = f"{options.environment}: there are no logs; 'up' of the local region creates them"
         raise RehearsalError(msg)
     if not wanted:
-        msg = f"part '{chosen.part}' has no log; there are: {', '.join(paths)}"
+        msg = f"part '{options.part}' has no log; parts with logs: {', '.join(paths)}"
         raise RehearsalError(msg)
     for name, path in wanted.items():
         _write(f"==> {name}  ({path})")
@@ -113,7 +113,7 @@ def _logs(chosen: argparse.Namespace) -> None:
 
 
 def _log_files(region: Region) -> Iterable[Any]:
-    # Each cluster's folder is a link, which a recursive pattern would not follow.
+    # The folder of each cluster is a link, which a recursive pattern does not follow.
     return sorted([*region.logs.glob("*.log"), *region.logs.glob("*/*.log")])
 
 

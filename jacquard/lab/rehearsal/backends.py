@@ -1,4 +1,4 @@
-"""Where clusters come from: kwok (the default), kind, or a kubeconfig context that was named."""
+"""Backends of local clusters: kwok (default), kind, or an existing kubeconfig context."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ Say = Callable[[str], None]
 
 
 class Backend(Protocol):
-    """Makes, repairs and removes one cluster."""
+    """Creates, repairs and removes clusters."""
 
     name: str
-    """Name of the backend, as ``JACQUARD_CLUSTER`` has it."""
+    """Name of the backend, as in ``JACQUARD_CLUSTER``."""
     loopback: bool
-    """Whether the cluster's API server can reach this machine's loopback interface, and so a webhook there."""
+    """Whether the API server can reach the loopback interface of this machine, as required for webhooks."""
 
     def ensure(self, region: Region, cluster: str, say: Say) -> None:
-        """Make the cluster or repair it, until its API server is ready."""
+        """Create or repair the cluster; return when its API server is ready."""
 
     def remove(self, region: Region, cluster: str) -> None:
-        """Remove it with all its processes; harmless when it is not there."""
+        """Remove the cluster and all its processes; do nothing if it does not exist."""
 
 
 class Kwok:
-    """Processes of this machine."""
+    """Clusters of local processes."""
 
     name = "kwok"
     loopback = True
 
     def ensure(self, region: Region, cluster: str, say: Say) -> None:
-        """Make the cluster or repair it."""
+        """Create or repair the cluster."""
         kwok.ensure(region, cluster, say)
 
     def remove(self, region: Region, cluster: str) -> None:
-        """Remove it."""
+        """Remove the cluster."""
         kwok.remove(region, cluster)
 
 
 class Kind:
-    """Containers of a local Docker, with kwok's controller beside them for the stages."""
+    """Clusters in containers of the local Docker; a local kwok controller runs the stages."""
 
     name = "kind"
     loopback = False
 
     def ensure(self, region: Region, cluster: str, say: Say) -> None:
-        """Make the cluster, from a node image that is already here."""
+        """Create the cluster from a local node image."""
         name = kind_name(region, cluster)
         folder = region.cluster_folder(cluster)
         kubeconfig = folder / "kubeconfig.yaml"
@@ -69,9 +69,10 @@ class Kind:
             try:
                 _run("docker", "image", "inspect", "--format", "{{.Id}}", image)
             except RehearsalError as error:
-                msg = f"docker: image {image} is not here; pull it, or name another in {KIND_IMAGE}, or unset {CLUSTER}"
+                remedy = f"pull it, set {KIND_IMAGE} to another image, or unset {CLUSTER}"
+                msg = f"docker: image {image} does not exist; {remedy}"
                 raise RehearsalError(msg) from error
-            say(f"{cluster}: kind makes {name}")
+            say(f"{cluster}: creating kind cluster {name}")
             folder.mkdir(parents=True, exist_ok=True)
             _run("kind", "create", "cluster", "--name", name, "--image", image, "--kubeconfig", str(kubeconfig))
         elif not kubeconfig.exists():
@@ -87,7 +88,7 @@ class Kind:
 
 
 class Context:
-    """A management cluster that somebody else made; hosted control planes are kwok clusters."""
+    """An existing management cluster; hosted control planes are kwok clusters."""
 
     loopback = False
 
@@ -96,13 +97,13 @@ class Context:
         self.context = context
 
     def ensure(self, region: Region, cluster: str, say: Say) -> None:
-        """Take the cluster that the context leads to."""
+        """Use the cluster of the context as management cluster."""
         if cluster != MANAGEMENT:
             kwok.ensure(region, cluster, say)
             return
         command = [str(binaries.path("kubectl")), "config", "view", "--minify", "--flatten", "--raw"]
         try:
-            text = _run(*command, "--context", self.context, environment=_users_own(region))
+            text = _run(*command, "--context", self.context, environment=_user_environment(region))
         except RehearsalError as error:
             msg = f"{CLUSTER}: no context '{self.context}' in the kubeconfig; `kubectl config get-contexts` lists them"
             raise RehearsalError(msg) from error
@@ -110,41 +111,43 @@ class Context:
         _adopt(region, cluster)
 
     def remove(self, region: Region, cluster: str) -> None:
-        """Stop what runs here; the cluster is not ours to remove."""
+        """Stop the local processes; the cluster itself is not removed."""
         kwok.remove(region, cluster)
 
 
 def chosen() -> Backend:
-    """Return the backend that ``JACQUARD_CLUSTER`` names.
+    """Return the backend of ``JACQUARD_CLUSTER``.
 
     Raises:
-        RehearsalError: What it needs is not installed.
-        SettingError: It names none.
+        RehearsalError: A required program is not installed.
+        SettingError: The value is unknown.
     """
     backend = named(settings.cluster())
     if isinstance(backend, Kind):
         absent = [program for program in ("docker", "kind") if not shutil.which(program)]
         if absent:
-            msg = f"{CLUSTER}: 'kind' needs {' and '.join(absent)} on PATH; install, or unset {CLUSTER} to use kwok"
+            msg = (
+                f"{CLUSTER}: 'kind' needs {' and '.join(absent)} on PATH; install them, or unset {CLUSTER} to use kwok"
+            )
             raise RehearsalError(msg)
     return backend
 
 
 def named(name: str) -> Backend:
-    """Return the backend of a name that `settings.cluster` gave, now or when a cluster was made."""
+    """Return the backend of a name from `settings.cluster`, current or recorded with a cluster."""
     if name == "kwok":
         return Kwok()
     return Kind() if name == "kind" else Context(name.removeprefix("context:"))
 
 
 def kind_name(region: Region, cluster: str) -> str:
-    """Return a name that no other clone on this machine gives to a cluster; Docker has one name space for all."""
+    """Return a cluster name that is unique on this machine, because all clones share the names of Docker."""
     digest = hashlib.sha256(str(region.folder).encode()).hexdigest()[:8]
     return f"{region.environment}-{cluster}-{digest}"
 
 
 def _adopt(region: Region, cluster: str) -> None:
-    """Publish the kubeconfig of a cluster made elsewhere, and run kwok's controller for it."""
+    """Publish the kubeconfig of a cluster of kind or a context, and run kwok's controller for it."""
     folder = region.cluster_folder(cluster)
     kubeconfig = folder / "kubeconfig.yaml"
     if cluster == MANAGEMENT:
@@ -165,10 +168,10 @@ def _adopt(region: Region, cluster: str) -> None:
     processes.launch(arguments, log=log, environment=os.environ, folder=folder)
 
 
-def _users_own(region: Region) -> dict[str, str]:
-    """Return the environment without the region's own kubeconfig, which the engine's environment points to."""
-    own = str(region.kubeconfig(MANAGEMENT))
-    return {name: value for name, value in os.environ.items() if (name, value) != ("KUBECONFIG", own)}
+def _user_environment(region: Region) -> dict[str, str]:
+    """Return the environment variables without a KUBECONFIG that points to the region's kubeconfig."""
+    regions = str(region.kubeconfig(MANAGEMENT))
+    return {name: value for name, value in os.environ.items() if (name, value) != ("KUBECONFIG", regions)}
 
 
 def _run(*command: str, environment: Mapping[str, str] = os.environ) -> str:

@@ -1,4 +1,4 @@
-"""The real helm over charts that travel in Go modules: what a release comes to, without a network."""
+"""Rendering of charts from Go modules with the real helm, without network access."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Object = dict[str, Any]
 KIND = "CustomResourceDefinition"
 _TIMEOUT_SECONDS = 60
 _SUBCHARTS = {"slurm-operator": ("helm/slurm-operator-crds",)}
-"""Charts of the same module that a chart depends on."""
+"""Dependencies of a chart in the same module."""
 _INCOMPLETE = {"cluster-api-operator"}
-"""Charts that get accounts, rights and kinds only when upstream packages them (CAPIO:Makefile, ``release-chart``): what
-their modules have can be read, and does not run."""
+"""Charts whose accounts, RBAC rules and CRDs are added only by upstream's release (CAPIO:Makefile, ``release-chart``):
+the chart in the module can be read, but not installed."""
 _FAMILIES = {"charts", "former-charts", "metallb"}
-"""Families of the toolchain that have charts."""
+"""Toolchain families with charts."""
 HELM_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
-"""Variables that say where helm keeps files of its own."""
+"""Environment variables of helm's own folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +41,25 @@ class Carried:
 
     @property
     def version(self) -> str:
-        """Return the version of the module, which releases stamp on the chart."""
+        """Return the version of the module, which upstream's release writes into the chart."""
         return versions.of_module(self.family.folder / "go.mod", self.data.module)
 
 
 def known() -> dict[str, list[Carried]]:
-    """Return the releases of each chart that Go modules carry by the chart's name, the one that is pinned first."""
-    found: dict[str, list[Carried]] = {}
+    """Return the releases in Go modules by chart name, the pinned release first."""
+    charts: dict[str, list[Carried]] = {}
     for family in FAMILIES:
         for data in family.data if family.name in _FAMILIES else ():
-            found.setdefault(Path(data.contents[0]).name, []).append(Carried(family, data))
-    return found
+            charts.setdefault(Path(data.contents[0]).name, []).append(Carried(family, data))
+    return charts
 
 
 class HelmError(RehearsalError):
-    """Helm refused a chart with these values; its message says why."""
+    """Helm rejected a chart with its values; the message contains the reason."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """Reads ``1e+06``, as helm writes a million, as the number that it is to Go; YAML 1.1 takes it for text."""
+    """Parses ``1e+06``, helm's notation of a million, as a number like Go; YAML 1.1 parses it as text."""
 
 
 def _power(loader: _Loader, node: yaml.ScalarNode) -> int:
@@ -71,38 +71,38 @@ _Loader.add_constructor("!power", _power)
 
 
 class Charts:
-    """Helm, and copies in ``folder`` of the charts that it can render without a network.
+    """Helm, and copies in ``folder`` of the charts that it can render without network access.
 
-    Each copy is what upstream packages, but for three steps that need a network or a release: cert-manager's
-    ``Chart.yaml`` has its version filled in; a subchart from the same module is put in its place; a dependency that is
-    elsewhere, and off by default, is left out.
+    Each copy equals upstream's package, except for three steps that need the network or a release. The version is set
+    in cert-manager's ``Chart.yaml``; a subchart from the same module is copied; dependencies in other places, which are
+    disabled by default, are omitted.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Look for helm and the charts.
+        """Locate helm and the charts.
 
         Raises:
-            ToolchainError: They are not built.
+            ToolchainError: Helm or a chart is not built.
         """
         self._folder = folder
         self._helm = binaries.path("helm")
         self._modules = {
-            one.data.name: binaries.data(one.data.name) for releases in known().values() for one in releases
+            release.data.name: binaries.data(release.data.name) for releases in known().values() for release in releases
         }
         self._versions: dict[str, set[str]] = {}
 
     @classmethod
     def found(cls, folder: Path) -> Charts | None:
-        """Return the charts, or None where they are not built."""
+        """Return the charts, or None if they are not built."""
         try:
             return cls(folder)
         except ToolchainError:
             return None
 
     def has(self, chart: str, version: str) -> bool:
-        """Tell whether ``chart`` is here, whole and in that version: its own, or its module's, as releases stamp it."""
+        """Return whether ``chart`` is complete and has ``version``, as chart version or as version of its module."""
         return chart not in _INCOMPLETE and any(
-            version.lstrip("v") in self._versions_of(one) for one in known().get(chart, ())
+            version.lstrip("v") in self._versions_of(carried) for carried in known().get(chart, ())
         )
 
     def template(
@@ -116,13 +116,13 @@ class Charts:
         *,
         hooks: bool = False,
     ) -> list[Object]:
-        """Return the objects of a release with exactly ``values`` at a version of Kubernetes, its kinds first.
+        """Return the objects of a release with exactly ``values`` for a version of Kubernetes, CRDs first.
 
-        A chart that is not here in ``version`` is rendered as it is here. Hooks are among them only if they are asked
-        for: they are no part of what stays.
+        If ``version`` is not available, the available version is rendered. Hooks are included only with ``hooks``,
+        because they are not part of the installed release.
 
         Raises:
-            HelmError: Helm refuses.
+            HelmError: Helm rejects the chart or the values.
         """
         file = self._folder / "values.yaml"
         folder = self._prepared(chart, self._carried(chart, version))
@@ -141,40 +141,42 @@ class Charts:
         if done.returncode:
             msg = f"helm refuses {chart} with {dict(values)}: {done.stderr.strip()}"
             raise HelmError(msg)
-        objects = [one for one in yaml.load_all(done.stdout, _Loader) if one]
-        return sorted(objects, key=lambda one: one["kind"] != KIND)
+        objects = [obj for obj in yaml.load_all(done.stdout, _Loader) if obj]
+        return sorted(objects, key=lambda obj: obj["kind"] != KIND)
 
     def _carried(self, chart: str, version: str) -> Carried:
-        """Return the release of a chart in ``version``, or the first that is here."""
+        """Return the release of a chart with ``version``, or the pinned release."""
         releases = known()[chart]
-        exact = (one for one in releases if version.lstrip("v") in self._versions_of(one))
+        exact = (carried for carried in releases if version.lstrip("v") in self._versions_of(carried))
         return next(exact, releases[0])
 
-    def _versions_of(self, one: Carried) -> set[str]:
-        if one.data.name not in self._versions:
-            own = str(self._metadata(self._prepared(Path(one.data.contents[0]).name, one))["version"])
-            self._versions[one.data.name] = {own.lstrip("v"), one.version.lstrip("v")}
-        return self._versions[one.data.name]
+    def _versions_of(self, carried: Carried) -> set[str]:
+        if carried.data.name not in self._versions:
+            chart_version = str(self._metadata(self._prepared(Path(carried.data.contents[0]).name, carried))["version"])
+            self._versions[carried.data.name] = {chart_version.lstrip("v"), carried.version.lstrip("v")}
+        return self._versions[carried.data.name]
 
-    def _prepared(self, name: str, one: Carried) -> Path:
-        """Return the folder of the copy of a chart, made at its first use."""
-        chart = self._folder / one.data.name
+    def _prepared(self, name: str, carried: Carried) -> Path:
+        """Return the folder with the copy of a chart; create it on first use."""
+        chart = self._folder / carried.data.name
         if chart.exists():
             return chart
-        unfinished = self._folder / f".{one.data.name}"
-        module = self._modules[one.data.name]
+        unfinished = self._folder / f".{carried.data.name}"
+        module = self._modules[carried.data.name]
         shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(module / one.data.contents[0], unfinished)
+        shutil.copytree(module / carried.data.contents[0], unfinished)
         if not (unfinished / "Chart.yaml").exists():
             (unfinished / "Chart.template.yaml").rename(unfinished / "Chart.yaml")
         for subchart in _SUBCHARTS.get(name, ()):
             shutil.copytree(module / subchart, unfinished / "charts" / Path(subchart).name)
         metadata = self._metadata(unfinished)
         packed = [path.name for path in unfinished.glob("charts/*")]
-        there = [
-            one for one in metadata.get("dependencies", ()) if any(file.startswith(one["name"]) for file in packed)
+        available = [
+            dependency
+            for dependency in metadata.get("dependencies", ())
+            if any(file.startswith(dependency["name"]) for file in packed)
         ]
-        (unfinished / "Chart.yaml").write_text(yaml.safe_dump({**metadata, "dependencies": there}))
+        (unfinished / "Chart.yaml").write_text(yaml.safe_dump({**metadata, "dependencies": available}))
         (unfinished / "Chart.lock").unlink(missing_ok=True)
         return unfinished.rename(chart)
 

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions of the region: published ones where a Go module brings them, stand-ins for the rest."""
+"""CustomResourceDefinitions of the region: published ones from Go modules, and permissive stand-ins for the rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ESTABLISHED_SECONDS = 120.0
 
 
 class Loader(yaml.CSafeLoader):
-    """PyYAML's fast loader, which reads a bare ``=`` as text: YAML 1.1 has a type of its own for it."""
+    """PyYAML's fast loader, with ``=`` parsed as text; YAML 1.1 has a separate type for it."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -50,31 +50,32 @@ def sources(cluster: str) -> list[Path]:
 
 
 def definitions(cluster: str) -> list[dict[str, Any]]:
-    """Return all CRDs of one cluster, ready to be applied.
+    """Return all CRDs of one cluster, prepared for apply.
 
     Raises:
-        RehearsalError: ``CRDS_DIR`` names no folder.
+        RehearsalError: ``CRDS_DIR`` is not a folder.
     """
-    found = [prepared(crd) for path in sources(cluster) for crd in _read(path)]
+    crds = [prepared(crd) for path in sources(cluster) for crd in _read(path)]
     wanted = stand_ins(cluster)
     published = _published(set(wanted))
-    return found + [published.get((kind.group, kind.kind)) or stand_in(kind) for kind in wanted]
+    return crds + [published.get((kind.group, kind.kind)) or stand_in(kind) for kind in wanted]
 
 
 def prepared(crd: dict[str, Any], *, every_version: bool = False) -> dict[str, Any]:
-    """Return a published CRD as a cluster without its project's webhooks and release manifests can hold it.
+    """Return a published CRD without the parts that need its project's webhooks and release manifests.
 
-    Of its versions the stored one is kept, or each: a real controller may ask for an older one, which nothing converts.
+    Only its stored version is kept, or all versions with ``every_version`` for real controllers that use an older one;
+    nothing converts between them.
     """
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     [stored] = [version for version in spec["versions"] if version["storage"]]
     if not every_version:
         spec["versions"] = [stored]
     metadata = {"name": crd["metadata"]["name"]}
-    # The API server refuses kinds of Kubernetes' own groups without a word on who approved them.
+    # The API server rejects kinds of Kubernetes' own groups without an approval annotation.
     if spec["group"].endswith((".k8s.io", ".kubernetes.io")):
-        given = crd["metadata"].get("annotations") or {}
-        metadata["annotations"] = {_APPROVAL: given.get(_APPROVAL, "unapproved, rehearsal")}
+        annotations = crd["metadata"].get("annotations") or {}
+        metadata["annotations"] = {_APPROVAL: annotations.get(_APPROVAL, "unapproved, rehearsal")}
     if spec["group"] in CONTRACT_GROUPS:
         contract = FORMER_CONTRACT if spec["names"]["kind"] in FORMER_KINDS else CONTRACT
         metadata["labels"] = {contract: stored["name"]}
@@ -109,10 +110,10 @@ def stand_in(kind: Kind) -> dict[str, Any]:
 
 
 def install(api: ApiServer, crds: list[dict[str, Any]]) -> None:
-    """Apply CRDs side by side and wait until the API server serves all of them.
+    """Apply CRDs in parallel and wait until the API server serves all of them.
 
     Raises:
-        RehearsalError: Some are not established in time.
+        RehearsalError: A CRD is not established in time.
     """
     with ThreadPoolExecutor(_WORKERS) as workers:
         list(workers.map(lambda crd: api.apply(crd, field_manager=FIELD_MANAGER, force=True), crds))
@@ -136,23 +137,23 @@ def _is_established(crd: dict[str, Any]) -> bool:
 
 
 def _published(wanted: set[Kind]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the CRDs of ``CRDS_DIR`` that serve a wanted kind in the wanted version."""
-    chosen = os.environ.get(VARIABLE)
-    if not chosen:
+    """Return the CRDs of ``CRDS_DIR`` whose stored version matches a kind in ``wanted``."""
+    value = os.environ.get(VARIABLE)
+    if not value:
         return {}
-    folder = Path(chosen)
+    folder = Path(value)
     if not folder.is_dir():
-        msg = f"{VARIABLE}: '{chosen}' is no folder; name one with published CRDs, or unset it for permissive stand-ins"
+        msg = f"{VARIABLE}: '{value}' is not a folder; set a folder of published CRDs, or unset it to use stand-ins"
         raise RehearsalError(msg)
     versions = {(kind.group, kind.kind): kind.version for kind in wanted}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    published: dict[tuple[str, str], dict[str, Any]] = {}
     groups = {kind.group for kind in wanted}
     for crd in _read_all(sorted(folder.rglob("*.yaml")), groups):
         key = (crd["spec"]["group"], crd["spec"]["names"]["kind"])
         stored = next(version["name"] for version in crd["spec"]["versions"] if version["storage"])
         if versions.get(key) == stored:
-            found.setdefault(key, prepared(crd))
-    return found
+            published.setdefault(key, prepared(crd))
+    return published
 
 
 def _read_all(paths: Iterable[Path], groups: set[str]) -> Iterator[dict[str, Any]]:
@@ -161,7 +162,7 @@ def _read_all(paths: Iterable[Path], groups: set[str]) -> Iterator[dict[str, Any
 
 
 def _read(path: Path, groups: set[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the CRDs of a file; files without a group of interest are not parsed, which takes most of the time."""
+    """Yield the CRDs of a file; files without a group in ``groups`` are not parsed, because parsing is slow."""
     text = path.read_text(encoding="utf-8")
     if f"kind: {_KIND}" in text and (groups is None or any(f"group: {group}\n" in text for group in groups)):
         yield from (crd for crd in yaml.load_all(text, Loader) if crd and crd.get("kind") == _KIND)

@@ -1,7 +1,7 @@
-"""The one error of the local region."""
+"""Error of the local region."""
 
 from __future__ import annotations
 
 
 class RehearsalError(Exception):
-    """Something the user can put right; the text is the whole message."""
+    """A problem that the user can fix; the text is the complete message."""

@@ -1,8 +1,8 @@
-"""The kinds that the region's operators would bring, for which a permissive stand-in is generated.
+"""Kinds of the region's operators, for which permissive stand-in CRDs are generated.
 
-One row a group and version. ``!`` after a kind: cluster-scoped; ``-``: no status subresource. Kinds whose published
-schemas come with the Go modules (Cluster API core and kubeadm bootstrap, the Kamaji control-plane provider, the
-bare-metal operator) are not here.
+One row for each group and version. ``!`` after a kind: cluster-scoped; ``-``: no status subresource. Kinds whose
+published schemas are part of the Go modules (Cluster API core and kubeadm bootstrap, the Kamaji control-plane provider,
+the bare-metal operator) are not listed.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from jacquard.lab.rehearsal.region import MANAGEMENT
 
 CONTRACT = "cluster.x-k8s.io/v1beta2"
-"""Label by which Cluster API finds the version of a provider's kind; its value is that version."""
+"""Label with which Cluster API selects the version of a provider's kind; its value is that version."""
 FORMER_CONTRACT = "cluster.x-k8s.io/v1beta1"
-"""Label of kinds whose providers write what the contract before that asks for: ``status.ready``."""
+"""Label of kinds whose providers implement the previous contract, with ``status.ready``."""
 FORMER_KINDS = frozenset({"IroncoreMetalCluster", "IroncoreMetalMachine", "IroncoreMetalMachineTemplate"})
-"""Kinds of the former contract: IronCore's provider (0.2.0) has no other status, though its release says otherwise."""
+"""Kinds of the previous contract: IronCore's provider (0.2.0) has only this status, although its release declares the
+new contract."""
 CONTRACT_GROUPS = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
 
 _FLUX = {
@@ -88,7 +89,7 @@ _PLURALS = {"NetworkAttachmentDefinition": "network-attachment-definitions"}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Kind:
-    """A custom kind as the API server has to know it."""
+    """A custom kind as registered at the API server."""
 
     group: str
     version: str
@@ -98,7 +99,7 @@ class Kind:
 
     @property
     def plural(self) -> str:
-        """Return the kind's name in paths."""
+        """Return the plural name of the kind in API paths."""
         lower = self.kind.lower()
         if self.kind in _PLURALS:
             return _PLURALS[self.kind]
@@ -110,11 +111,11 @@ class Kind:
 
 
 def stand_ins(cluster: str) -> list[Kind]:
-    """Return the kinds of one cluster's table: the management cluster's or a hosted one's."""
+    """Return the kinds of the management cluster or of a hosted cluster."""
     table = _MANAGEMENT if cluster == MANAGEMENT else _HOSTED
-    return [_kind(group_version, word) for group_version, words in table.items() for word in words.split()]
+    return [_kind(group_version, name) for group_version, names in table.items() for name in names.split()]
 
 
-def _kind(group_version: str, word: str) -> Kind:
+def _kind(group_version: str, name: str) -> Kind:
     group, _, version = group_version.partition("/")
-    return Kind(group, version, word.rstrip("!-"), cluster_scoped="!" in word, status="-" not in word)
+    return Kind(group, version, name.rstrip("!-"), cluster_scoped="!" in name, status="-" not in name)

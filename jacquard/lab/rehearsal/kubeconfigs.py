@@ -1,4 +1,4 @@
-"""Kubeconfig files of the region's clusters: self-contained, and asked whether anyone answers."""
+"""Kubeconfig files of the region's clusters: embedding of files, and readiness checks of their API servers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FILES = {
 
 
 def embedded(path: Path, name: str) -> str:
-    """Return the kubeconfig at ``path`` with the files it names inside, its one context renamed to ``name``."""
+    """Return the kubeconfig at ``path`` with embedded files and only its current context, renamed to ``name``."""
     config = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     context = next(entry for entry in config["contexts"] if entry["name"] == config["current-context"])["context"]
     cluster = next(entry for entry in config["clusters"] if entry["name"] == context["cluster"])["cluster"]
     user = next(entry for entry in config["users"] if entry["name"] == context["user"])["user"]
-    whole = {
+    embedded_config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": name, "cluster": _with_data(cluster)}],
@@ -31,11 +31,11 @@ def embedded(path: Path, name: str) -> str:
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
     }
-    return yaml.dump(whole, Dumper=yaml.CSafeDumper, sort_keys=False)
+    return yaml.dump(embedded_config, Dumper=yaml.CSafeDumper, sort_keys=False)
 
 
 def ready(path: Path) -> bool:
-    """Return whether the API server of the kubeconfig at ``path`` says that it is ready."""
+    """Return whether the API server of the kubeconfig at ``path`` reports that it is ready."""
     try:
         api = ApiServer.from_kubeconfig(path, timeout_seconds=5, connections=1)
         api.request("GET", "/readyz")
@@ -46,9 +46,9 @@ def ready(path: Path) -> bool:
 
 
 def controlled(path: Path) -> bool:
-    """Return whether the API server of a new cluster is ready, and its controller manager has made something.
+    """Return whether the API server of a new cluster is ready and its controller manager has created an object.
 
-    A controller manager gives up on a server that is slow to get healthy, perhaps just when that is at last.
+    A controller manager exits if the API server becomes healthy too slowly, possibly just before it is healthy.
     """
     if not ready(path):
         return False
@@ -62,8 +62,8 @@ def controlled(path: Path) -> bool:
 
 
 def _with_data(entry: dict[str, Any]) -> dict[str, Any]:
-    whole = {key: value for key, value in entry.items() if key not in _FILES}
+    embedded_entry = {key: value for key, value in entry.items() if key not in _FILES}
     for key, data in _FILES.items():
         if key in entry:
-            whole[data] = base64.b64encode(Path(entry[key]).read_bytes()).decode()
-    return whole
+            embedded_entry[data] = base64.b64encode(Path(entry[key]).read_bytes()).decode()
+    return embedded_entry

@@ -1,4 +1,4 @@
-"""Clusters made by kwokctl: a real API server, controller manager, scheduler and etcd, and kwok for the rest."""
+"""Clusters created by kwokctl: a real API server, controller manager, scheduler and etcd, with kwok as simulator."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ PARTS = {
     "kube-scheduler": "kubeSchedulerPort",
     CONTROLLER: "kwokControllerPort",
 }
-"""Processes of a cluster, and the option with the port each listens on."""
+"""Processes of a cluster with the option for their port."""
 _SERVER = {"etcd", "kube-apiserver"}
-"""Parts without which no request is answered."""
+"""Processes that serve API requests."""
 NODES = "kwok.x-k8s.io/node=fake"
-"""Annotation of the nodes that kwok keeps alive."""
+"""Annotation of the nodes that kwok simulates."""
 _ATTEMPTS = 5
 _READY_SECONDS = 90.0
 _POLL_SECONDS = 0.1
 _AGAIN = {
-    "address already in use": "a port was taken meanwhile; choosing others",
-    "failed to wait for apiserver being healthy": "the API server was slow to get healthy; starting again",
+    "address already in use": "a port is in use by another process; trying other ports",
+    "failed to wait for apiserver being healthy": "the API server did not become healthy in time; starting it again",
 }
-"""What goes wrong on a busy machine and may go well the next time, and what is said of it."""
+"""Transient failures on a busy machine, by a part of their text, with the message to print."""
 
 Say = Callable[[str], None]
 
 
 def ensure(region: Region, cluster: str, say: Say) -> None:
-    """Make the cluster, or repair what is dead or half-made, until its API server is ready.
+    """Create the cluster, or repair dead or incomplete parts; return when its API server is ready.
 
     Raises:
-        RehearsalError: It does not come up; with the end of the log of the part that failed.
+        RehearsalError: The cluster does not start; the message contains the last log lines of the failed part.
     """
     _end_kwokctl(region, cluster)
     if not _made(region, cluster).exists():
@@ -58,25 +58,25 @@ def ensure(region: Region, cluster: str, say: Say) -> None:
         return
     dead = sorted(PARTS.keys() - _alive(region, cluster).keys())
     if dead:
-        say(f"{cluster}: {', '.join(dead)} not running; starting again")
+        say(f"{cluster}: {', '.join(dead)} not running; starting them again")
     elif ready(_own_kubeconfig(region, cluster)):
         return
     else:
-        say(f"{cluster}: the API server does not answer; starting all parts again")
+        say(f"{cluster}: the API server does not respond; starting all parts again")
         processes.kill(_alive(region, cluster).values())
-    why = ""
+    failure = ""
     for _ in range(_ATTEMPTS):
         if _start(region, cluster):
             return
-        why = _failure(region, cluster)
+        failure = _failure(region, cluster)
         processes.kill(_alive(region, cluster).values())
-        if not _passing(why):
+        if not _transient(failure):
             break
-    raise RehearsalError(why)
+    raise RehearsalError(failure)
 
 
 def remove(region: Region, cluster: str) -> None:
-    """End all processes of the cluster and remove everything it kept."""
+    """End all processes of the cluster and remove its data."""
     _end_kwokctl(region, cluster)
     processes.kill(_alive(region, cluster).values())
     shutil.rmtree(region.cluster_folder(cluster), ignore_errors=True)
@@ -89,44 +89,44 @@ def _make(region: Region, cluster: str, say: Say) -> None:
     try:
         _try_to_make(region, cluster, say)
     except BaseException:
-        # A part of a cluster is of no use, and its processes would be orphans.
+        # A partial cluster cannot be used, and its processes would be orphans.
         remove(region, cluster)
         raise
 
 
 def _try_to_make(region: Region, cluster: str, say: Say) -> None:
-    why = ""
+    failure = ""
     for _ in range(_ATTEMPTS):
-        # What a killed command left behind is worth nothing yet.
+        # Remove the remains of an interrupted command.
         remove(region, cluster)
         config = region.workdir / f"{cluster}.yaml"
-        chosen = ports.free(len(PARTS) + 1)
-        replace_private(config, json.dumps(configuration(chosen), indent=1))
-        begun = _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)])
-        if begun and _wait_ready(region, cluster, controlled):
+        numbers = ports.free(len(PARTS) + 1)
+        replace_private(config, json.dumps(configuration(numbers), indent=1))
+        created = _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)])
+        if created and _wait_ready(region, cluster, controlled):
             _publish(region, cluster)
             _made(region, cluster).touch()
             return
-        why = _failure(region, cluster)
-        if not _passing(why):
+        failure = _failure(region, cluster)
+        if not _transient(failure):
             break
-        say(f"{cluster}: {_passing(why)}")
-    raise RehearsalError(why)
+        say(f"{cluster}: {_transient(failure)}")
+    raise RehearsalError(failure)
 
 
-def _passing(why: str) -> str:
-    """Return what is to be said of a failure that may not come again; nothing for one that will."""
-    return next((said for part, said in _AGAIN.items() if part in why), "")
+def _transient(failure: str) -> str:
+    """Return the message for a transient failure, or an empty string for any other failure."""
+    return next((message for part, message in _AGAIN.items() if part in failure), "")
 
 
-def configuration(chosen: list[int]) -> dict[str, Any]:
-    """Return kwokctl's configuration of a cluster that listens on the ``chosen`` ports.
+def configuration(numbers: list[int]) -> dict[str, Any]:
+    """Return kwokctl's configuration of a cluster that listens on the ports ``numbers``.
 
-    Light means: etcd does not wait for the disk (what is lost in a power cut can be made again), nothing elects a
-    leader of one, and no client is throttled.
+    The cluster is lightweight: etcd does not wait for the disk (data lost in a power failure can be recreated), leader
+    election is disabled, and clients are not throttled.
     """
     names = [*PARTS.values(), "etcdPeerPort"]
-    alone = {"extraArgs": [{"key": "leader-elect", "value": "false"}]}
+    without_election = {"extraArgs": [{"key": "leader-elect", "value": "false"}]}
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
@@ -135,7 +135,7 @@ def configuration(chosen: list[int]) -> dict[str, Any]:
             "bindAddress": ports.LOOPBACK,
             "enableCRDs": ["Stage"],
             "disableQPSLimits": True,
-            **dict(zip(names, chosen, strict=True)),
+            **dict(zip(names, numbers, strict=True)),
             "etcdBinary": str(binaries.path("etcd")),
             "kubeApiserverBinary": str(binaries.path("kube-apiserver")),
             "kubeControllerManagerBinary": str(binaries.path("kube-controller-manager")),
@@ -145,8 +145,8 @@ def configuration(chosen: list[int]) -> dict[str, Any]:
         },
         "componentsPatches": [
             {"name": "etcd", "extraArgs": [{"key": "unsafe-no-fsync", "value": "true"}]},
-            {"name": "kube-controller-manager", **alone},
-            {"name": "kube-scheduler", **alone},
+            {"name": "kube-controller-manager", **without_election},
+            {"name": "kube-scheduler", **without_election},
             {
                 "name": CONTROLLER,
                 "extraArgs": [
@@ -159,12 +159,13 @@ def configuration(chosen: list[int]) -> dict[str, Any]:
 
 
 def _start(region: Region, cluster: str) -> bool:
-    """Start what is dead, on other ports where another program took them; return whether the API server got ready."""
+    """Start dead parts, on other ports if theirs are in use; return whether the API server became ready."""
     alive = _alive(region, cluster)
     dead = PARTS.keys() - alive.keys()
     if dead & _SERVER and CONTROLLER in alive:
-        # kwok drops a stage whose request broke off and waits ever longer after one that was refused (shouldRetry and
-        # defaultBackoff of pkg/kwok/controllers/utils.go, v0.8.0). A new process plays every object from where it is.
+        # kwok drops a stage whose request was interrupted, and backs off exponentially after a rejected request
+        # (shouldRetry and defaultBackoff of pkg/kwok/controllers/utils.go, v0.8.0). A new process continues from the
+        # current status of each object.
         processes.kill([alive[CONTROLLER]])
         dead |= {CONTROLLER}
     if any(not ports.is_free(_ports(region, cluster)[part]) for part in dead):
@@ -172,7 +173,7 @@ def _start(region: Region, cluster: str) -> bool:
         _renumber(region, cluster)
         dead = set(PARTS)
     for part in dead:
-        # kwokctl believes its pid files, and the number may be another program's by now.
+        # kwokctl trusts its pid files, but the pid may belong to another program now.
         (region.cluster_folder(cluster) / "pids" / f"{part}.pid").unlink(missing_ok=True)
     if CONTROLLER in dead:
         stage_coverage.set_aside(controller_log(region, cluster))
@@ -183,7 +184,7 @@ def _start(region: Region, cluster: str) -> bool:
 
 
 def _kwokctl(region: Region, cluster: str, arguments: list[str]) -> bool:
-    """Run kwokctl; give up as soon as a part that it started has died, since it would wait for minutes."""
+    """Run kwokctl; stop it as soon as a part that it started has died, because it would wait for minutes."""
     log = region.logs / "kwokctl.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     folder = region.cluster_folder(cluster)
@@ -217,7 +218,7 @@ def _kwokctl(region: Region, cluster: str, arguments: list[str]) -> bool:
 
 
 def _end_kwokctl(region: Region, cluster: str) -> None:
-    """End the kwokctl of a command that was killed, which would go on starting parts."""
+    """End the kwokctl process of a killed command, which would continue to start parts."""
     processes.kill(processes.running(_kwokctl_folder(region, cluster)))
     shutil.rmtree(_kwokctl_folder(region, cluster), ignore_errors=True)
 
@@ -227,12 +228,12 @@ def _kwokctl_folder(region: Region, cluster: str) -> Path:
 
 
 def controller_log(region: Region, cluster: str) -> Path:
-    """Return the log of the process that plays the stages of the cluster."""
+    """Return the log of the process that runs the stages of the cluster."""
     return region.cluster_folder(cluster) / "logs" / f"{CONTROLLER}.log"
 
 
 def link_logs(region: Region, cluster: str) -> None:
-    """Make the cluster's logs a subfolder of the region's."""
+    """Link the cluster's logs into the log folder of the region."""
     region.logs.mkdir(parents=True, exist_ok=True)
     (region.logs / cluster).unlink(missing_ok=True)
     (region.logs / cluster).symlink_to(region.cluster_folder(cluster) / "logs")
@@ -258,7 +259,7 @@ def _wait_ready(region: Region, cluster: str, is_ready: Callable[[Path], bool] =
 
 
 def _publish(region: Region, cluster: str) -> None:
-    """Write the management cluster's kubeconfig where everyone looks for it."""
+    """Write the management cluster's kubeconfig to its public path."""
     if cluster == MANAGEMENT:
         source = _own_kubeconfig(region, cluster)
         replace_private(region.kubeconfig(cluster), embedded(source, f"{region.environment}-{cluster}"))
@@ -270,7 +271,7 @@ def _ports(region: Region, cluster: str) -> dict[str, int]:
 
 
 def _renumber(region: Region, cluster: str) -> None:
-    """Give all parts other ports, everywhere these are written, and keep the data."""
+    """Change the ports of all parts in all files that contain them; keep the data."""
     old = list(_ports(region, cluster).values())
     new = dict(zip(map(str, old), map(str, ports.free(len(old))), strict=True))
     pattern = re.compile(r"\b(" + "|".join(new) + r")\b")
@@ -279,13 +280,13 @@ def _renumber(region: Region, cluster: str) -> None:
 
 
 def _failure(region: Region, cluster: str) -> str:
-    """Return the message for a cluster that did not come up, with the end of the log of the part that failed."""
+    """Return the message for a cluster that did not start, with the last log lines of the failed part."""
     logs = region.cluster_folder(cluster) / "logs"
     dead = [part for part in PARTS if part not in _alive(region, cluster)] or ["kube-apiserver"]
     log = next((path for part in dead if (path := logs / f"{part}.log").exists()), region.logs / "kwokctl.log")
     lines = log.read_text(errors="replace").splitlines()[-8:] if log.exists() else []
     tail = "\n".join(f"  {line}" for line in lines)
-    return f"cluster {cluster}: {', '.join(dead)} did not come up; the end of {log}:\n{tail}"
+    return f"cluster {cluster}: {', '.join(dead)} did not start; last lines of {log}:\n{tail}"
 
 
 def _own_kubeconfig(region: Region, cluster: str) -> Path:

@@ -1,4 +1,4 @@
-"""The real Cluster API core manager, as a process of the region."""
+"""Process of the real Cluster API core manager in the region."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ _HEALTH = "--health-addr="
 
 
 def ensure(region: Region, say: Callable[[str], None], *, webhooks: bool = True) -> None:
-    """Start the manager unless it runs and is healthy, and register its webhooks at the port it listens on.
+    """Start the manager unless it runs and is healthy, and register its webhooks with its port.
 
     Args:
-        region: Its management cluster is up.
-        say: Told what is repaired.
-        webhooks: Whether the API server can reach this machine's loopback interface.
+        region: The region; its management cluster must be ready.
+        say: Prints a line for each repair.
+        webhooks: Whether the API server can reach the loopback interface of this machine.
 
     Raises:
-        RehearsalError: It does not get healthy; with the end of its log.
+        RehearsalError: The manager does not become healthy; the message contains the last lines of its log.
     """
     alive = [process for process in processes.running(region.folder) if process.part == NAME]
-    # It reads the kubeconfig once, and is healthy whether or not anyone answers there.
+    # It reads the kubeconfig once, and reports healthy even if the API server does not respond.
     kubeconfig = region.kubeconfig(MANAGEMENT).read_text()
     moved = not _kubeconfig(region).exists() or _kubeconfig(region).read_text() != kubeconfig
     if len(alive) == 1 and not moved and _healthy(_value(alive[0], _HEALTH)):
         _register(region, alive[0], webhooks=webhooks)
         return
     if alive:
-        say(f"{NAME}: {'its API server moved' if moved else 'does not answer'}; starting again")
+        say(f"{NAME}: {'its API server has a new address' if moved else 'does not respond'}; starting it again")
     processes.kill(alive)
     for _ in range(_ATTEMPTS):
         started = _start(region)
@@ -58,12 +58,12 @@ def ensure(region: Region, say: Callable[[str], None], *, webhooks: bool = True)
             return
     log = region.logs / f"{NAME}.log"
     tail = "\n".join(f"  {line}" for line in log.read_text(errors="replace").splitlines()[-8:])
-    msg = f"{NAME} did not come up; the end of {log}:\n{tail}"
+    msg = f"{NAME} did not start; last lines of {log}:\n{tail}"
     raise RehearsalError(msg)
 
 
 def _start(region: Region) -> processes.Process | None:
-    """Start the manager on free ports; return it once it is healthy, None when it died or stayed silent."""
+    """Start the manager on free ports; return its process when it is healthy, or None if it ends or times out."""
     program = region.folder / "bin" / NAME
     program.parent.mkdir(parents=True, exist_ok=True)
     program.unlink(missing_ok=True)
@@ -105,14 +105,14 @@ def _start(region: Region) -> processes.Process | None:
 
 
 def _kubeconfig(region: Region) -> Path:
-    """Return the manager's own copy of the kubeconfig, which tells where its API server was when it was started."""
+    """Return the manager's copy of the kubeconfig, which contains the API server address at its start."""
     return region.folder / "webhook" / "kubeconfig.yaml"
 
 
 def _certificate(region: Region) -> Path:
     """Return a folder with tls.crt and tls.key for 127.0.0.1.
 
-    The webhook server cannot be switched off. A kwok cluster has a key pair for this address: its API server's own.
+    The webhook server cannot be disabled. In a kwok cluster, it uses the key pair of the API server for this address.
     """
     folder = region.folder / "webhook"
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,7 +132,7 @@ def _certificate(region: Region) -> Path:
 
 
 def configurations(text: str, port: int, authority: str) -> Iterator[dict[str, Any]]:
-    """Yield the webhook configurations of the manager's release manifest, pointed at ``port`` of this machine."""
+    """Yield the webhook configurations of the manager's release manifest, with ``port`` of this machine as URL."""
     for configuration in yaml.load_all(text, yaml.CSafeLoader):
         if not configuration:
             continue
@@ -144,10 +144,10 @@ def configurations(text: str, port: int, authority: str) -> Iterator[dict[str, A
 
 
 def _register(region: Region, manager: processes.Process, *, webhooks: bool) -> None:
-    """Point the API server at the manager's webhooks, unless it was told of this port before."""
-    told = region.folder / "webhook" / "registered"
+    """Register the manager's webhooks at the API server, unless this port is already registered."""
+    registered = region.folder / "webhook" / "registered"
     port = _value(manager, _WEBHOOK)
-    if not webhooks or (told.exists() and told.read_text() == port):
+    if not webhooks or (registered.exists() and registered.read_text() == port):
         return
     api = ApiServer.from_kubeconfig(region.kubeconfig(MANAGEMENT))
     authority = base64.b64encode((region.cluster_folder(MANAGEMENT) / "pki" / "ca.crt").read_bytes()).decode()
@@ -158,7 +158,7 @@ def _register(region: Region, manager: processes.Process, *, webhooks: bool) -> 
     except ApiError as error:
         msg = f"{NAME}: its webhooks cannot be registered: {error}; see {region.logs}"
         raise RehearsalError(msg) from error
-    told.write_text(port)
+    registered.write_text(port)
 
 
 def _value(manager: processes.Process, option: str) -> str:
@@ -170,4 +170,4 @@ def _healthy(address: str) -> bool:
         answer = urllib3.request("GET", f"http://{address}/readyz", timeout=3, retries=False)
     except urllib3.exceptions.HTTPError:
         return False
-    return answer.status == 200  # noqa: PLR2004 - HTTP's own number
+    return answer.status == 200  # noqa: PLR2004 - HTTP status code

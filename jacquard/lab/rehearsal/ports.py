@@ -9,34 +9,35 @@ from jacquard.lab.rehearsal.errors import RehearsalError
 
 LOOPBACK = "127.0.0.1"
 FIRST, LAST = 20000, 32000
-"""Below the range from which Linux takes source ports of outgoing connections, which would come and go."""
+"""Range of ports, below the range of ephemeral source ports of Linux."""
 _TRIES = 2000
 
 
 def free(count: int) -> list[int]:
-    """Return different ports that nothing listens on right now.
+    """Return ``count`` different ports that are free now.
 
-    Another program may take one before it is used: whoever binds it notices and asks again.
+    Another program may bind a port before it is used; callers have to detect this and try again.
 
     Raises:
-        RehearsalError: Too few are free.
+        RehearsalError: Too few ports are free.
     """
-    found: list[int] = []
+    ports: list[int] = []
     for port in random.sample(range(FIRST, LAST), _TRIES):
         if is_free(port):
-            found.append(port)
-        if len(found) == count:
-            return found
+            ports.append(port)
+        if len(ports) == count:
+            return ports
     msg = (
-        f"ports {FIRST}-{LAST - 1} on {LOOPBACK}: {count} free ones wanted, {len(found)} found; stop what listens there"
+        f"ports {FIRST}-{LAST - 1} on {LOOPBACK}: {count} free ports required, {len(ports)} found; "
+        "stop other programs that listen there"
     )
     raise RehearsalError(msg)
 
 
 def is_free(port: int) -> bool:
-    """Return whether a server could bind ``port`` now."""
+    """Return whether a server can bind ``port`` now."""
     with socket.socket() as probe:
-        # As servers do: a port whose last connections are still closing is free.
+        # Like servers: a port whose last connections are still closing counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

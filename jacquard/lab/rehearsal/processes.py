@@ -1,8 +1,8 @@
-"""Processes of a region, recognised by how they were started and not by pid files.
+"""Processes of a region, identified by their command line instead of pid files.
 
-Each program of a region is run through a path inside the region's folder, so the operating system's own process table
-says which part runs as which process. A file with a pid can be lost in a crash, and then the process is an orphan; or
-the pid can be given to another program, and then that is killed.
+Each program of a region is started through a path inside the region's folder, so that the process table of the
+operating system identifies its parts. A pid file can be lost in a crash, which orphans the process; or the pid can be
+reused by another program, which would be killed.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from jacquard.lab.rehearsal.errors import RehearsalError
 
 PROC = Path("/proc")
 OPERATORS = "jacquard.lab.rehearsal.operators"
-"""Module of the one part that is a Python program, and so is known by its arguments."""
+"""Module of the only part that is a Python program; it is identified by its arguments."""
 _GONE_SECONDS = 10.0
 _EXEC_SECONDS = 1.0
 _KERNEL_THREAD = 0x00200000
 _FLAGS, _START_TIME = 6, 19
-"""Where /proc/PID/stat has these, counted after the command's closing bracket."""
+"""Field numbers in /proc/PID/stat, counted after the closing bracket of the command."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A running process. ``started`` tells it from a later one with the same pid."""
+    """A running process. ``started`` distinguishes it from a later process with the same pid."""
 
     part: str
     pid: int
@@ -38,11 +38,11 @@ class Process:
     arguments: tuple[str, ...]
 
     def alive(self) -> bool:
-        """Return whether this very process still runs."""
+        """Return whether this process still runs."""
         return _started(self.pid) == self.started
 
     def since(self) -> float | None:
-        """Return when it was started, in seconds of the epoch, where the operating system tells."""
+        """Return the start time in seconds since the epoch, or None if the operating system does not report it."""
         if not self.started.isdigit():
             return None
         boot = next(line for line in (PROC / "stat").read_text().splitlines() if line.startswith("btime "))
@@ -50,17 +50,17 @@ class Process:
 
 
 def running(folder: Path) -> list[Process]:
-    """Return the processes of the region in ``folder``, of all its clusters, sorted by part."""
-    found = []
+    """Return all processes of the region in ``folder``, including its clusters, sorted by part."""
+    processes = []
     for pid, arguments in _table():
         part = part_of(arguments, folder)
         if part and (started := _started(pid)):
-            found.append(Process(part, pid, started, tuple(arguments)))
-    return sorted(found, key=lambda process: (process.part, process.pid))
+            processes.append(Process(part, pid, started, tuple(arguments)))
+    return sorted(processes, key=lambda process: (process.part, process.pid))
 
 
 def part_of(arguments: Sequence[str], folder: Path) -> str | None:
-    """Return which part of the region in ``folder`` a command line runs, or None.
+    """Return the part of the region in ``folder`` that a command line runs, or None.
 
     ``FOLDER/kwok/clusters/CLUSTER/bin/PROGRAM`` is ``CLUSTER/PROGRAM`` and ``FOLDER/bin/PROGRAM`` is ``PROGRAM``.
     """
@@ -76,7 +76,7 @@ def part_of(arguments: Sequence[str], folder: Path) -> str | None:
 
 
 def launch(arguments: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path) -> None:
-    """Start a program that outlives this one, with its output appended to ``log``."""
+    """Start a program that keeps running after this one, and append its output to ``log``."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         child = subprocess.Popen(
@@ -88,17 +88,17 @@ def launch(arguments: Sequence[str], *, log: Path, environment: Mapping[str, str
             cwd=folder,
             start_new_session=True,
         )
-    # Left running on purpose, which Popen would warn about when it is thrown away.
+    # The child keeps running intentionally; without a return code, the destructor of Popen would warn.
     child.returncode = 0
 
 
 def kill(processes: Iterable[Process]) -> None:
-    """End processes at once and wait until they are gone.
+    """Kill processes and wait until they have ended.
 
-    What they would save on a polite end is either thrown away or safe in etcd's log.
+    Their unsaved data is either not needed or safe in etcd's log.
 
     Raises:
-        RehearsalError: One of them is still there after a while.
+        RehearsalError: A process has not ended in time.
     """
     waiting = list(processes)
     for process in waiting:
@@ -109,9 +109,7 @@ def kill(processes: Iterable[Process]) -> None:
     while waiting := [process for process in waiting if process.alive()]:
         if time.monotonic() > end:
             names = ", ".join(f"{process.part} (process {process.pid})" for process in waiting)
-            msg = (
-                f"{names}: still running {_GONE_SECONDS:g} s after it was killed; look for a stuck disk, then try again"
-            )
+            msg = f"{names}: still running {_GONE_SECONDS:g} s after SIGKILL; check for a stuck disk, then try again"
             raise RehearsalError(msg)
         time.sleep(0.02)
 
@@ -129,24 +127,24 @@ def _table() -> Iterator[tuple[int, list[str]]]:
 
 
 def _command_line(entry: Path) -> list[str]:
-    """Return the arguments of a process; empty for one that has ended or is the kernel's own.
+    """Return the arguments of a process; empty for ended processes and kernel threads.
 
-    A program that is just being started has none for a moment, and must not be taken for a dead one.
+    A starting program has no arguments for a moment, but must not count as ended.
     """
     end = time.monotonic() + _EXEC_SECONDS
     try:
-        while not (words := (entry / "cmdline").read_bytes()) and time.monotonic() < end:
+        while not (command_line := (entry / "cmdline").read_bytes()) and time.monotonic() < end:
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
             if fields[0] in "ZX" or int(fields[_FLAGS]) & _KERNEL_THREAD:
                 break
             time.sleep(0.001)
     except OSError:
         return []
-    return os.fsdecode(words).rstrip("\0").split("\0")
+    return os.fsdecode(command_line).rstrip("\0").split("\0")
 
 
 def _started(pid: int) -> str | None:
-    """Return when a process was started, None when it is gone or only waits for its parent to notice its end."""
+    """Return the start time of a process, or None if it has ended or is a zombie."""
     if not PROC.joinpath("self").exists():
         answer = subprocess.run(
             ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False

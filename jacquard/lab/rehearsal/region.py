@@ -1,4 +1,4 @@
-"""Where the parts of one environment's local region lie."""
+"""Paths of the local region of an environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.machine import paths
 
 MANAGEMENT = "management"
-"""Name of the management cluster; every other name is a hosted control plane."""
+"""Name of the management cluster; all other names are hosted control planes."""
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -23,7 +23,7 @@ class Region:
 
     @classmethod
     def of(cls, environment: str) -> Region:
-        """Return the region of ``environment``, whether it runs or not."""
+        """Return the region of ``environment``; it may not exist yet."""
         checked("environment", environment)
         return cls(environment, paths.region(environment))
 
@@ -34,39 +34,39 @@ class Region:
 
     @property
     def logs(self) -> Path:
-        """Return the folder of logs; each cluster is a subfolder."""
+        """Return the log folder, with a subfolder for each cluster."""
         return paths.logs(self.environment)
 
     def cluster_folder(self, cluster: str) -> Path:
-        """Return what kwokctl keeps of one cluster."""
+        """Return kwokctl's folder of one cluster."""
         return self.workdir / "clusters" / cluster
 
     def clusters(self) -> list[str]:
-        """Return the clusters that exist, whole or half-made, sorted."""
+        """Return the existing clusters, including incomplete ones, sorted."""
         return sorted(mark.stem for mark in self.workdir.glob("*.backend"))
 
     def backend_mark(self, cluster: str) -> Path:
-        """Return the file that says with what a cluster was made, there from before its first process to its end."""
+        """Return the file with the backend of a cluster; it exists from before the first process until the removal."""
         return self.workdir / f"{cluster}.backend"
 
     def kubeconfig(self, cluster: str) -> Path:
         """Return the administrator's kubeconfig of one cluster.
 
-        The management cluster's is where everyone looks for it. A hosted one's stays here: others read it from the
-        Secret that the control-plane provider writes.
+        The kubeconfig of the management cluster has a public path. That of a hosted cluster is internal: users read it
+        from the Secret that the control-plane provider writes.
         """
         if cluster == MANAGEMENT:
             return paths.kubeconfig(self.environment, MANAGEMENT)
         return self.cluster_folder(cluster) / "kubeconfig.yaml"
 
 
-def checked(what: str, name: str) -> str:
-    """Return ``name`` if it can be a folder and part of host names.
+def checked(subject: str, name: str) -> str:
+    """Return ``name`` if it is valid as a folder name and in host names.
 
     Raises:
-        RehearsalError: It cannot.
+        RehearsalError: The name is invalid.
     """
     if NAME.fullmatch(name):
         return name
-    msg = f"{what} '{name}' is not a DNS label; write lower-case letters, digits and '-', at most 63"
+    msg = f"{subject} '{name}' is not a DNS label; write at most 63 lower-case letters, digits and '-'"
     raise RehearsalError(msg)

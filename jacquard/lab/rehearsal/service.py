@@ -1,4 +1,4 @@
-"""Bringing a cluster of a region up with all that lives in it, and taking it down."""
+"""Creation and removal of a region's clusters with their controllers."""
 
 from __future__ import annotations
 
@@ -26,24 +26,23 @@ _CODE = Path(__file__).parent
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
-    """Make a cluster of the region, or repair it; fast and harmless when all is well.
+    """Create or repair a cluster of the region; fast and without effect if it is complete.
 
-    Clusters may be brought up side by side by several processes. The management cluster brings the region's own
-    processes with it.
+    Several processes may create clusters in parallel. The management cluster includes the processes of the region.
 
     Raises:
-        RehearsalError: Something does not come up.
-        SettingError: An environment variable has a value that nothing can be done with.
+        RehearsalError: A part does not start.
+        SettingError: An environment variable has an invalid value.
     """
     checked("cluster", cluster)
     backend = backends.chosen()
     mark = region.backend_mark(cluster)
     content = stages.stages(cluster, settings.speed())
     with held(_lock(region), f"up {cluster}", shared=True), held(_lock(region, cluster), f"up {cluster}"):
-        made_with = mark.read_text() if mark.exists() else backend.name
-        if made_with != backend.name:
-            remedy = f"set {settings.CLUSTER}={made_with}, or take it down first"
-            msg = f"cluster {cluster} was made with {made_with}; {remedy}"
+        recorded = mark.read_text() if mark.exists() else backend.name
+        if recorded != backend.name:
+            remedy = f"set {settings.CLUSTER}={recorded}, or remove it first"
+            msg = f"cluster {cluster} was created with {recorded}; {remedy}"
             raise RehearsalError(msg)
         replace_private(mark, backend.name)
         backend.ensure(region, cluster, say)
@@ -54,7 +53,7 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
 
 
 def down(region: Region, cluster: str | None) -> None:
-    """End and remove one cluster, or the whole region; harmless when nothing is there.
+    """Remove one cluster, or the whole region; do nothing if it does not exist.
 
     Raises:
         RehearsalError: A process does not end.
@@ -65,12 +64,12 @@ def down(region: Region, cluster: str | None) -> None:
             _lock(region, cluster).unlink()
         return
     with held(_lock(region), "down"):
-        own = [process for process in processes.running(region.folder) if "/" not in process.part]
-        processes.kill(own)
+        region_processes = [process for process in processes.running(region.folder) if "/" not in process.part]
+        processes.kill(region_processes)
         for name in region.clusters() if cluster is None else [cluster]:
             _remove(region, name)
         if cluster is None:
-            # Whatever a crash may have left running.
+            # Processes that a crash may have left running.
             processes.kill(processes.running(region.folder))
             shutil.rmtree(region.folder, ignore_errors=True)
             for lock in region.folder.parent.glob(f".{region.environment}.*.lock"):
@@ -87,12 +86,12 @@ def _remove(region: Region, cluster: str) -> None:
 
 @contextmanager
 def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iterator[None]:
-    """Apply kinds and stages, unless this very process plays these very ones; at the end see that they are played.
+    """Apply CRDs and stages, unless the running kwok already has them; at the end, ensure that kwok runs the stages.
 
-    At the end, since kwok takes seconds to begin.
+    The check is done at the end because kwok needs seconds to start.
     """
     mark = region.cluster_folder(cluster) / "content"
-    wanted = f"{_digest(cluster, repr(content))} {_player(region, cluster)}"
+    wanted = f"{_digest(cluster, repr(content))} {_kwok_process(region, cluster)}"
     if mark.exists() and mark.read_text() == wanted:
         yield
         return
@@ -105,10 +104,12 @@ def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iter
     mark.write_text(wanted)
 
 
-def _player(region: Region, cluster: str) -> str:
-    """Return which process plays the stages of the cluster."""
+def _kwok_process(region: Region, cluster: str) -> str:
+    """Return the identity of the process that runs the stages of the cluster."""
     part = f"{cluster}/{kwok.CONTROLLER}"
-    return " ".join(f"{one.pid} {one.started}" for one in processes.running(region.folder) if one.part == part)
+    return " ".join(
+        f"{process.pid} {process.started}" for process in processes.running(region.folder) if process.part == part
+    )
 
 
 def _digest(cluster: str, content: str) -> str:
@@ -121,7 +122,7 @@ def _digest(cluster: str, content: str) -> str:
 
 
 def _operators(region: Region, say: Callable[[str], None]) -> None:
-    """Run the simulated joins, with the code as it is now."""
+    """Run the simulated operators with the current code."""
     mark = region.folder / "bin" / "operators.code"
     code = hashlib.sha256()
     for path in sorted(_CODE.rglob("*.py")):
@@ -130,7 +131,7 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
     if len(alive) == 1 and mark.exists() and mark.read_text() == code.hexdigest():
         return
     if mark.exists() and not alive:
-        say(f"{OPERATORS}: not running; starting again")
+        say(f"{OPERATORS}: not running; starting them again")
     processes.kill(alive)
     arguments = [sys.executable, "-m", processes.OPERATORS, str(region.folder)]
     processes.launch(arguments, log=region.logs / f"{OPERATORS}.log", environment=os.environ, folder=_CODE.parent)
@@ -138,6 +139,6 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
 
 
 def _lock(region: Region, cluster: str | None = None) -> Path:
-    """Return a lock's file, beside the region's folder so that it outlives that while it is held."""
+    """Return the lock file, next to the region's folder, so that it remains when the folder is removed."""
     name = f".{region.environment}.{cluster}.lock" if cluster else f".{region.environment}.lock"
     return region.folder.parent / name

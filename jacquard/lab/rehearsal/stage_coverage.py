@@ -1,8 +1,8 @@
-"""Sees to it that kwok plays every stage.
+"""Check that kwok runs all stages.
 
-Whenever a Stage changes, kwok starts a controller for each kind that has none yet. That needs the kind's OpenAPI
-document, which the API server publishes a moment after it serves the kind; too early, kwok logs an error and looks
-again only when a Stage changes. Objects of that kind would stand still for ever. Only kwok's log tells what it watches.
+When a Stage changes, kwok starts a controller for each kind without one. This requires the OpenAPI document of the
+kind, which the API server publishes shortly after it serves the kind. Before that, kwok logs an error and tries again
+only when a Stage changes, so objects of the kind would never progress. Only kwok's log contains the watched kinds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jacquard.lab.rehearsal.stages import API
 from jacquard.providers.kube import ApiServer, ObjectRef
 
 MARK = "rehearsal/played"
-"""Annotation of a Stage whose change makes kwok look again."""
+"""Annotation of a Stage; its change makes kwok try again."""
 
 _STARTED = "Start stage controller"
 _FAILED = "failed to start controller"
@@ -28,28 +28,28 @@ _POLL_SECONDS = 0.2
 
 
 class KindRef(NamedTuple):
-    """A kind as a Stage names it."""
+    """A kind as referenced by a Stage."""
 
     api_version: str
     kind: str
 
 
 def played(stages: Iterable[dict[str, Any]]) -> set[KindRef]:
-    """Return the kinds that ``stages`` are for."""
+    """Return the kinds of ``stages``."""
     references = (stage["spec"]["resourceRef"] for stage in stages)
     return {KindRef(reference["apiGroup"], reference["kind"]) for reference in references}
 
 
 def ensure(api: ApiServer, stages: list[dict[str, Any]], log: Path) -> None:
-    """Make kwok look at the Stages until it plays all of them; ``log`` is that of the kwok process which runs now.
+    """Touch a Stage until kwok runs all stages; ``log`` is the log of the running kwok process.
 
     Raises:
-        RehearsalError: It does not watch some kinds in the end; with the reason from its log.
+        RehearsalError: kwok does not watch all kinds in time; the message contains the reasons from its log.
     """
     wanted, failures = played(stages), 0
     end = time.monotonic() + _PATIENCE_SECONDS
     while True:
-        watched, errors = _told(log)
+        watched, errors = _watched_kinds(log)
         missing = wanted - watched
         if not missing:
             return
@@ -62,13 +62,13 @@ def ensure(api: ApiServer, stages: list[dict[str, Any]], log: Path) -> None:
 
 
 def set_aside(log: Path) -> None:
-    """Give the next kwok process a log of its own; the one before stays beside it."""
+    """Rename the log, so that the next kwok process starts a new one; the previous log is kept."""
     if log.exists():
         log.replace(log.with_name(f"{log.stem}.before{log.suffix}"))
 
 
-def _told(log: Path) -> tuple[set[KindRef], list[tuple[KindRef, str]]]:
-    """Return the kinds that kwok says it watches, and each failure to do so."""
+def _watched_kinds(log: Path) -> tuple[set[KindRef], list[tuple[KindRef, str]]]:
+    """Return the kinds that kwok watches according to its log, and all failures."""
     watched: set[KindRef] = set()
     errors = []
     for entry in _entries(log):
@@ -91,7 +91,7 @@ def _entries(log: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except ValueError:
-                continue  # it is being written; the next look finds it whole
+                continue  # incomplete line; it is read again at the next poll
 
 
 def _touch(api: ApiServer, stage: str) -> None:
@@ -102,4 +102,4 @@ def _touch(api: ApiServer, stage: str) -> None:
 def _text(missing: set[KindRef], errors: list[tuple[KindRef, str]], log: Path) -> str:
     reasons = dict(errors)
     names = "; ".join(f"{kind.kind} ({reasons.get(kind, 'no reason given')})" for kind in sorted(missing))
-    return f"kwok does not play the stages of {names} after {_PATIENCE_SECONDS:g} s; see {log}"
+    return f"kwok does not run the stages of {names} after {_PATIENCE_SECONDS:g} s; see {log}"

@@ -1,8 +1,8 @@
-"""What simulated controllers write, as kwok Stages made from the short form in ``stages/*.yaml``.
+"""Status updates of simulated controllers: kwok Stages, generated from the short form in ``stages/*.yaml``.
 
-One entry of a file says: an object of these kinds, when this jq expression holds, gets this status after a while.
-A stage writes only what the real controller writes and reads nothing that is Jacquard's own. What needs a look at a
-second object is in `jacquard.lab.rehearsal.operators`.
+Each entry of a file contains the kinds, a jq expression, and the status that an object gets after a delay if the
+expression is true. A stage writes only what the real controller writes, and reads no fields specific to Jacquard.
+Updates that depend on a second object are in `jacquard.lab.rehearsal.operators`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILES = {
     True: ("hosts", "servers", "control_planes", "flux", "manifests", "cluster_api", "dpus", "nodes"),
     False: ("nodes", "vms", "volumes", "gpus", "manifests"),
 }
-"""Files of the management cluster (True) and of hosted ones (False)."""
+"""Files of the management cluster (True) and of hosted clusters (False)."""
 DEFINITIONS = (
     "def alive: .metadata.deletionTimestamp == null; "
     'def state: .status.provisioning.state // ""; '
@@ -43,10 +43,10 @@ DEFINITIONS = (
     "and .sizeBytes >= ($hint.minSizeGigabytes // 0) * 1073741824 "
     "and ($hint.rotational == null or $hint.rotational == .rotational)); "
 )
-"""What ``when`` may use: not being deleted, a host's state, that a network's agent runs on a node, that a pod has the
-networks that it names, a condition that is True for the current generation, and whether a host has a disk that all its
-root device hints match. They match as in Ironic, parts of model and vendor in any case and the rest in full; the
-bare-metal operator's own counts where there is none.
+"""jq functions for ``when``: whether an object is not being deleted, the state of a host, whether a network agent runs
+on a node, whether the networks of a pod are attached, whether a condition is True for the current generation, and
+whether a host has a disk that matches all root device hints. Hints match as in Ironic: model and vendor as
+case-insensitive substrings, others exactly. Without hints, the default hint of the bare-metal operator applies.
 """
 _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '
@@ -67,7 +67,7 @@ def stages(cluster: str, factor: float) -> list[dict[str, Any]]:
 
 
 def install(api: ApiServer, wanted: list[dict[str, Any]]) -> None:
-    """Apply stages and remove those that are no longer wanted."""
+    """Apply stages and delete all others."""
     for stage in wanted:
         api.apply(stage, field_manager=FIELD_MANAGER, force=True)
     names = {stage["metadata"]["name"] for stage in wanted}

@@ -1,4 +1,4 @@
-"""Which parts of a region run."""
+"""State of the parts of a region."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PORT = re.compile(r"--(?:secure-port|webhook-port|listen-client-urls|server-add
 
 
 def parts(region: Region) -> list[dict[str, Any]]:
-    """Return every part that should run or does: name, pid, alive, port, since (ISO 8601, None when not known)."""
+    """Return all expected and running parts: name, pid, alive, port, since (ISO 8601, None if unknown)."""
     clusters = region.clusters()
     expected = {f"{cluster}/{part}" for cluster in clusters for part in _processes(region, cluster)}
     if MANAGEMENT in clusters:
@@ -26,16 +26,16 @@ def parts(region: Region) -> list[dict[str, Any]]:
 
 
 def _processes(region: Region, cluster: str) -> Iterable[str]:
-    """Return the processes of a cluster here; one made elsewhere has kwok's controller only."""
-    made_with = region.backend_mark(cluster).read_text()
-    elsewhere = made_with == "kind" or (cluster == MANAGEMENT and made_with != "kwok")
-    return ("kwok-controller",) if elsewhere else kwok.PARTS
+    """Return the local processes of a cluster; clusters of kind or a context have only kwok's controller."""
+    backend = region.backend_mark(cluster).read_text()
+    is_external = backend == "kind" or (cluster == MANAGEMENT and backend != "kwok")
+    return ("kwok-controller",) if is_external else kwok.PARTS
 
 
 def _row(name: str, process: processes.Process | None) -> dict[str, Any]:
     port, since = None, None
     if process:
-        port = next((int(found[1]) for word in process.arguments if (found := _PORT.match(word))), None)
-        began = process.since()
-        since = began and dt.datetime.fromtimestamp(began, dt.UTC).isoformat(timespec="seconds")
+        port = next((int(match[1]) for argument in process.arguments if (match := _PORT.match(argument))), None)
+        started = process.since()
+        since = started and dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds")
     return {"name": name, "pid": process and process.pid, "alive": process is not None, "port": port, "since": since}

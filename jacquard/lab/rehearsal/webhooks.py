@@ -1,4 +1,4 @@
-"""What webhooks of KubeVirt and CDI refuse, as rules that the API server keeps itself, since no webhook runs here."""
+"""Rules of the webhooks of KubeVirt and CDI, as admission policies of the API server, because no webhook runs here."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _FIELD_MANAGER = "rehearsal"
 
 
 def install(api: ApiServer, cluster: str) -> None:
-    """Have the API server of a tenant's cluster refuse what the webhooks refuse; the management cluster has no VMs."""
+    """Install the policies in the cluster of a tenant; the management cluster has no VMs."""
     for body in () if cluster == MANAGEMENT else policies():
         api.apply(body, field_manager=_FIELD_MANAGER, force=True)
 
 
 def policies() -> list[dict[str, Any]]:
-    """Return each set of rules with what puts it in force."""
-    found: list[dict[str, Any]] = []
+    """Return the policies and their bindings."""
+    objects: list[dict[str, Any]] = []
     for entry in yaml.safe_load(FILE.read_text(encoding="utf-8")):
         plural, _, group = entry["of"].partition(".")
-        judged = {"apiGroups": [group], "apiVersions": ["*"], "resources": [plural], "operations": entry["when"]}
-        spec = {"matchConstraints": {"resourceRules": [judged]}, "validations": entry["rules"]}
-        bound = {"policyName": entry["name"], "validationActions": ["Deny"]}
-        for kind, content in (("ValidatingAdmissionPolicy", spec), ("ValidatingAdmissionPolicyBinding", bound)):
-            found.append({"apiVersion": _API, "kind": kind, "metadata": {"name": entry["name"]}, "spec": content})
-    return found
+        matched = {"apiGroups": [group], "apiVersions": ["*"], "resources": [plural], "operations": entry["when"]}
+        spec = {"matchConstraints": {"resourceRules": [matched]}, "validations": entry["rules"]}
+        binding = {"policyName": entry["name"], "validationActions": ["Deny"]}
+        for kind, content in (("ValidatingAdmissionPolicy", spec), ("ValidatingAdmissionPolicyBinding", binding)):
+            objects.append({"apiVersion": _API, "kind": kind, "metadata": {"name": entry["name"]}, "spec": content})
+    return objects

@@ -1,1 +1,1 @@
-"""Stand-ins for the vendor's language host and providers, used only where those cannot be had."""
+"""Stand-ins for the vendor's language host and providers, used only if those are not available."""

@@ -1,4 +1,4 @@
-"""Child processes of a stand-in: each leads its own process group and never outlives the stand-in."""
+"""Child processes of a stand-in: each has its own process group and ends with the stand-in."""
 
 import contextlib
 import os
@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 GRACE_SECONDS = 5.0
-"""How long a child has to end by itself after SIGTERM before its whole group is killed."""
+"""Time between SIGTERM and SIGKILL of a child's process group."""
 
 _POLL_SECONDS = 0.02
 
 
 class Children:
-    """The running children of this process, so that all of them can be ended at once.
+    """Registry of the running children of this process, to end them together.
 
-    A child leads its own process group: what a shell started ends together with the shell.
+    Each child has its own process group, so that processes started by a shell end with the shell.
     """
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ class Children:
 
     @property
     def closed(self) -> bool:
-        """Return whether everything was ended and nothing more is started."""
+        """Return whether no further children are started."""
         return self._closed
 
-    def start(  # the keyword arguments are those of Popen, spelled out so that callers are type-checked
+    def start(  # the keyword arguments of Popen, listed for type checks of callers
         self,
         command: Sequence[str],
         *,
@@ -41,14 +41,14 @@ class Children:
         stdout: int | IO[Any] | None = None,
         stderr: int | IO[Any] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Start ``command`` in a process group of its own.
+        """Start ``command`` in a new process group.
 
         Raises:
-            OSError: the program cannot be started, or the stand-in is about to end.
+            OSError: the program cannot be started, or no further children are started.
         """
         with self._lock:
             if self._closed:
-                message = "cancelled, so no new process is started"
+                message = "cancelled; no new process is started"
                 raise InterruptedError(message)
             child = subprocess.Popen(
                 command, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, process_group=0
@@ -57,16 +57,16 @@ class Children:
         return child
 
     def forget(self, child: subprocess.Popen[bytes]) -> None:
-        """Stop tracking a child that has ended; what it left running in the background on purpose stays."""
+        """Remove an ended child from the registry; its background processes keep running."""
         with self._lock:
             self._running.pop(child.pid, None)
 
     def end(self, *, grace_seconds: float = GRACE_SECONDS, closed: bool = False) -> None:
-        """End all children with their groups: SIGTERM, then SIGKILL for those alive after ``grace_seconds``.
+        """End all process groups: SIGTERM, then SIGKILL after ``grace_seconds``.
 
         Args:
-            grace_seconds: how long to wait between the two signals.
-            closed: also refuse to start further children.
+            grace_seconds: maximum time between the two signals.
+            closed: reject further children.
         """
         with self._lock:
             self._closed = self._closed or closed
@@ -75,7 +75,7 @@ class Children:
 
 
 def end_groups(children: Sequence[subprocess.Popen[bytes]], *, grace_seconds: float = GRACE_SECONDS) -> None:
-    """End children with their groups: SIGTERM, then SIGKILL for those alive after ``grace_seconds``."""
+    """End the process groups of children: SIGTERM, then SIGKILL after ``grace_seconds``."""
     for child in children:
         _signal_group(child, signal.SIGTERM)
     deadline = time.monotonic() + grace_seconds

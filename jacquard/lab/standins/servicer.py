@@ -1,6 +1,6 @@
-"""How a stand-in for a vendor's provider introduces itself to the engine."""
+"""Base class of the provider stand-ins: handshake and version."""
 
-# ruff: noqa: N802, ARG002 - methods and their parameters are the protocol's
+# ruff: noqa: N802, ARG002 - the protocol defines methods and parameters
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -12,19 +12,19 @@ from jacquard.providers.rpc.stubs import ResourceProviderServicer, plugin_pb2, p
 
 
 class StandIn(ResourceProviderServicer):
-    """A provider in place of the vendor's."""
+    """A provider that replaces the vendor's."""
 
     version: ClassVar[str]
-    """Version of the vendor's provider that this stands in for."""
+    """Version of the replaced vendor's provider."""
     capabilities: ClassVar[Mapping[str, bool]]
-    """Fields of the handshake's answer."""
+    """Fields of the handshake response."""
 
     def Handshake(
         self, request: provider_pb2.ProviderHandshakeRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ProviderHandshakeResponse:
-        """Say what the provider understands."""
+        """Return the supported features of the protocol."""
         return provider_pb2.ProviderHandshakeResponse(**self.capabilities)
 
     def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
-        """Answer the version that this stands in for."""
+        """Return the version of the replaced provider."""
         return plugin_pb2.PluginInfo(version=self.version)

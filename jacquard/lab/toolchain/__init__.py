@@ -1,1 +1,1 @@
-"""What turns a bare machine into one that can run everything here, and its files and locks. Standard library only."""
+"""Set-up of a machine: required tools, ``.venv``, pinned binaries and plug-ins. Uses the standard library only."""

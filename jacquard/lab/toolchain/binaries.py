@@ -1,7 +1,7 @@
-"""Where built binaries and modules' data folders are found.
+"""Paths of built binaries and of the data folders of Go modules.
 
-A family lies in ``binaries/<family>-<digest>-go<major.minor>``: everything that decides its content is in the name, so
-clones that agree share it and clones that differ never meet.
+A family is stored in ``binaries/<family>-<digest>-go<major.minor>``. The name covers all inputs of the build: clones
+with equal inputs share a folder, clones with different inputs use different folders.
 """
 
 from __future__ import annotations
@@ -18,83 +18,83 @@ from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
 
 OVERRIDE = "JACQUARD_BINARIES"
-"""Names a folder whose binaries are used before the built ones; for people who work on this repository."""
+"""Environment variable with a folder whose binaries take precedence over built ones; for work on this repository."""
 
 
 def path(name: str) -> Path:
-    """Return the executable ``name``.
+    """Return the path of the executable ``name``.
 
     Raises:
-        ToolchainError: it is not built.
+        ToolchainError: the executable is not built.
         KeyError: no family has a binary of that name.
     """
     family = _of_binary(name)
     chosen = overridden(name)
     if chosen:
         return chosen
-    found = folder(family)
-    if not found:
+    built = folder(family)
+    if not built:
         message = f"{name}: {family.name} {family.version} is not built; run `{paths.set_up()}`"
         raise ToolchainError(message)
-    return found / "bin" / name
+    return built / "bin" / name
 
 
 def data(name: str) -> Path:
-    """Return the folder with the files of a module, laid out as in the module.
+    """Return the folder with the data files of a module, in the layout of the module.
 
     Raises:
-        ToolchainError: they have not been fetched.
+        ToolchainError: the files are not downloaded.
         KeyError: no family has data of that name.
     """
     family, wanted = _of_data(name)
-    found = _data_folder(family, wanted)
-    if found:
-        return found
-    message = f"{name}: the files of {wanted.module} are not there yet; run `{paths.set_up()}`"
+    data_folder = _data_folder(family, wanted)
+    if data_folder:
+        return data_folder
+    message = f"{name}: the files of {wanted.module} are not downloaded; run `{paths.set_up()}`"
     raise ToolchainError(message)
 
 
 def module_folder(module_cache: Path, wanted: Data, family: Family) -> Path:
-    """Return where a module cache keeps the version of the module that ``family`` pins; a capital is written ``!c``."""
+    """Return the folder in a module cache of the version that ``family`` pins; a capital C is escaped as ``!c``."""
     escaped = re.sub("[A-Z]", lambda capital: f"!{capital[0].lower()}", wanted.module)
     return module_cache / f"{escaped}@{versions.of_module(family.folder / 'go.mod', wanted.module)}"
 
 
 def overridden(name: str) -> Path | None:
-    """Return the executable in the developer's folder, if there is such a folder and it has it."""
+    """Return the executable in the folder of `OVERRIDE`, or None without such a folder or file."""
     chosen = os.environ.get(OVERRIDE)
     candidate = Path(chosen).expanduser().resolve() / name if chosen else None
     return candidate if candidate and candidate.is_file() else None
 
 
 def target(family: Family, go: Version) -> Path:
-    """Return the folder of ``family`` as built by this version of Go."""
+    """Return the folder of ``family`` for this version of Go."""
     return paths.cache() / "binaries" / f"{family.name}-{family.digest()}-go{versions.dotted(go[:2])}"
 
 
 def workspace() -> Path:
-    """Return the folder of builds under way and their caches; it is gone when nothing is left to build."""
+    """Return the folder of unfinished builds and their caches; it is deleted after the last build."""
     return paths.cache() / "build"
 
 
 def folder(family: Family) -> Path | None:
-    """Return the complete folder of ``family`` that the newest Go built, or None."""
-    found = (paths.cache() / "binaries").glob(f"{family.name}-{family.digest()}-go*")
-    whole = [candidate for candidate in found if complete(candidate, family)]
+    """Return the complete folder of ``family`` built by the newest Go, or None."""
+    candidates = (paths.cache() / "binaries").glob(f"{family.name}-{family.digest()}-go*")
+    built = [candidate for candidate in candidates if complete(candidate, family)]
     return max(
-        whole, key=lambda candidate: versions.parse(candidate.name.rpartition("-go")[2]) or (0, 0, 0), default=None
+        built, key=lambda candidate: versions.parse(candidate.name.rpartition("-go")[2]) or (0, 0, 0), default=None
     )
 
 
 def complete(candidate: Path, family: Family) -> bool:
-    """Tell whether a folder has all binaries and data of ``family``."""
+    """Return whether a folder contains all binaries and data of ``family``."""
     files = [candidate / "bin" / binary.name for binary in family.binaries]
     files += [candidate / "data" / data.name / content for data in family.data for content in data.contents]
     return all(file.exists() for file in files)
 
 
 def missing(families: tuple[Family, ...], go: Version | None) -> list[Family]:
-    """Return what has to be built: with a Go at hand for that Go, without one only what nobody built."""
+    """Return the families to build: those not built by ``go``, or without Go those not built by any Go."""
     return [family for family in families if not _satisfied(family, go)]
 
 
@@ -105,15 +105,15 @@ def _satisfied(family: Family, go: Version | None) -> bool:
 
 
 def _data_folder(family: Family, wanted: Data) -> Path | None:
-    """Find a module's files: in the cache, else, for developers, where Go itself keeps modules."""
+    """Return the folder of a module's data: in the cache, otherwise, with `OVERRIDE`, in Go's module cache."""
     built = folder(family)
     if built:
         return built / "data" / wanted.name
     module_cache = _module_cache() if os.environ.get(OVERRIDE) else None
     if not module_cache:
         return None
-    found = module_folder(module_cache, wanted, family)
-    return found if all((found / content).exists() for content in wanted.contents) else None
+    module = module_folder(module_cache, wanted, family)
+    return module if all((module / content).exists() for content in wanted.contents) else None
 
 
 def _of_binary(name: str) -> Family:

@@ -1,8 +1,8 @@
-"""Builds families from their pinned Go modules into the cache that all clones share.
+"""Build families from their pinned Go modules into the cache that all clones share.
 
-Modules and objects are kept in caches of the build's own until every family is there: an interrupted build goes on
-where it was, and the gigabytes go away at the end. The user's Go configuration stays as it is, the checksum database
-included; only what would change the result is set here.
+Modules and object files are kept in separate caches until every family is built. An interrupted build therefore
+continues where it stopped, and the gigabytes are deleted at the end. The user's Go configuration applies, including
+the checksum database; only settings that would change the result are overridden.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_PASSED_ON = ("GOOS", "GOARCH", "GOEXPERIMENT", "GOBIN")
 
 
 def build(missing: Sequence[Family], go: Tool, progress: Progress) -> None:
-    """Build what is missing; a second process waits for the first and finds its work done.
+    """Build the missing families; a second process waits for the first one and reuses its result.
 
     Raises:
         ToolchainError: a build fails.
@@ -57,7 +57,7 @@ def _build_family(family: Family, go: Tool, progress: Progress) -> None:
 
 
 def _fetch(data: Data, family: Family, go: Tool, unfinished: Path, progress: Progress) -> None:
-    """Copy the files of a module that are not Go; the download is verified by the family's go.sum."""
+    """Download a module and copy its data files; go.sum of the family verifies the download."""
     subject = f"{data.name} files"
     source = binaries.module_folder(_module_cache(), data, family)
     version = versions.of_module(family.folder / "go.mod", data.module)
@@ -82,7 +82,7 @@ def _fetch(data: Data, family: Family, go: Tool, unfinished: Path, progress: Pro
 def _compile(binary: Binary, family: Family, go: Tool, unfinished: Path, progress: Progress) -> None:
     finished = unfinished / "bin" / binary.name
     if finished.exists():
-        progress.say(binary.name, f"{family.version} was built before the interruption")
+        progress.say(binary.name, f"{family.version} already built before the interruption")
         return
     partial = binaries.workspace() / f"{binary.name}.{os.getpid()}"
     seconds = process.run(
@@ -100,7 +100,7 @@ def _compile(binary: Binary, family: Family, go: Tool, unfinished: Path, progres
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of every ``go`` command."""
+    """Return the environment variables of all ``go`` commands."""
     inherited = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED_ON}
     return {
         **inherited,

@@ -1,8 +1,8 @@
-"""Compile bytecode of everything the project runs, with the interpreter of ``.venv``.
+"""Compile the bytecode of all modules that the project runs, with the interpreter of ``.venv``.
 
-Each command is several short processes, and one that has to compile what it imports takes twice the processor time.
-Python keeps bytecode by itself, but not where ``PYTHONDONTWRITEBYTECODE`` is set or the clone belongs to somebody else,
-as in many images for CI.
+Each command starts several short processes. A process that has to compile its imports takes twice the processor time.
+Python stores bytecode itself, but not if ``PYTHONDONTWRITEBYTECODE`` is set or another user owns the clone, as in many
+CI images.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ _ENTRIES = (
     "jacquard.lab.rehearsal.__main__",
     "stacks.program",
 )
-"""What the commands and the engine start. Of what is installed only a tenth is imported, and that alone is compiled."""
+"""Modules that the commands and the engine start. They import a tenth of the installed packages; only that part is
+compiled."""
 
 
 def main() -> None:
-    """Compile this project's packages, and whatever else their processes import."""
+    """Compile the packages of this project and everything that their processes import."""
     for package in paths.ROOT.glob("*/__init__.py"):
         compileall.compile_dir(package.parent, quiet=2)
     for entry in _ENTRIES:
-        with contextlib.suppress(Exception):  # what is wrong with a module is told by whoever needs it
+        with contextlib.suppress(Exception):  # the process that needs a broken module reports it
             importlib.import_module(entry)
 
 

@@ -1,4 +1,4 @@
-"""What must hold before anything is made; every problem at once, one line each, with its remedy."""
+"""Prerequisites of the set-up. All problems are reported together, one line each, with a remedy."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from jacquard.lab.toolchain.versions import Version
 from jacquard.machine import paths
 
 VENV_BYTES = 400 << 20
-"""What ``.venv`` needs while it is made."""
-OTHER_FOLDER = "make it writable or name another folder:"
+"""Disk space that creating ``.venv`` needs."""
+OTHER_FOLDER = "make it writable, or choose another folder with"
 
 
 def size(count: int) -> str:
-    """Return a number of bytes for people."""
+    """Format a number of bytes as MiB or GiB."""
     return f"{count / (1 << 30):.1f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MiB"
 
 
 def existing(folder: Path) -> Path:
-    """Return the nearest folder that exists."""
+    """Return ``folder``, or its nearest parent that exists."""
     return next(candidate for candidate in (folder, *folder.parents) if candidate.exists())
 
 
 def free_bytes(folder: Path) -> int:
-    """Return how many bytes the file system of ``folder`` has left."""
+    """Return the number of free bytes in the file system of ``folder``."""
     return shutil.disk_usage(existing(folder)).free
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return how many bytes the files of a folder hold; they may come and go while this counts."""
+    """Return the total size of the files in a folder; files may appear or disappear meanwhile."""
     total = 0
     for parent, _, files in os.walk(folder):
         for file in files:
@@ -47,35 +47,36 @@ def folder_bytes(folder: Path) -> int:
 
 
 def go_problem(go: Tool | None) -> str:
-    """Return what is wrong with the Go on PATH, or nothing."""
+    """Return the problem of the Go on PATH, or an empty string."""
     minimum = versions.dotted(tools.GO_MINIMUM)
-    get = f"install Go {minimum} or newer from go.dev/dl"
+    remedy = f"install Go {minimum} or newer from go.dev/dl"
     if not go:
-        return f"go: is not on PATH; {get}"
+        return f"go: is not on PATH; {remedy}"
     if not go.version or go.version < tools.GO_MINIMUM:
-        return f"go: {go.path} is {go.known_version}, needs {minimum} or newer; {get}"
+        return f"go: {go.path} is {go.known_version}, needs {minimum} or newer; {remedy}"
     return ""
 
 
 def usable(go: Tool | None) -> Version | None:
-    """Return the version of a Go that can build, or None."""
+    """Return the version of ``go`` if it can build, or None."""
     return go.version if go and not go_problem(go) else None
 
 
 def missing_tool(name: str) -> str:
-    """Return the complaint about a tool that PATH lacks."""
+    """Return the problem of a tool that is not on PATH."""
     return f"{name}: is not on PATH; install it with the system's package manager"
 
 
 def space_problem(missing: Sequence[Family], free: Callable[[Path], int] = free_bytes) -> str:
-    """Return whether the cache's disk is too full to build what is missing, or nothing.
+    """Return the problem if the disk of the cache is too full to build ``missing``, or an empty string.
 
-    What an interrupted build has left counts as built.
+    The files of an interrupted build count as built.
     """
     need = sum(family.disk_bytes for family in missing)
     need -= folder_bytes(binaries.workspace()) if missing else 0
-    what = f"building {', '.join(family.name for family in missing)}"
-    return _space(paths.cache(), need, what, "free some, or name a folder on a larger disk: JACQUARD_CACHE", free)
+    task = f"building {', '.join(family.name for family in missing)}"
+    remedy = "free some space, or choose a folder on a larger disk with JACQUARD_CACHE"
+    return _space(paths.cache(), need, task, remedy, free)
 
 
 def problems(
@@ -86,47 +87,47 @@ def problems(
     find: Callable[[str], Tool | None] = tools.find,
     free: Callable[[Path], int] = free_bytes,
 ) -> list[str]:
-    """Return everything that stands in the way.
+    """Return all problems that block the set-up.
 
     Args:
-        missing: the families that have to be built.
+        missing: the families to build.
         go: the Go on PATH.
-        venv: whether ``.venv`` has to be made.
-        find: how tools are looked up.
-        free: how many bytes are free in a folder's file system.
+        venv: whether ``.venv`` has to be created.
+        find: lookup of tools.
+        free: returns the number of free bytes in the file system of a folder.
     """
-    found = [go_problem(go)] if missing else []
-    found += [missing_tool(name) for name in tools.wanted() if not find(name)]
+    messages = [go_problem(go)] if missing else []
+    messages += [missing_tool(name) for name in tools.wanted() if not find(name)]
     if venv and not importlib.util.find_spec("ensurepip"):
-        found.append(
+        messages.append(
             "python: the modules venv and ensurepip are missing; install them "
             "(Debian and Ubuntu: apt-get install python3-venv)"
         )
     unwritable = _unwritable("cache", paths.cache(), f"{OTHER_FOLDER} JACQUARD_CACHE")
-    found.append(unwritable)
+    messages.append(unwritable)
     if paths.cache() not in paths.home().parents:
-        found.append(_unwritable("cache", paths.home(), f"{OTHER_FOLDER} JACQUARD_HOME"))
+        messages.append(_unwritable("cache", paths.home(), f"{OTHER_FOLDER} JACQUARD_HOME"))
     if paths.IS_CLONE:
-        found.append(_unwritable("clone", paths.ROOT, "make it writable, or clone to another folder"))
+        messages.append(_unwritable("clone", paths.ROOT, "make it writable, or clone to another folder"))
     if not unwritable:
-        found.append(space_problem(missing, free))
+        messages.append(space_problem(missing, free))
     if venv:
-        found.append(_space(paths.ROOT, VENV_BYTES, "making .venv", "free some", free))
-    return [problem for problem in found if problem]
+        messages.append(_space(paths.ROOT, VENV_BYTES, "creating .venv", "free some space", free))
+    return [problem for problem in messages if problem]
 
 
-def _unwritable(what: str, folder: Path, remedy: str) -> str:
+def _unwritable(subject: str, folder: Path, remedy: str) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return ""
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return f"{what}: cannot write to {folder} ({reason}); {remedy}"
+        return f"{subject}: cannot write to {folder} ({reason}); {remedy}"
 
 
-def _space(folder: Path, need: int, what: str, remedy: str, free: Callable[[Path], int]) -> str:
+def _space(folder: Path, need: int, task: str, remedy: str, free: Callable[[Path], int]) -> str:
     left = free(folder)
     if left >= need:
         return ""
-    return f"disk: {what} needs {size(need)}, {folder} has {size(left)} free; {remedy}"
+    return f"disk: {task} needs {size(need)}, {folder} has {size(left)} free; {remedy}"

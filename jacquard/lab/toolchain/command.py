@@ -19,43 +19,43 @@ from jacquard.machine.errors import SettingError, ToolchainError, explained
 _USAGE = 2
 _INTERRUPTED = 130
 _DESCRIPTION = """\
-Make this clone ready: virtual environment, pinned binaries, plugins. Needs Python >= 3.11, Go >= 1.26, git and make.
-What is there already is left alone, an interrupted run goes on where it was, and nothing of yours (~/.pulumi, ~/.kube,
-~/.kwok) is touched.
+Set up this clone: virtual environment, pinned binaries, plugins. Requires Python >= 3.11, Go >= 1.26, git and make.
+Finished parts are kept, an interrupted run continues where it stopped, and your own folders (~/.pulumi, ~/.kube,
+~/.kwok) are not changed.
 """
 _VARIABLES = """\
 environment variables:
-  JACQUARD_TOOLCHAIN   auto: the vendor's pulumi if installed, new enough and complete, else build one (default)
-                       vendor: the vendor's or an error; build: never the vendor's
-  JACQUARD_CACHE       what all clones share; default is "jacquard" in the user's cache folder
-  JACQUARD_HOME        what this clone runs; default is a folder in the cache
+  JACQUARD_TOOLCHAIN   auto: the vendor's pulumi if installed, new enough and complete, otherwise build it (default)
+                       vendor: the vendor's pulumi or an error; build: always build it
+  JACQUARD_CACHE       folder that all clones share; default "jacquard" in the user's cache folder
+  JACQUARD_HOME        folder of this clone's regions and state; default a folder in the cache
   JACQUARD_CLUSTER     kwok (default), kind or context:<name>; kind needs no Kubernetes binaries
   JACQUARD_SPEED       factor on the delays of simulated hardware (default 1; 10 is ten times faster)
-  JACQUARD_BINARIES    a folder whose binaries are used before the built ones (for work on this repository)
+  JACQUARD_BINARIES    folder whose binaries take precedence over the built ones (for work on this repository)
 """
 _VERBS = {
-    "setup": "make everything ready (default)",
-    "python": "make the virtual environment alone: enough for check, impact, render, allocate, promote and show",
-    "linters": "build the linters that no package index has",
-    "status": "say what is used from where and what is missing; exit code 1 if anything is",
-    "clean": "remove what set-up made in this clone; regions and their state stay",
+    "setup": "set up everything (default)",
+    "python": "create the virtual environment only: enough for check, impact, render, allocate, promote and show",
+    "linters": "build the linters that are not on a package index",
+    "status": "list the tools in use, their paths and what is missing; exit code 1 if something is missing",
+    "clean": "remove everything that setup created in this clone; keep regions and their state",
 }
 
 
 def main() -> int:
-    """Run the command line of this process; a signal to end ends its children as well."""
+    """Run the command line of this process; termination signals also end its children."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     return run(sys.argv[1:])
 
 
 def stop(number: int, _frame: FrameType | None) -> NoReturn:
-    """End as by Ctrl-C, so that children are ended too, with the signal's own exit code."""
+    """Exit like after Ctrl-C, which also ends the children, with the exit code of the signal."""
     sys.exit(128 + number)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return the exit code: 0 done, 1 failed, 2 usage, 130 interrupted."""
+    """Run the command line and return the exit code: 0 success, 1 failure, 2 usage error, 130 interrupted."""
     options = _parser().parse_args(arguments)
     progress = Progress()
     try:
@@ -70,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         progress.end_line()
-        print("interrupted; the same command goes on where this one was", file=sys.stderr)
+        print("interrupted; run the same command again to continue", file=sys.stderr)
         return _INTERRUPTED
 
 
@@ -102,7 +102,9 @@ def _parser() -> argparse.ArgumentParser:
     for verb, purpose in _VERBS.items():
         verbs.add_parser(verb, help=purpose, description=purpose)
     verbs.choices["status"].add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    verbs.choices["clean"].add_argument("--shared", action="store_true", help="also what all clones share: binaries")
+    verbs.choices["clean"].add_argument(
+        "--shared", action="store_true", help="also remove the binaries that all clones share"
+    )
     return parser
 
 

@@ -1,4 +1,4 @@
-"""What is used, from where, and what is missing: the facts behind ``jacquard doctor``."""
+"""Report of the tools in use, their paths and missing parts, for ``jacquard doctor``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jacquard.machine.errors import ToolchainError
 
 
 class State(StrEnum):
-    """Whether something can be used."""
+    """State of an item."""
 
     OK = "ok"
     MISSING = "missing"
@@ -30,12 +30,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One thing that Jacquard uses."""
+    """A tool, file or setting that Jacquard uses."""
 
     name: str
     state: State
     used: str
-    """Version or kind of what is used."""
+    """Version or kind of the item in use."""
     where: str
     remedy: str = ""
 
@@ -45,23 +45,23 @@ def _set_up() -> str:
 
 
 def report() -> list[Item]:
-    """Return everything that is used, in the order it is needed; changes nothing."""
+    """Return all items in the order of their use, without changing anything."""
     go = tools.find("go")
     try:
         chosen: Engine | None = engine.choose(fetch=False)
-        complaint = ""
+        problem = ""
     except ToolchainError as error:
-        chosen, complaint = None, str(error)
-    # What a wrong setting needs nobody knows; the default is shown beside the complaint.
+        chosen, problem = None, str(error)
+    # The families that an invalid setting needs are unknown: those of the default are listed, next to the problem.
     cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
     needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))
     items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
     items += [item for family in needed for item in _family(family)]
     items += (
-        _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=complaint)]
+        _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=problem)]
     )
-    return [*items, _own_provider(), _cache()]
+    return [*items, _jacquard_provider(), _cache()]
 
 
 def _settings() -> Iterator[Item]:
@@ -152,14 +152,14 @@ def _engine(chosen: Engine) -> Iterator[Item]:
             yield Item(name=f"provider {provider}", state=State.OK, used=used, where=str(folder))
         return
     pulumi = paths.pulumi_bin() / "pulumi"
-    yield _laid_out("engine", f"built here {chosen.version} ({chosen.why})", pulumi)
+    yield _laid_out("engine", f"built from source {chosen.version} ({chosen.why})", pulumi)
     yield _laid_out("language host", "stand-in of Jacquard", paths.pulumi_bin() / "pulumi-language-python")
     for provider in engine.PROVIDERS:
         executable = paths.pulumi_home() / "plugins" / engine.plugin(provider) / f"pulumi-resource-{provider}"
         yield _laid_out(f"provider {provider}", "stand-in of Jacquard", executable)
 
 
-def _own_provider() -> Item:
+def _jacquard_provider() -> Item:
     return _laid_out("provider jacquard", "part of Jacquard", paths.VENV / "bin" / "pulumi-resource-jacquard")
 
 

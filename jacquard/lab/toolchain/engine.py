@@ -1,7 +1,7 @@
-"""Which ``pulumi`` runs here: the vendor's when it is complete and new enough, else the one built from Go modules.
+"""Selection of ``pulumi``: the vendor's if it is complete and new enough, otherwise the one built from Go modules.
 
-The choice is all or nothing: the vendor's engine comes with the vendor's language host and providers, the built one
-with the stand-ins. Either way programs, state and stack files are the same.
+The vendor's engine runs only with the vendor's language host and providers, the built engine only with the stand-ins.
+Programs, state and stack files are the same in both cases.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from jacquard.machine import paths, settings
 from jacquard.machine.errors import ToolchainError
 
 PROVIDERS = ("kubernetes", "command")
-"""The providers of the vendor's that the components use."""
+"""The vendor's providers that the components use."""
 MARK = "made by `make setup`"
-"""Stands in every file that replaces one of the vendor's."""
+"""Marker text in each file that replaces a file of the vendor."""
 OURS = ".jacquard"
-"""A file in each folder with a ``pulumi`` that a clone laid out."""
+"""Marker file in each folder with a ``pulumi`` that a clone created."""
 
 _FETCH_TIMEOUT_SECONDS = 90
 _LANGUAGE_HOST = "pulumi-language-python"
@@ -31,18 +31,18 @@ _LANGUAGE_HOST = "pulumi-language-python"
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """The chosen engine and why."""
+    """The selected engine and the reason for the selection."""
 
     vendor: Path | None = None
-    """The vendor's ``pulumi``; None when it is built here."""
+    """Path of the vendor's ``pulumi``; None for the built engine."""
     version: str
     why: str
     plugins: Mapping[str, Path] = field(default_factory=dict)
-    """Folders of the vendor's plugins, by name of the provider."""
+    """Folders of the vendor's plugins by provider name; empty for the built engine."""
 
 
 class _Unfit(Exception):  # noqa: N818  (not an error: the reason to build)
-    """Why the vendor's engine is not used; carries the reason and what would change it."""
+    """The reason why the vendor's engine is not used, with the remedy."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(reason)
@@ -50,19 +50,19 @@ class _Unfit(Exception):  # noqa: N818  (not an error: the reason to build)
 
 
 def plugin(provider: str) -> str:
-    """Return the folder name of a provider's plugin, as ``resource-kubernetes-v4.34.2``."""
+    """Return the folder name of a provider's plugin, such as ``resource-kubernetes-v4.34.2``."""
     return f"resource-{provider}-v{_provider_version(provider)}"
 
 
 def choose(*, fetch: bool) -> Engine:
-    """Decide which engine is used.
+    """Select the engine.
 
     Args:
-        fetch: let the vendor's ``pulumi`` fetch plugins that it lacks (into the cache, not the user's home).
+        fetch: download missing plugins with the vendor's ``pulumi`` (into the cache, not the user's home).
 
     Raises:
-        SettingError: JACQUARD_TOOLCHAIN has no such value.
-        ToolchainError: it is ``vendor`` and the vendor's engine cannot be used.
+        SettingError: the value of JACQUARD_TOOLCHAIN is unknown.
+        ToolchainError: JACQUARD_TOOLCHAIN is ``vendor`` and the vendor's engine cannot be used.
     """
     mode = settings.toolchain()
     version = f"v{versions.of_package('pulumi')}"
@@ -85,36 +85,36 @@ def _vendor(*, fetch: bool, again: bool) -> Engine:
     minimum = versions.of_package("pulumi")
     version = tools.ask_version(str(pulumi), "version")
     if not version or version < (versions.parse(minimum) or version):
-        found = versions.dotted(version) if version else "of unknown version"
-        reason = f"{pulumi} is {found}, needs {minimum} or newer"
+        known_version = versions.dotted(version) if version else "of unknown version"
+        reason = f"{pulumi} is {known_version}, needs {minimum} or newer"
         raise _Unfit(reason, "upgrade it")
     if not any((folder / _LANGUAGE_HOST).is_file() for folder in (pulumi.parent, pulumi.resolve().parent)):
-        reason = f"{pulumi} has no {_LANGUAGE_HOST} beside it"
+        reason = f"{pulumi} has no {_LANGUAGE_HOST} next to it"
         raise _Unfit(reason, "install the complete distribution")
     plugins = {provider: _plugin(provider, pulumi, fetch=fetch, again=again) for provider in PROVIDERS}
     return Engine(vendor=pulumi, version=f"v{versions.dotted(version)}", why="installed and complete", plugins=plugins)
 
 
 def _on_path() -> Path | None:
-    """Return the first ``pulumi`` on PATH that no clone of ours has put there."""
+    """Return the first ``pulumi`` on PATH that was not installed by a clone of this repository."""
     for folder in os.get_exec_path():
-        found = shutil.which("pulumi", path=folder)
-        if found and not (Path(folder) / OURS).exists():
-            return Path(found)
+        pulumi = shutil.which("pulumi", path=folder)
+        if pulumi and not (Path(folder) / OURS).exists():
+            return Path(pulumi)
     return None
 
 
 def _plugin(provider: str, pulumi: Path, *, fetch: bool, again: bool) -> Path:
-    """Return the folder of the vendor's plugin, fetched if need be."""
+    """Return the folder of the vendor's plugin; download it if required."""
     cached = paths.cache() / "plugins" / plugin(provider)
     homes = [os.environ.get("PULUMI_HOME"), Path.home() / ".pulumi"]
     for folder in (cached, *(Path(home, "plugins", plugin(provider)) for home in homes if home)):
         if is_vendors(folder, provider):
             return folder
-    note = cached.with_name(f"{cached.name}.unavailable")  # with its suffix, another patch release inherited it
+    note = cached.with_name(f"{cached.name}.unavailable")  # with_suffix would drop the patch version
     remedy = f"install it: {' '.join(_install(provider, pulumi))}"
     if note.exists() and not again:
-        reason = f"{note.read_text()} (tried before; {settings.TOOLCHAIN}=vendor tries again)"
+        reason = f"{note.read_text()} (earlier attempt; {settings.TOOLCHAIN}=vendor tries again)"
         raise _Unfit(reason, remedy)
     if not fetch:
         reason = f"plugin {plugin(provider)} is not installed"
@@ -130,7 +130,7 @@ def _plugin(provider: str, pulumi: Path, *, fetch: bool, again: bool) -> Path:
 
 
 def _fetch(provider: str, pulumi: Path, cached: Path) -> str:
-    """Let ``pulumi`` install a plugin into the cache; return what went wrong, or nothing."""
+    """Install a plugin into the cache with ``pulumi``; return the problem, or an empty string."""
     staging = cached.parent / f"fetch-{os.getpid()}"
     try:
         staging.mkdir(parents=True)
@@ -144,15 +144,15 @@ def _fetch(provider: str, pulumi: Path, cached: Path) -> str:
             check=False,
         )
         if answer.returncode:
-            said = answer.stderr.strip() or answer.stdout.strip() or "no output"
-            return said.splitlines()[-1]
+            output = answer.stderr.strip() or answer.stdout.strip() or "no output"
+            return output.splitlines()[-1]
         fetched = staging / "plugins" / plugin(provider)
         if not is_vendors(fetched, provider):
-            return f"pulumi made no {plugin(provider)}"
+            return f"pulumi did not create {plugin(provider)}"
         if not cached.exists():
             fetched.rename(cached)
     except subprocess.TimeoutExpired:
-        return f"no end after {_FETCH_TIMEOUT_SECONDS} s"
+        return f"timed out after {_FETCH_TIMEOUT_SECONDS} s"
     except OSError as error:
         return str(error)
     else:
@@ -166,7 +166,7 @@ def _install(provider: str, pulumi: Path) -> list[str]:
 
 
 def is_vendors(folder: Path, provider: str) -> bool:
-    """Tell whether a plugin is there, whole (pulumi marks one that it is still unpacking), and not a stand-in."""
+    """Return whether a plugin is installed, complete (pulumi marks partially unpacked ones) and not a stand-in."""
     executable = folder / f"pulumi-resource-{provider}"
     if not executable.is_file() or folder.with_name(f"{folder.name}.partial").exists():
         return False

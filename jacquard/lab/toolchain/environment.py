@@ -1,4 +1,4 @@
-"""The environment variables with which plain ``pulumi`` works in this project."""
+"""Environment variables for plain ``pulumi`` in this project."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from jacquard.lab.toolchain.engine import choose
 from jacquard.machine import paths
 
 REHEARSAL_PASSPHRASE = "rehearsal"  # noqa: S105 - see the docstring
-"""Well known on purpose: a rehearsal keeps no secret, and no new clone or new cache may lock its stacks out."""
+"""Intentionally public: a rehearsal has no secrets, and a new clone or cache must be able to open its stacks."""
 
 GO_MEMORY = "GOMEMLIMIT"
 ENGINE_MEMORY = "220MiB"
-"""What Go's collector aims at in the engine: with its default, an inventory of 5,500 objects takes 370 MB instead of
-293, for 0.8 s of processor time. A limit of the user's own stays."""
+"""Memory limit of Go's garbage collector in the engine. With Go's default, an inventory of 5,500 objects takes 370 MB
+instead of 293 MB and saves 0.8 s of processor time. A limit set by the user has precedence."""
 _OWN = ("JACQUARD_CACHE", "JACQUARD_HOME", "JACQUARD_ENVIRONMENTS")
 
 
 def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
-    """Return the variables for one environment, and see to it that what they name is there.
+    """Return the variables for one environment; create the folders and plug-ins that they refer to.
 
     Args:
         environment: name of the environment.
-        backend_url: where state is kept. Default is the file backend of this project, with the passphrase of
-            rehearsals; whoever keeps state elsewhere names a secrets provider as well.
+        backend_url: backend of the state. Default is the file backend of this project, with the passphrase of
+            rehearsals; any other backend also needs a secrets provider.
 
     Raises:
         ToolchainError: no engine is built or installed.
@@ -33,7 +33,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
     return {
         "PATH": _search_path(),
         "PULUMI_HOME": str(paths.pulumi_home()),
-        # No sidecar files of metadata: one that a killed engine left half written makes the whole state unreadable.
+        # No sidecar files of metadata: one left half-written by a killed engine makes the whole state unreadable.
         "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}?metadata=skip",
         **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
@@ -43,17 +43,17 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
         GO_MEMORY: os.environ.get(GO_MEMORY) or ENGINE_MEMORY,
         "KUBECONFIG": str(paths.kubeconfig(environment, "management")),
         "JACQUARD_KUBECONFIGS": str(paths.kubeconfigs(environment)),
-        # Plugins and policy packs run in folders of their own.
+        # Plugins and policy packs run in other working directories.
         **({"JACQUARD_ENVIRONMENTS": str(paths.environments())} if paths.own() else {}),
         **{name: os.environ[name] for name in _OWN if os.environ.get(name)},
     }
 
 
 def process(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
-    """Return the whole environment of a process that runs ``pulumi``: this one's with those of `engine` in it.
+    """Return all variables of a process that runs ``pulumi``: those of this process, overridden by `engine`.
 
     Raises:
-        ToolchainError: as `engine`.
+        ToolchainError: no engine is built or installed.
     """
     return {**os.environ, **engine(environment, backend_url=backend_url)}
 

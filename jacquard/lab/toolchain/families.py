@@ -1,7 +1,7 @@
-"""The table of what is built: one row a Go module folder, in the order it is built.
+"""Table of the families to build: one row for each Go module folder, in build order.
 
-Expected times are those of two cores from an empty cache, in this order (later rows find much already compiled); disk
-is what a row adds to the build's own caches at its peak. Both only inform; neither is part of a row's key.
+Expected times were measured on two cores from an empty cache, in this order (later rows reuse compiled packages). Disk
+is the peak size that a row adds to the caches of the build. Both are informational and not part of the row's key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KUBERNETES_STAMPS = tuple(
 
 @dataclass(frozen=True, kw_only=True)
 class Binary:
-    """An executable and the Go package it is built from."""
+    """An executable and its Go package."""
 
     name: str
     package: str
@@ -49,12 +49,12 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Everything that one go.mod pins and one module cache serves."""
+    """Binaries and data that one go.mod pins and one module cache provides."""
 
     name: str
-    """Name of the family, and of its folder under ``jacquard/lab/toolchain/modules``."""
+    """Name of the family and of its folder in ``jacquard/lab/toolchain/modules``."""
     module: str
-    """The module whose version is the family's."""
+    """Go module whose version is the version of the family."""
     binaries: tuple[Binary, ...] = ()
     data: tuple[Data, ...] = ()
     tags: str = ""
@@ -65,7 +65,7 @@ class Family:
     @property
     def folder(self) -> Path:
         """Return the folder with go.mod and go.sum."""
-        return paths.ROOT / "jacquard" / "lab" / "toolchain" / "modules" / self.name
+        return paths.ROOT / "jacquard/lab/toolchain/modules" / self.name
 
     @property
     def version(self) -> str:
@@ -73,14 +73,14 @@ class Family:
         return versions.of_module(self.folder / "go.mod", self.module)
 
     def flags(self) -> list[str]:
-        """Return the arguments of ``go build`` that decide what comes out."""
+        """Return the arguments of ``go build`` that determine its output."""
         major, minor, _ = versions.parse(self.version) or (0, 0, 0)
         stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
         tags = ["-tags", self.tags] if self.tags else []
         return ["-trimpath", "-buildvcs=false", *tags, "-ldflags", " ".join(["-s", "-w", *stamps])]
 
     def digest(self) -> str:
-        """Return a hash of all that decides the content: both module files, this row, this kind of machine."""
+        """Return a hash of all inputs of the build: both module files, this row, the platform of this machine."""
         row = {
             "flags": self.flags(),
             "packages": [(binary.name, binary.package) for binary in self.binaries],
@@ -188,7 +188,7 @@ FAMILIES = (
         disk_bytes=150 << 20,
     ),
     Family(
-        name="helm",  # of the release that Flux' helm-controller 1.6.3 has inside
+        name="helm",  # the version that Flux' helm-controller 1.6.3 embeds
         module="helm.sh/helm/v4",
         binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
         disk_bytes=1200 << 20,
@@ -201,7 +201,7 @@ FAMILIES = (
         disk_bytes=900 << 20,
     ),
     Family(
-        name="external-dns",  # the image of the chart that is pinned; the chart itself travels in the module after it
+        name="external-dns",  # for the image of the pinned chart; the chart is part of a later module
         module="sigs.k8s.io/external-dns",
         binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
         disk_bytes=3000 << 20,
@@ -244,7 +244,7 @@ FAMILIES = (
         disk_bytes=200 << 20,
     ),
     Family(
-        name="former-charts",  # a second release of a chart, so that a promotion has one to come from and to go back to
+        name="former-charts",  # an older release of a chart, to test promotions from it and rollbacks to it
         module="sigs.k8s.io/node-feature-discovery",
         data=(
             Data(
@@ -258,7 +258,7 @@ FAMILIES = (
 )
 
 _LINTERS = {"actionlint"}
-"""What only people need who work on this repository."""
+"""Families that are needed only for work on this repository."""
 
 
 def linters() -> tuple[Family, ...]:
@@ -270,8 +270,9 @@ def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
     """Return the families that this machine needs.
 
     Args:
-        engine: whether the engine is built here rather than the vendor's.
-        cluster: JACQUARD_CLUSTER; kind brings its own Kubernetes, a named context only the management cluster's.
+        engine: whether the engine is built instead of using the vendor's.
+        cluster: value of JACQUARD_CLUSTER. kind includes Kubernetes; a named context provides it only for the
+            management cluster.
     """
     skipped = {*_LINTERS, *(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
     return tuple(family for family in FAMILIES if family.name not in skipped)

@@ -1,7 +1,7 @@
-"""Lays out what ``pulumi`` needs beside it and in its home, for this project; never in the user's own.
+"""Install the files that ``pulumi`` needs next to it and in its home, for this project only.
 
-Every file is written beside its place and renamed, and only when it differs, so a running engine never sees half a
-file and a second set-up changes nothing.
+The user's own Pulumi home is not changed. Each file is written under a temporary name and renamed, only if it differs.
+A running engine therefore never reads a partial file, and a second set-up changes nothing.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _EXECUTOR = "pulumi-language-python-exec"
 
 
 def lay_out(engine: Engine) -> None:
-    """Make the folders ``bin``, ``home/plugins`` and ``state`` of this project's Pulumi.
+    """Create the folders ``bin``, ``home/plugins`` and ``state`` of this project's Pulumi.
 
-    ``bin`` goes to the front of a user's PATH, so it has the other commands of this project as well.
+    Users put ``bin`` first on PATH; it therefore also contains the other commands of this project.
 
     Raises:
-        ToolchainError: the engine is to be the built one and is not built.
+        ToolchainError: the built engine is selected, but not built.
     """
     folder = paths.pulumi_bin()
-    for made in (folder, paths.pulumi_home() / "plugins", paths.pulumi_state()):
-        made.mkdir(parents=True, exist_ok=True)
+    for required in (folder, paths.pulumi_home() / "plugins", paths.pulumi_state()):
+        required.mkdir(parents=True, exist_ok=True)
     _write(folder / OURS, f"{MARK}\n", executable=False)
     if engine.vendor:
         _link(engine.vendor, folder / "pulumi")
@@ -45,7 +45,7 @@ def lay_out(engine: Engine) -> None:
         host = launcher("jacquard.lab.standins.language_host", JACQUARD_LANGUAGE_EXEC=folder / _EXECUTOR)
         _write(folder / _LANGUAGE_HOST, host, executable=True)
     _link(paths.VENV / "bin" / "jacquard", folder / "jacquard")
-    with contextlib.suppress(ToolchainError):  # not built where others bring the clusters
+    with contextlib.suppress(ToolchainError):  # not built if the clusters exist already
         _link(binaries.path("kubectl"), folder / "kubectl")
     for provider in PROVIDERS:
         _provider(provider, engine)
@@ -53,15 +53,15 @@ def lay_out(engine: Engine) -> None:
 
 
 def launcher(module: str, **variables: Path) -> str:
-    """Return a script that runs a module of ours from any folder, whatever packages lie there.
+    """Return a script that runs a module of this project from any working directory, without importing from there.
 
     Args:
-        module: what to run.
-        variables: paths that the module finds in its environment.
+        module: name of the module.
+        variables: environment variables of the module, with paths as values.
     """
     python = shlex.quote(str(virtualenv.python()))
     settings = "".join(f"export {name}={shlex.quote(str(value))}\n" for name, value in variables.items())
-    head = f"#!/bin/sh\n# {MARK}: stands in for the vendor's executable of this name\n"
+    head = f"#!/bin/sh\n# {MARK}: replaces the vendor's executable of this name\n"
     return f'{head}{settings}exec {python} -P -m {module} "$@"\n'
 
 
@@ -73,23 +73,23 @@ def _provider(provider: str, engine: Engine) -> None:
         sources = [file for file in engine.plugins[provider].iterdir() if file.is_file()]
         for source in sources:
             _share(source, folder / source.name)
-        kept = {source.name for source in sources}
+        names = {source.name for source in sources}
     else:
         _write(folder / name, launcher(f"jacquard.lab.standins.{provider}"), executable=True)
-        kept = {name}
+        names = {name}
     for file in folder.iterdir():
-        if file.name not in kept and not file.name.startswith("."):
+        if file.name not in names and not file.name.startswith("."):
             file.unlink(missing_ok=True)
 
 
 def _forgo_logs() -> None:
-    """Put a file where the engine makes its folder of automatic logs, which nothing else switches off.
+    """Disable the engine's automatic logs: create a file in place of their folder; there is no setting for it.
 
-    It writes the properties of every resource there several times over: most of the work of a large preview, and a copy
-    of the state on disk that nobody asked for. Without the folder it says so in its debug log and goes on.
+    The engine writes the properties of every resource to these logs several times. This is most of the work of a large
+    preview, and an unwanted copy of the state on disk. Without the folder, the engine only writes a debug message.
     """
     logs = paths.pulumi_home() / "logs"
-    with contextlib.suppress(OSError):  # a running engine writes there; the next set-up sees to it
+    with contextlib.suppress(OSError):  # a running engine writes there; the next set-up tries again
         if logs.is_dir():
             shutil.rmtree(logs)
         _write(logs, "", executable=False)
@@ -108,10 +108,10 @@ def _write(path: Path, text: str, *, executable: bool) -> None:
 
 
 def _share(source: Path, path: Path) -> None:
-    """Hard-link a file, or copy it to another file system; not a symbolic link, which ``pulumi`` would follow."""
-    there = path.stat() if path.is_file() and not path.is_symlink() else None
+    """Hard-link a file, or copy it across file systems; ``pulumi`` would follow a symbolic link."""
+    current = path.stat() if path.is_file() and not path.is_symlink() else None
     wanted = source.stat()
-    if there and (there.st_size, there.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns):
+    if current and (current.st_size, current.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns):
         return
     partial = _partial(path)
     try:
@@ -122,7 +122,7 @@ def _share(source: Path, path: Path) -> None:
 
 
 def _link(source: Path, path: Path) -> None:
-    """Link symbolically: the vendor's ``pulumi`` so finds its own language host, a script its own interpreter."""
+    """Create a symbolic link: the vendor's ``pulumi`` finds its language host through it, a script its interpreter."""
     if path.is_symlink() and path.readlink() == source:
         return
     partial = _partial(path)

@@ -1,4 +1,4 @@
-"""Runs one long command: its output goes to a log, its whole process group ends with us."""
+"""Run a long command; its output is written to a log, and its process group ends with this process."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def run(
     log: Path,
     tick: Callable[[float], None],
 ) -> float:
-    """Run ``command`` to its end and return the seconds it took.
+    """Run ``command``, wait for its end and return its duration in seconds.
 
     Args:
         command: program and arguments.
-        what: its name in an error.
-        folder: its working directory.
-        environment: its whole environment.
-        log: file that receives stdout and stderr, rewritten.
-        tick: is called twice a second with the seconds so far.
+        what: name of the command in error messages.
+        folder: working directory.
+        environment: all environment variables of the command.
+        log: file for stdout and stderr; overwritten.
+        tick: called twice a second with the elapsed seconds.
 
     Raises:
-        ToolchainError: it cannot be started or fails; names the log and quotes its end.
+        ToolchainError: the command cannot be started or fails; the message contains the last lines of the log.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
@@ -53,16 +53,16 @@ def run(
         except OSError as error:
             message = f"{what}: cannot start {command[0]}: {error.strerror}"
             raise ToolchainError(message) from error
-        code = _waited(child, start, tick)
+        code = _wait(child, start, tick)
     seconds = time.monotonic() - start
     if code:
-        message = f"{what}: failed after {seconds:.0f} s (exit code {code}); the end of {log}:\n{tail(log)}"
+        message = f"{what}: failed after {seconds:.0f} s (exit code {code}); last lines of {log}:\n{tail(log)}"
         raise ToolchainError(message)
     return seconds
 
 
-def _waited(child: subprocess.Popen[bytes], start: float, tick: Callable[[float], None]) -> int:
-    """Return the exit code of ``child`` once it has ended; whatever interrupts the wait ends it."""
+def _wait(child: subprocess.Popen[bytes], start: float, tick: Callable[[float], None]) -> int:
+    """Wait for ``child`` and return its exit code; any exception during the wait ends it."""
     try:
         while True:
             try:
@@ -81,7 +81,7 @@ def tail(log: Path) -> str:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End the child's process group, politely first."""
+    """End the child's process group with SIGTERM, then with SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child.pid, number)

@@ -1,4 +1,4 @@
-"""Says what happens: one line a step, rewritten in place on a terminal."""
+"""Progress output: one line for each step, updated in place on a terminal."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _SUBJECT_WIDTH = 27
 
 
 class Progress:
-    """Reports steps to a stream, by default standard output."""
+    """Prints steps to a stream, by default standard output."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
         self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
 
     def say(self, subject: str, text: str) -> None:
-        """Report something that is done or decided."""
+        """Print a finished step or a decision."""
         self._write(f"{_line(subject, text)}\n")
 
     def running(self, subject: str, expected_seconds: float) -> Callable[[float], None]:
-        """Return what reports the elapsed time of a step; only a terminal shows it."""
+        """Return a callback that prints the elapsed time of a step, on a terminal only."""
 
         def tick(elapsed: float) -> None:
             if self._live:
@@ -35,7 +35,7 @@ class Progress:
         return tick
 
     def end_line(self) -> None:
-        """Leave the line of an unfinished step behind."""
+        """End the line of an unfinished step."""
         if self._live:
             self._write("")
 
@@ -45,7 +45,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds for people."""
+    """Format seconds as seconds or minutes."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02} s"  # noqa: PLR2004  (a minute)
 

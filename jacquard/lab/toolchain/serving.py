@@ -1,6 +1,6 @@
-"""Which plug-ins would serve a run of ``pulumi`` with given variables: the vendor's, or the stand-ins of a clone.
+"""Detection of the plug-ins that a run of ``pulumi`` would use: the vendor's or the stand-ins of a clone.
 
-Looks where the engine looks, and in its order; it asks nothing of the engine, so that a program can tell as well.
+Searches the same places as the engine, in the same order, but without the engine, so that a program can use it too.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ class PlugIn:
 
     kind: Kind
     version: str = ""
-    """Version that it is, or stands for; empty when nobody wrote it down."""
+    """Version of the plug-in, or the vendor's version that a stand-in replaces; empty if unknown."""
 
     @classmethod
     def parse(cls, text: str) -> PlugIn | None:
-        """Return what `str` made ``text`` of; None if nothing did, as when a later Jacquard wrote it."""
+        """Parse the result of `str`; None for any other text, such as one of a later Jacquard version."""
         kind, _, version = text.partition(" ")
         return cls(kind=Kind(kind), version=version) if kind in set(Kind) else None
 
     def __str__(self) -> str:
-        """Return kind and version."""
+        """Format as kind and version, separated by a space."""
         return f"{self.kind} {self.version}".rstrip()
 
 
 def serving(variables: Mapping[str, str] = os.environ) -> dict[str, PlugIn]:
-    """Return the plug-in of each provider that ``pulumi`` would start with these environment variables.
+    """Return the plug-in by provider that ``pulumi`` would start with these environment variables.
 
-    One that is not installed is the vendor's: nothing else can be fetched.
+    A plug-in that is not installed counts as the vendor's, because only the vendor's can be downloaded.
     """
     return {provider: _serving(provider, variables) for provider in PROVIDERS}
 
@@ -50,8 +50,8 @@ def _serving(provider: str, variables: Mapping[str, str]) -> PlugIn:
         ambient = shutil.which(f"pulumi-resource-{provider}", path=variables.get("PATH", ""))
         if ambient:
             folder, version = Path(ambient).parent, ""
-    there = (folder / f"pulumi-resource-{provider}").is_file()
-    kind = Kind.STAND_IN if there and not is_vendors(folder, provider) else Kind.VENDOR
+    is_installed = (folder / f"pulumi-resource-{provider}").is_file()
+    kind = Kind.STAND_IN if is_installed and not is_vendors(folder, provider) else Kind.VENDOR
     return PlugIn(kind=kind, version=version)
 
 

@@ -1,4 +1,4 @@
-"""The set-up: checks, ``.venv``, engine, binaries, plugins; each step finds out by itself whether it has work."""
+"""The set-up: checks, ``.venv``, engine, binaries, plugins. Each step does nothing if it is up to date."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from jacquard.machine.lock import held
 
 
 def set_up(progress: Progress) -> None:
-    """Make this project able to run everything.
+    """Set up everything that this project needs to run.
 
     Raises:
-        SettingError: an environment variable has a value that nothing can be done with.
-        ToolchainError: something is missing that the user must bring, or a step fails.
+        SettingError: an environment variable has an invalid value.
+        ToolchainError: a prerequisite is missing, or a step fails.
     """
     start = time.monotonic()
     settings.check()
@@ -35,7 +35,7 @@ def set_up(progress: Progress) -> None:
     problems += checks.problems(missing, go=go, venv=paths.IS_CLONE and not virtualenv.fresh())
     if problems:
         raise ToolchainError("\n".join(problems))
-    progress.say("engine", _described(chosen))
+    progress.say("engine", _description(chosen))
     with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
         if paths.IS_CLONE:
             virtualenv.ensure(progress)
@@ -47,24 +47,24 @@ def set_up(progress: Progress) -> None:
 
 
 def set_up_python(progress: Progress) -> None:
-    """Make ``.venv`` alone: what reads and writes data, and asks no engine and no cluster, needs nothing else.
+    """Create only ``.venv``, which is enough for commands that read or write data without an engine or a cluster.
 
     Raises:
-        ToolchainError: something is missing that the user must bring, or a step fails.
+        ToolchainError: a prerequisite is missing, or a step fails.
     """
     start = time.monotonic()
     if problems := checks.problems([], go=None, venv=not virtualenv.fresh()):
         raise ToolchainError("\n".join(problems))
     with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
         virtualenv.ensure(progress)
-    progress.say("ready", f"in {duration(time.monotonic() - start)}, for what needs no engine and no cluster")
+    progress.say("ready", f"in {duration(time.monotonic() - start)}, for commands without an engine or a cluster")
 
 
 def set_up_linters(progress: Progress) -> None:
-    """Build the linters that no package index has.
+    """Build the linters that are not on a package index.
 
     Raises:
-        ToolchainError: something is missing that the user must bring, or a build fails.
+        ToolchainError: a prerequisite is missing, or a build fails.
     """
     go = tools.find("go")
     missing = binaries.missing(families.linters(), checks.usable(go))
@@ -75,22 +75,22 @@ def set_up_linters(progress: Progress) -> None:
 
 
 def clean(progress: Progress, *, shared: bool) -> None:
-    """Remove what set-up made in this clone; local regions and the state of stacks stay (``jacquard down``).
+    """Remove the files that the set-up created in this clone, but not local regions and stacks (``jacquard down``).
 
     Args:
-        progress: is told what is removed.
+        progress: prints each removed folder.
         shared: also remove the binaries and fetched plugins that all clones share.
     """
-    made: list[Path] = []
-    if paths.IS_CLONE:  # whoever made another virtual environment removes it
-        made += [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
+    folders: list[Path] = []
+    if paths.IS_CLONE:  # another virtual environment belongs to the user
+        folders += [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
     with (
         held(paths.home() / "setup.lock", "cleaning", lambda text: progress.say("clean", text)),
         held(paths.cache() / "build.lock", "cleaning", lambda text: progress.say("clean", text)),
     ):
-        made.append(binaries.workspace())
-        made += [paths.cache() / name for name in ("binaries", "plugins", "logs")] if shared else []
-        for folder in made:
+        folders.append(binaries.workspace())
+        folders += [paths.cache() / name for name in ("binaries", "plugins", "logs")] if shared else []
+        for folder in folders:
             if folder.exists():
                 progress.say("remove", str(folder))
                 shutil.rmtree(folder)
@@ -99,7 +99,7 @@ def clean(progress: Progress, *, shared: bool) -> None:
 _TOOL_CACHES = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
 
 
-def _described(chosen: Engine) -> str:
+def _description(chosen: Engine) -> str:
     if chosen.vendor:
         return f"{chosen.vendor} {chosen.version}, {chosen.why}"
-    return f"pulumi {chosen.version} built here, providers by stand-ins ({chosen.why})"
+    return f"pulumi {chosen.version} built from source, with stand-in providers ({chosen.why})"

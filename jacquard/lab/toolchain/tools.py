@@ -1,4 +1,4 @@
-"""The tools a bare machine must bring: Go and git; a clone is worked on by make besides."""
+"""Tools that must be installed on the machine: Go and git; for a clone also make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jacquard.lab.toolchain.versions import Version
 from jacquard.machine import paths
 
 GO_MINIMUM = (1, 26, 6)
-"""What the pinned modules ask for."""
+"""Oldest Go version that the pinned modules accept."""
 
 _VERSION_COMMANDS = {"go": ("env", "GOVERSION"), "git": ("--version",), "make": ("--version",)}
 _TIMEOUT_SECONDS = 20
@@ -21,7 +21,7 @@ _TIMEOUT_SECONDS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool on PATH; its version is None when it does not tell one."""
+    """A tool on PATH; its version is None if the tool does not print it."""
 
     name: str
     path: Path
@@ -29,12 +29,12 @@ class Tool:
 
     @property
     def known_version(self) -> str:
-        """Return the version for people."""
+        """Return the version as text."""
         return versions.dotted(self.version) if self.version else "of unknown version"
 
 
 def wanted() -> tuple[str, ...]:
-    """Return the tools that are needed whatever has been built."""
+    """Return the tools that are always required, even if everything is built."""
     return ("git", "make") if paths.IS_CLONE else ("git",)
 
 
@@ -47,7 +47,7 @@ def find(name: str) -> Tool | None:
 
 
 def ask_version(path: str, *arguments: str) -> Version | None:
-    """Run a tool to learn its version; a Go must answer for itself, not for a newer one it would fetch."""
+    """Run a tool and return its version; GOTOOLCHAIN=local keeps Go from reporting a version that it would download."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     try:
         answer = subprocess.run(

@@ -1,4 +1,4 @@
-"""Versions: how they are read, compared, and where each pin is written down (go.mod, requirements.lock)."""
+"""Parsing and formatting of versions, and reading of pins from go.mod and requirements.lock."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NUMBER = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
 
 def parse(text: str) -> Version | None:
     """Return the first version in ``text`` ("go1.26.8", "v3.259.0", "GNU Make 4.3"), or None."""
-    found = _NUMBER.search(text)
-    return (int(found[1]), int(found[2]), int(found[3] or 0)) if found else None
+    match = _NUMBER.search(text)
+    return (int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 
 
 def dotted(version: tuple[int, ...]) -> str:
-    """Return a version as people write it."""
+    """Format a version with dots."""
     return ".".join(str(part) for part in version)
 
 
@@ -30,24 +30,24 @@ def of_module(go_mod: Path, module: str) -> str:
     Raises:
         LookupError: the file does not require that module.
     """
-    found = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod.read_text(), re.MULTILINE)
-    if not found:
+    match = re.search(rf"^\s*(?:require )?{re.escape(module)} (v\S+)", go_mod.read_text(), re.MULTILINE)
+    if not match:
         message = f"{go_mod} does not require {module}"
         raise LookupError(message)
-    return found[1]
+    return match[1]
 
 
 def of_package(package: str) -> str:
-    """Return the version of a Python package that the lock file pins; without a clone, the one that is installed.
+    """Return the version of a Python package from the lock file; without a clone, the installed version.
 
     Raises:
-        LookupError: the lock file does not pin that package, or it is not installed.
+        LookupError: the lock file does not pin the package, or the package is not installed.
     """
     if not paths.IS_CLONE:
         return metadata.version(package)
     lock = paths.ROOT / "requirements.lock"
-    found = re.search(rf"^{re.escape(package)}==(\S+)", lock.read_text(), re.MULTILINE)
-    if not found:
+    match = re.search(rf"^{re.escape(package)}==(\S+)", lock.read_text(), re.MULTILINE)
+    if not match:
         message = f"{lock} does not pin {package}"
         raise LookupError(message)
-    return found[1]
+    return match[1]

@@ -1,4 +1,4 @@
-"""The virtual environment: made from the lock file with hashes, remade when the lock or the interpreter changes."""
+"""The virtual environment: created from the lock file with hashes, recreated if the lock or the interpreter changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEPENDENCIES_SECONDS = 10
 _EDITABLE_SECONDS = 5
 _BYTECODE_SECONDS = 3
 _COMPLETE = "complete"
-"""File that says a download was not interrupted."""
+"""Marker file of a complete download."""
 
 
 def python() -> Path:
@@ -29,17 +29,17 @@ def python() -> Path:
 
 
 def fresh() -> bool:
-    """Tell whether the locked dependencies are installed for this interpreter."""
+    """Return whether the locked dependencies are installed for this interpreter."""
     return python().exists() and _stamp().get("dependencies") == _dependencies()
 
 
 def current() -> bool:
-    """Tell whether nothing is left to do, this project's own installation included."""
+    """Return whether the dependencies and this project itself are installed and up to date."""
     return fresh() and _stamp().get("project") == _project()
 
 
 def ensure(progress: Progress) -> None:
-    """Make or renew ``.venv``; the stamp is written after each part, so that an interrupted one is made again.
+    """Create or update ``.venv``; the stamp is written after each part, so that an interrupted part is repeated.
 
     Raises:
         ToolchainError: venv or pip fails.
@@ -64,37 +64,37 @@ def ensure(progress: Progress) -> None:
 
 
 def _dependencies_from_cache(progress: Progress) -> float:
-    """Install what the lock names, from files that all clones share; `bytecode` compiles what is imported of it."""
-    lock, fetched = paths.ROOT / "requirements.lock", wheels()
+    """Install the locked packages from files that all clones share; `bytecode` compiles the imported part."""
+    lock, downloads = paths.ROOT / "requirements.lock", wheels()
     locked: list[str | Path] = ["--no-deps", "--require-hashes", "-r", lock]
     seconds = 0.0
-    if not (fetched / _COMPLETE).exists():
-        fetched.mkdir(parents=True, exist_ok=True)
-        seconds += _run("download", [*_pip(), "download", *locked, "-d", fetched], _DOWNLOAD_SECONDS, progress)
-        (fetched / _COMPLETE).touch()
-    command = [*_pip(), "install", "--no-index", "--find-links", fetched, "--no-compile", *locked]
+    if not (downloads / _COMPLETE).exists():
+        downloads.mkdir(parents=True, exist_ok=True)
+        seconds += _run("download", [*_pip(), "download", *locked, "-d", downloads], _DOWNLOAD_SECONDS, progress)
+        (downloads / _COMPLETE).touch()
+    command = [*_pip(), "install", "--no-index", "--find-links", downloads, "--no-compile", *locked]
     return seconds + _run("dependencies", command, _DEPENDENCIES_SECONDS, progress)
 
 
 def wheels() -> Path:
-    """Return the folder of the locked files for this interpreter and machine."""
+    """Return the folder of the downloaded packages for this interpreter and platform."""
     lock = (paths.ROOT / "requirements.lock").read_bytes()
     version = ".".join(platform.python_version_tuple()[:2])
     digest = _digest(lock, platform.python_implementation(), version, platform.system(), platform.machine())
     return paths.cache() / "wheels" / digest[:16]
 
 
-def _run(what: str, command: list[str | Path], expected_seconds: float, progress: Progress) -> float:
+def _run(step: str, command: list[str | Path], expected_seconds: float, progress: Progress) -> float:
     dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
     return process.run(
         command,
-        what=f".venv: {what}",
+        what=f".venv: {step}",
         folder=paths.ROOT,
         environment=environment,
-        log=paths.home() / "logs" / f"venv-{what}.log",
-        tick=progress.running(f".venv: {what}", expected_seconds),
+        log=paths.home() / "logs" / f"venv-{step}.log",
+        tick=progress.running(f".venv: {step}", expected_seconds),
     )
 
 
@@ -103,27 +103,27 @@ def _pip() -> list[str | Path]:
 
 
 def _base_python() -> str:
-    """Return the running interpreter, or what it was made from when it is ``.venv``'s own, about to be deleted."""
+    """Return the running interpreter, or the base interpreter of ``.venv`` if it runs there, as that is deleted."""
     if Path(sys.prefix).resolve() == paths.VENV.resolve():
         return str(getattr(sys, "_base_executable", sys.executable))
     return sys.executable
 
 
 def _dependencies() -> str:
-    """Hash what the installed dependencies follow from; the folder too, since scripts name it."""
+    """Return a hash of the inputs of the dependencies, including the folder, since scripts contain its path."""
     lock = (paths.ROOT / "requirements.lock").read_bytes()
     return _digest(lock, platform.python_version(), str(paths.VENV))
 
 
 def _project() -> str:
-    """Hash what an editable installation follows from: its settings and the packages it maps."""
-    packages = sorted(found.parent.name for found in paths.ROOT.glob("*/__init__.py"))
+    """Return a hash of the inputs of the editable installation: its settings and the mapped packages."""
+    packages = sorted(module.parent.name for module in paths.ROOT.glob("*/__init__.py"))
     return _digest((paths.ROOT / "pyproject.toml").read_bytes(), *packages)
 
 
 def _modules() -> str:
-    """Hash how this project's modules are told from older ones, as Python does: by size and time."""
-    files = sorted(file for found in paths.ROOT.glob("*/__init__.py") for file in found.parent.rglob("*.py"))
+    """Return a hash of the sizes and times of this project's modules, by which Python invalidates bytecode."""
+    files = sorted(file for package in paths.ROOT.glob("*/__init__.py") for file in package.parent.rglob("*.py"))
     return _digest(b"", *(f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files))
 
 

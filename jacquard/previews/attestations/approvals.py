@@ -1,4 +1,4 @@
-"""Which tenants have agreed to a change: each by a word that names the digest of its part of it."""
+"""Approvals of a change by tenants; each approval contains the digest of the tenant's part of the change."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ def agreed(
     words: Sequence[ApprovalSpec],
     today: dt.date,
 ) -> Iterator[TenantImpact]:
-    """Yield ``tenants``, those that are asked with the digest of their part of a change and their word on it.
+    """Yield ``tenants``; those that must approve with the digest of their part of the change and their approval.
 
     Args:
-        tenants: what the change means to each.
-        rows: all that happens.
-        lost: all objects that go.
-        words: of ``approvals.yaml``.
-        today: day in UTC, on which words expire.
+        tenants: impact of the change on each tenant.
+        rows: all rows of the impact.
+        lost: all objects that are no longer declared.
+        words: approvals of ``approvals.yaml``.
+        today: current day in UTC, by which approvals expire.
     """
     for tenant in tenants:
         digest = part_digest(tenant, rows, lost) if tenant.asks else None
-        word = word_of(words, tenant.tenant, digest) if digest else None
-        yield tenant.model_copy(update={"digest": digest, "agreement": _agreement(word, today) if word else None})
+        approval = word_of(words, tenant.tenant, digest) if digest else None
+        agreement = _agreement(approval, today) if approval else None
+        yield tenant.model_copy(update={"digest": digest, "agreement": agreement})
 
 
 def missing(impact: Impact) -> tuple[TenantImpact, ...]:
-    """Return the tenants that are asked and have not agreed to this change, or whose word is void."""
+    """Return the tenants whose approval of this change is required, and is missing or expired."""
     return tuple(tenant for tenant in impact.tenants if tenant.missing)
 
 
-def _agreement(word: ApprovalSpec, today: dt.date) -> Agreement:
-    return Agreement(by=word.by, day=word.day, expires=word.expires, void=word.is_void(today))
+def _agreement(approval: ApprovalSpec, today: dt.date) -> Agreement:
+    return Agreement(by=approval.by, day=approval.day, expires=approval.expires, void=approval.is_void(today))

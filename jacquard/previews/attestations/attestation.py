@@ -1,6 +1,6 @@
-"""What a preview attests: an in-toto statement about the objects of stacks, with all that they and the preview come of.
+"""Attestation of a preview: an in-toto statement about the objects of stacks, with all inputs of the preview.
 
-Its bytes are canonical: equal inputs give equal ones, but for the moments at which it was made and expires.
+The serialization is canonical: equal inputs result in equal bytes, except for the creation and expiry times.
 """
 
 from __future__ import annotations
@@ -22,115 +22,115 @@ from jacquard.previews.impacts.impact import Agreement
 FILE = "attestation.json"
 DIGITS = 12
 NOTHING = "nothing"
-"""What stands where there is no digest, as of a file that is not there."""
+"""Placeholder for a missing digest, such as that of a file that does not exist."""
 
 
 class AttestationError(Exception):
-    """There is no statement that can be relied on; the text says why."""
+    """The statement is missing or invalid; the message contains the reason."""
 
 
 class DigestSet(Spec):
-    """Digests of one thing by algorithm."""
+    """Digests of a subject by algorithm."""
 
     sha256: Sha256
-    """SHA-256, the only one that is used here."""
+    """SHA-256, the only algorithm in use."""
 
 
 class Subject(Spec):
-    """What is attested: all objects of a stack, as they are rendered."""
+    """Subject of a statement: all rendered objects of a stack."""
 
     name: str
     """Name of the stack."""
     digest: DigestSet
-    """Digest of its objects."""
+    """Digest of the objects of the stack."""
 
 
 class Asked(Spec):
-    """A tenant that has to agree."""
+    """A tenant whose approval is required."""
 
     tenant: str
     """Name of the tenant."""
     digest: Sha256
-    """Digest of its part of the change."""
+    """Digest of the tenant's part of the change."""
     agreement: Agreement | None
-    """Its word at the time of the preview; None if there was none."""
+    """Approval of the tenant at the time of the preview; None without one."""
 
 
 class Previewed(Spec):
-    """What the preview of one environment was made from."""
+    """Inputs of the preview of one environment."""
 
     environment: str
     """Name of the environment."""
     stacks: tuple[str, ...]
-    """Stacks that the engine was asked about, in the order they are applied: those whose objects base and head render
-    otherwise."""
+    """Stacks that the engine previewed, in the order in which they are applied: those whose rendered objects differ
+    between base and head."""
     asked: tuple[Asked, ...]
-    """Tenants that have to agree to the change."""
+    """Tenants whose approval of the change is required."""
     inputs: Mapping[str, str]
-    """Digest of each input by its name: data files, code, recorded states, the impact."""
+    """Digest of each input by name: data files, code, recorded states, the impact."""
     tools: Mapping[str, str]
-    """Version of each tool and plug-in, by its name."""
+    """Version of each tool and plug-in by name."""
 
 
 class Predicate(Spec):
-    """What is said of the subjects."""
+    """Predicate of a statement."""
 
     base: str
-    """Commit that the preview compares with."""
+    """Base commit of the preview."""
     commit: str | None
-    """Commit that was previewed; None if something was not committed."""
+    """Commit that was previewed; None with uncommitted changes."""
     made_at: AwareDatetime
-    """Moment at which the preview was made."""
+    """Moment of the preview."""
     expires: AwareDatetime
-    """Moment from which on nothing is applied by it."""
+    """Moment from which the preview cannot be applied."""
     environments: tuple[Previewed, ...]
-    """Environments that were previewed."""
+    """Previewed environments."""
 
 
 class Statement(Spec):
     """An in-toto statement, version 1."""
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(default="https://in-toto.io/Statement/v1", alias="_type")
-    """What this is, by in-toto's name for it."""
+    """Type of the statement, as defined by in-toto."""
     subject: tuple[Subject, ...]
-    """What it is about."""
+    """Stacks that the statement attests."""
     predicate_type: Literal["https://jacquard.dev/preview/v1"] = Field(
         default="https://jacquard.dev/preview/v1", alias="predicateType"
     )
-    """What kind of predicate it has."""
+    """Type of the predicate."""
     predicate: Predicate
-    """What is said of the subjects."""
+    """Inputs and validity of the preview."""
 
     def of(self, environment: str) -> Previewed | None:
-        """Return what it says of ``environment``; None if that was not previewed."""
-        return next((one for one in self.predicate.environments if one.environment == environment), None)
+        """Return the inputs of the preview of ``environment``; None if it was not previewed."""
+        return next((item for item in self.predicate.environments if item.environment == environment), None)
 
     def facts(self, environment: str) -> dict[str, str]:
-        """Return all that an apply of ``environment`` depends on, by name: inputs, objects and versions."""
-        said = self.of(environment)
-        return facts(said, self.subject) if said else {}
+        """Return everything that an apply of ``environment`` depends on, by name: inputs, objects and versions."""
+        previewed = self.of(environment)
+        return facts(previewed, self.subject) if previewed else {}
 
 
-def facts(said: Previewed, subjects: Iterable[Subject]) -> dict[str, str]:
-    """Return all that an apply of an environment depends on, by name: inputs, objects and versions."""
-    objects = {one.name: one.digest.sha256 for one in subjects if one.name in said.stacks}
+def facts(previewed: Previewed, subjects: Iterable[Subject]) -> dict[str, str]:
+    """Return everything that an apply of an environment depends on, by name: inputs, objects and versions."""
+    objects = {subject.name: subject.digest.sha256 for subject in subjects if subject.name in previewed.stacks}
     return {
-        **said.inputs,
+        **previewed.inputs,
         **{f"objects of stack {name}": digest for name, digest in objects.items()},
-        **{f"version of {name}": version for name, version in said.tools.items()},
+        **{f"version of {name}": version for name, version in previewed.tools.items()},
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An input that is another than it was previewed."""
+    """An input that changed since the preview."""
 
     name: str
     was: str
     now: str
 
     def __str__(self) -> str:
-        """Return what it was and is, digests by their first digits."""
+        """Return the old and new value; digests are shortened."""
         return f"{self.name}: was {_short(self.was)}, is {_short(self.now)}"
 
 
@@ -143,7 +143,7 @@ def read(folder: Path) -> Statement:
     """Return the statement in ``folder``.
 
     Raises:
-        AttestationError: there is none, or it is none.
+        AttestationError: the file cannot be read or is not a statement.
     """
     path = folder / FILE
     try:
@@ -154,12 +154,12 @@ def read(folder: Path) -> Statement:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        msg = f"{path}: is not what 'jacquard preview --out' writes{where}: {first['msg'].lower()}"
+        msg = f"{path}: is not an attestation written by 'jacquard preview --out'{where}: {first['msg'].lower()}"
         raise AttestationError(msg) from None
 
 
 def moved(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Moved]:
-    """Yield what is another ``now`` than it was, in order of names."""
+    """Yield the values that differ between ``was`` and ``now``, ordered by name."""
     for name in sorted(was.keys() | now.keys()):
         before, after = was.get(name, NOTHING), now.get(name, NOTHING)
         if before != after:
@@ -167,7 +167,7 @@ def moved(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Moved]:
 
 
 def is_over(statement: Statement, now: dt.datetime) -> bool:
-    """Tell whether ``statement`` has expired, or is of a moment that is still to come, which no clock gave."""
+    """Return whether ``statement`` has expired, or its creation time is in the future."""
     return not statement.predicate.made_at <= now < statement.predicate.expires
 
 

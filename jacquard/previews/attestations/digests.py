@@ -1,7 +1,7 @@
-"""Digests by which two people, or two runs, know that they speak of the same: of values, changes, impacts and files.
+"""Digests of values, changes, impacts and files, by which users and runs identify the same content.
 
-A digest of a change leaves out all that does not belong to it: lines and names of commits, the order in which parts are
-told, estimates of time, what stands beside it. So it survives a rebase that does not alter the change.
+The digest of a change does not cover line numbers, commit names, the order of parts, time estimates or unrelated
+changes. A rebase that does not alter the change therefore does not alter its digest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jacquard.previews.impacts.impact import Impact, Lost, Row, TenantImpact
 
 _ROW = ("falls_on", "part", "effect", "when", "count", "change", "gpus", "digest")
 _ROLL = ("out_at_once", "surge", "paused")
-"""What of a roll is decided by the change; how many spares are left, and how long it takes, others decide as well."""
+"""Fields of a rollout that depend only on the change, unlike remaining spares and durations."""
 _LOST = ("kind", "name", "outcome")
 
 
@@ -27,12 +27,12 @@ def sha256(content: bytes) -> str:
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of a JSON value, however its keys are ordered."""
+    """Return the SHA-256 of a JSON value, independent of the order of its keys."""
     return sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode())
 
 
 def changes_digest(changes: Iterable[Change]) -> str:
-    """Return the digest of what changes in objects, with values before and after; a new object is told whole."""
+    """Return the digest of changes of objects, with values before and after; new objects are included whole."""
     return _unordered(
         (
             *(change.kind, change.manifest.cluster, change.manifest.namespace, change.manifest.name),
@@ -43,24 +43,24 @@ def changes_digest(changes: Iterable[Change]) -> str:
 
 
 def impact_digest(impact: Impact) -> str:
-    """Return the digest of a change as a whole: what happens to whom, and who is asked."""
-    asked = _unordered((tenant.tenant, tenant.digest) for tenant in impact.tenants if tenant.asks)
-    return digest([impact.environment, _rows(impact.rows), _lost(impact.lost), asked])
+    """Return the digest of a whole change: its effects, deleted objects, and tenants that must approve."""
+    approvers = _unordered((tenant.tenant, tenant.digest) for tenant in impact.tenants if tenant.asks)
+    return digest([impact.environment, _rows(impact.rows), _lost(impact.lost), approvers])
 
 
 def part_digest(tenant: TenantImpact, rows: Iterable[Row], lost: Iterable[Lost]) -> str:
-    """Return the digest of the part of a change that is ``tenant``'s own, which its word on the change names.
+    """Return the digest of the part of a change that affects ``tenant``, which its approval must contain.
 
     Args:
-        tenant: what the change means to it.
-        rows: all that happens.
-        lost: all objects that go.
+        tenant: impact of the change on the tenant.
+        rows: all rows of the impact.
+        lost: all objects that are no longer declared.
     """
     window = tenant.window and [tenant.window.text, tenant.window.held]
-    lowest = _unordered((one.instance_type, one.contracted, one.lowest) for one in tenant.capacity)
-    mine = [row for row in rows if row.tenant == tenant.tenant]
-    gone = [one for one in lost if one.tenant == tenant.tenant]
-    return digest([tenant.tenant, window, lowest, _rows(mine), _lost(gone)])
+    lowest = _unordered((item.instance_type, item.contracted, item.lowest) for item in tenant.capacity)
+    tenant_rows = [row for row in rows if row.tenant == tenant.tenant]
+    tenant_lost = [item for item in lost if item.tenant == tenant.tenant]
+    return digest([tenant.tenant, window, lowest, _rows(tenant_rows), _lost(tenant_lost)])
 
 
 def _rows(rows: Iterable[Row]) -> str:
@@ -68,14 +68,14 @@ def _rows(rows: Iterable[Row]) -> str:
         [
             *(getattr(row, name) for name in _ROW),
             *(getattr(row.roll, name, None) for name in _ROLL),
-            _unordered((one.kind, one.path, one.effect, one.objects) for one in row.forced_by),
+            _unordered((forced.kind, forced.path, forced.effect, forced.objects) for forced in row.forced_by),
         ]
         for row in rows
     )
 
 
 def _lost(lost: Iterable[Lost]) -> str:
-    return _unordered([getattr(one, name) for name in _LOST] for one in lost)
+    return _unordered([getattr(item, name) for name in _LOST] for item in lost)
 
 
 def _unordered(values: Iterable[Any]) -> str:

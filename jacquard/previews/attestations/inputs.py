@@ -1,6 +1,6 @@
-"""What a preview is made from, by digest: data files, the code that renders and judges, objects, the impact.
+"""Inputs of a preview, by digest: data files, the code that renders and checks, objects, and the impact.
 
-Names of commits are no input: a squash merge with the same files is the same.
+Commit names are not an input: a squash merge with the same files has the same inputs.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from jacquard.previews.attestations.digests import digest, impact_digest, sha256
 from jacquard.previews.impacts.impact import Impact
 from stacks.target import stack_names
 
-CODE = ("components", "policies", "jacquard", "stacks")
-"""Packages that decide what is applied, and what is refused."""
+CODE = ("components", "jacquard/providers", "policies", "stacks")
+"""Packages that determine the applied objects and the policies."""
 _OWN = ("components", "policies")
-"""Folders of a repository of regions that add to them."""
+"""Folders of a user's repository that extend them."""
 _TEXTS = (".py", ".yaml")
 
 
 def inputs(environment: Environment, impact: Impact, states: Mapping[str, str]) -> dict[str, str]:
-    """Return the digest of each input of a preview, by the name that people know it by.
+    """Return the digest of each input of a preview, by a readable name.
 
     Args:
-        environment: as it is previewed.
-        impact: what the change does to it.
-        states: digest of what is recorded of each of its stacks that the engine is asked about.
+        environment: previewed environment.
+        impact: impact of the change on it.
+        states: digest of the recorded state of each stack that the engine previews.
     """
     return {
         **dict(_files(environment.name)),
         **dict(_code()),
-        **{f"state of stack {stack}": found for stack, found in states.items()},
+        **{f"state of stack {stack}": state for stack, state in states.items()},
         "impact": impact_digest(impact),
     }
 
 
 def rendered(environment: Environment, stacks: Container[str]) -> dict[str, str]:
-    """Return the digest of all objects of each of ``stacks``, by its name."""
+    """Return the digest of all objects of each of ``stacks``, by stack name."""
     names, pieces = stack_names(environment), slices(environment)
     if environment.region.stacks is StackLayout.WHOLE:
         return {names[0]: _objects(environment, pieces)} if names[0] in stacks else {}
@@ -54,18 +54,18 @@ def rendered(environment: Environment, stacks: Container[str]) -> dict[str, str]
 def _objects(environment: Environment, pieces: tuple[Slice, ...]) -> str:
     return digest(
         [
-            [piece.name, one.cluster, one.retain, one.protect, one.body]
+            [piece.name, manifest.cluster, manifest.retain, manifest.protect, manifest.body]
             for piece in pieces
-            for one in objects(manifests(environment, piece))
+            for manifest in objects(manifests(environment, piece))
         ]
     )
 
 
 def _files(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the files that say what a region is to be; words of tenants are looked at when it is applied."""
+    """Yield the files that declare a region; approvals are not among them, since they are checked by the apply."""
     folder = paths.environments()
-    found = [path for path, kind in data_files(folder, [name]) if kind.of_region]
-    for path in (*found, *sorted((folder / name).glob("inventory/*.csv"))):
+    files = [path for path, kind in data_files(folder, [name]) if kind.of_region]
+    for path in (*files, *sorted((folder / name).glob("inventory/*.csv"))):
         yield f"{folder.name}/{path.relative_to(folder).as_posix()}", sha256(path.read_bytes())
 
 

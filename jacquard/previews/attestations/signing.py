@@ -1,6 +1,6 @@
-"""Signatures of statements, by SSH keys as ``ssh-keygen`` makes and verifies them (its file format is PROTOCOL.sshsig).
+"""SSH signatures of statements, created and verified by ``ssh-keygen`` (file format: PROTOCOL.sshsig).
 
-A signature is for one namespace, so that none that was given for commits or mails can stand for a preview.
+Signatures have a namespace, so that signatures of commits or mails are not valid for previews.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ SUFFIX = ".sig"
 
 
 class SignatureError(Exception):
-    """A file cannot be signed, or its signature is not good; the text says why."""
+    """A file cannot be signed, or its signature is invalid; the message contains the reason."""
 
 
 def signature_of(file: Path) -> Path:
-    """Return where the signature of ``file`` lies."""
+    """Return the path of the signature of ``file``."""
     return file.with_name(file.name + SUFFIX)
 
 
 def signature(content: bytes, key: Path) -> str:
-    """Return the signature of ``content``, as text for a file.
+    """Return the signature of ``content`` as the text of a signature file.
 
     Args:
-        content: what is signed.
-        key: a private key, or a public one whose private half an agent holds.
+        content: bytes to sign.
+        key: a private key, or a public key whose private key is loaded in an SSH agent.
 
     Raises:
         SignatureError: the key cannot be used.
@@ -36,25 +36,24 @@ def signature(content: bytes, key: Path) -> str:
 
 
 def signer(file: Path, signers: Path) -> str:
-    """Return who signed ``file``, of those whom ``signers`` lists in the format of ``ALLOWED SIGNERS``.
+    """Return the signer of ``file``, one of the principals in ``signers`` (``ALLOWED SIGNERS`` format of ssh-keygen).
 
     Raises:
-        SignatureError: there is no signature, it is not of this file, or of nobody who may sign.
+        SignatureError: there is no signature, it is not valid for the file, or the signer is not listed.
     """
-    found = signature_of(file)
+    signature_file = signature_of(file)
     if not signers.is_file():
-        msg = f"{signers} is missing, which lists who may sign"
+        msg = f"{signers} is missing; list the allowed signers in it"
         raise SignatureError(msg)
-    if not found.is_file():
-        msg = f"{file.name} is not signed: {found.name} is missing"
+    if not signature_file.is_file():
+        msg = f"{file.name} is not signed: {signature_file.name} is missing"
         raise SignatureError(msg)
-    listed = ("-f", str(signers), "-s", str(found))
-    names = _run("find-principals", *listed, failure=f"{found.name} is of nobody whom {signers.name} lists")
-    name = names.split("\n", 1)[0]
+    listed = ("-f", str(signers), "-s", str(signature_file))
+    unlisted = f"{signature_file.name} is not by a signer listed in {signers.name}"
+    name = _run("find-principals", *listed, failure=unlisted).split("\n", 1)[0]
     options = ("-I", name, "-n", NAMESPACE, *listed)
-    _run(
-        "verify", *options, failure=f"{found.name} is no signature of {file.name} by {name}", content=file.read_bytes()
-    )
+    invalid = f"{signature_file.name} is not a valid signature of {file.name} by {name}"
+    _run("verify", *options, failure=invalid, content=file.read_bytes())
     return name
 
 
@@ -64,10 +63,10 @@ def _run(operation: str, *options: str, failure: str, content: bytes = b"") -> s
             ["ssh-keygen", "-Y", operation, *options], input=content, capture_output=True, check=False
         )
     except FileNotFoundError:
-        msg = f"{failure}: there is no ssh-keygen; install OpenSSH's client"
+        msg = f"{failure}: ssh-keygen not found; install the OpenSSH client"
         raise SignatureError(msg) from None
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-        msg = f"{failure}: {said[-1].rstrip('.') if said else 'ssh-keygen said nothing'}"
+        output = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+        msg = f"{failure}: {output[-1].rstrip('.') if output else 'ssh-keygen failed without output'}"
         raise SignatureError(msg)
     return done.stdout.decode(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""Makes the statement of a preview: takes the digest of all that it was made from."""
+"""Creation of the statement of a preview, with the digests of all its inputs."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from jacquard.previews.impacts.impact import Impact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """An environment that was previewed, or is to be applied."""
+    """An environment that was previewed, or will be applied."""
 
     environment: Environment
     impact: Impact
-    """What the change does to it."""
+    """Impact of the change on the environment."""
     states: Mapping[str, str]
-    """Digest of what is recorded of each stack that the engine was asked about, by its name."""
+    """Digest of the recorded state of each stack that the engine previewed, by stack name."""
     engine: Engine | None
-    """The engine that was asked; None where none was."""
+    """Engine of the preview; None if it did not run."""
 
 
 def attested(base: Base, found: Sequence[Found], now: dt.datetime) -> str:
-    """Return the text of what a preview attests.
+    """Return the text of the statement of a preview.
 
     Args:
-        base: what it compares with.
-        found: what was previewed, no stack with a failure.
+        base: base of the comparison.
+        found: previewed environments, without failed stacks.
         now: moment at which the preview began.
     """
-    hours = min(one.environment.region.previews.valid_hours for one in found)
+    hours = min(item.environment.region.previews.valid_hours for item in found)
     return text(
         Statement(
-            subject=tuple(subject for one in found for subject in _subjects(one)),
+            subject=tuple(subject for item in found for subject in _subjects(item)),
             predicate=Predicate(
                 base=base.name,
                 commit=base.head_name,
@@ -61,7 +61,7 @@ def attested(base: Base, found: Sequence[Found], now: dt.datetime) -> str:
 
 
 def facts_now(found: Found) -> dict[str, str]:
-    """Return what `Statement.facts` said of an environment when it was previewed, as it is now."""
+    """Return the current values of the facts that `Statement.facts` returns for the time of the preview."""
     return facts(_previewed(found), _subjects(found))
 
 
@@ -75,9 +75,9 @@ def _previewed(found: Found) -> Previewed:
         environment=found.environment.name,
         stacks=tuple(found.states),
         asked=tuple(
-            Asked(tenant=one.tenant, digest=one.digest, agreement=one.agreement)
-            for one in found.impact.tenants
-            if one.asks and one.digest
+            Asked(tenant=tenant.tenant, digest=tenant.digest, agreement=tenant.agreement)
+            for tenant in found.impact.tenants
+            if tenant.asks and tenant.digest
         ),
         inputs=inputs(found.environment, found.impact, found.states),
         tools=_tools(found.engine),
@@ -85,7 +85,8 @@ def _previewed(found: Found) -> Previewed:
 
 
 def _tools(engine: Engine | None) -> Mapping[str, str]:
-    ours = {"jacquard": version("jacquard")}
+    tools = {"jacquard": version("jacquard")}
     if engine is None:
-        return ours
-    return ours | {"pulumi": engine.version} | {f"plug-in {name}": str(one) for name, one in engine.serving.items()}
+        return tools
+    plug_ins = {f"plug-in {name}": str(plug_in) for name, plug_in in engine.serving.items()}
+    return tools | {"pulumi": engine.version} | plug_ins

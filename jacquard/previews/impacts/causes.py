@@ -1,4 +1,4 @@
-"""Which edit did it: the nearest to what changed, and of several that are equally near, those that do it alone."""
+"""Attribution of changes to edits: the edits closest to a change, reduced to those that cause it by themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jacquard.previews.snapshots import Key
 
 
 class Causes:
-    """Knows the edits between a base and a head."""
+    """Attributes changes to the edits between a base and a head."""
 
     def __init__(self, scopes: Scopes, edits: Sequence[Edit], alone: Alone | None) -> None:
         self._scopes = scopes
@@ -23,13 +23,13 @@ class Causes:
         self._alone = alone
 
     def of(self, about: Scope, key: Key, changes: Sequence[Change]) -> tuple[Cause, ...]:
-        """Return the edits that made ``changes`` in what component ``key`` has ``about`` something."""
-        near = self._scopes.nearest(about, self._edits)
+        """Return the edits that caused ``changes`` of component ``key`` in the scope ``about``."""
+        nearest = self._scopes.nearest(about, self._edits)
         values = [change.new for change in changes]
-        found = [edit for edit in near if edit.new is not None and edit.new in values] or near
-        if len(found) > 1 and self._alone:
-            found = [edit for edit in found if self._alone.may_touch(edit, key)] or found
-        return tuple(map(_cause, found))
+        candidates = [edit for edit in nearest if edit.new is not None and edit.new in values] or nearest
+        if len(candidates) > 1 and self._alone:
+            candidates = [edit for edit in candidates if self._alone.may_touch(edit, key)] or candidates
+        return tuple(map(_cause, candidates))
 
 
 def _cause(edit: Edit) -> Cause:

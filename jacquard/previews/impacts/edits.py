@@ -1,4 +1,4 @@
-"""What was edited in the data files between a base and a head: each value with the line it stands on."""
+"""Edits of data files between a base and a head: changed values with their lines."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from components.specs.reading.problems import dotted
 from components.specs.reading.strict_yaml import StrictYamlReader
 
 Steps: TypeAlias = tuple[str, ...]
-"""A path within a data file; an entry of a list is called by its name, if all entries have one."""
+"""Path in a data file; list entries are identified by name if all entries have one, else by index."""
 _ABSENT = object()
 _NAMES = ("name", "version", "host", "tenant", "key")
-"""Fields that entries of lists are told apart by, the first that all of them have."""
+"""Fields that identify list entries; the first field that all entries have is used."""
 _SEALS = frozenset({("digest",), ("beside",)})
-"""What commands write over a lock file as a whole, and nobody edits."""
+"""Fields that commands write for a whole lock file, and that are never edited by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One value that is another, is new, or is gone."""
+    """One changed, added or removed value."""
 
     file: str
-    """File as reports name it, relative to the folder of the environment."""
+    """File relative to the folder of the environment, as in reports."""
     line: int
-    """Line of the value in the head; of a value that is gone, the line in the base."""
+    """Line of the value in the head; for a removed value, its line in the base."""
     steps: Steps
     old: Any = None
-    """Value in the base; None if there was none."""
+    """Value in the base; None for an added value."""
     new: Any = None
-    """Value in the head; None if there is none."""
+    """Value in the head; None for a removed value."""
 
     @property
     def path(self) -> str:
-        """Return the path as people write it."""
+        """Return the path in dotted form."""
         return dotted(self.steps)
 
     @property
@@ -56,42 +56,42 @@ class _Read:
 
 
 def edits(base: Path, head: Path, environment: str) -> tuple[Edit, ...]:
-    """Return what differs between the files of ``environment`` in two folders of all environments.
+    """Return the edits between the files of ``environment`` in two folders of all environments.
 
-    Files that are equal to the byte are not read; comments and the order of keys are no difference.
+    Byte-identical files are not parsed; changes of comments and of the order of keys are not edits.
     """
     files = sorted(_files(base, environment).keys() | _files(head, environment).keys())
     return tuple(edit for file in files for edit in _in_file(base, head, environment, file))
 
 
 def with_edit(document: Any, steps: Steps, value: Any) -> Any:
-    """Return ``document`` with ``value`` at ``steps``, which lead through names of entries; None takes it away."""
+    """Return ``document`` with ``value`` at ``steps``, which identify list entries by name; None removes the value."""
     if not steps:
         return value
     step, *rest = steps
     if isinstance(document, list):
         names = _names(document)
         changed = [
-            with_edit(one, tuple(rest), value) for one, name in zip(document, names, strict=True) if name == step
+            with_edit(entry, tuple(rest), value) for entry, name in zip(document, names, strict=True) if name == step
         ] or [value]
-        others = [one for one, name in zip(document, names, strict=True) if name != step]
+        others = [entry for entry, name in zip(document, names, strict=True) if name != step]
         at = names.index(step) if step in names else len(others)
-        return [*others[:at], *(one for one in changed if one is not None), *others[at:]]
+        return [*others[:at], *(entry for entry in changed if entry is not None), *others[at:]]
     inner = with_edit((document or {}).get(step), tuple(rest), value)
-    kept = {key: one for key, one in (document or {}).items() if inner is not None or key != step}
+    kept = {key: item for key, item in (document or {}).items() if inner is not None or key != step}
     return kept if inner is None else {**kept, step: inner}
 
 
 def _files(folder: Path, environment: str) -> dict[str, Path]:
-    """Return the files that say what an environment is to be, by the name that reports give them."""
+    """Return the files that declare an environment, by their name in reports."""
     home = folder / environment
-    found = [path for path, kind in data_files(folder, [environment]) if kind.of_region] + sorted(
+    files = [path for path, kind in data_files(folder, [environment]) if kind.of_region] + sorted(
         home.glob("inventory/*.csv")
     )
-    return {_named(path, folder, home): path for path in found}
+    return {_name(path, folder, home): path for path in files}
 
 
-def _named(path: Path, folder: Path, home: Path) -> str:
+def _name(path: Path, folder: Path, home: Path) -> str:
     shared = path.is_relative_to(folder / CATALOG)
     return f"../{path.relative_to(folder)}" if shared else path.relative_to(home).as_posix()
 
@@ -126,7 +126,7 @@ _Side: TypeAlias = tuple[Any, int]
 
 
 def _differences(old: _Read, new: _Read, steps: Steps) -> Iterator[tuple[Steps, _Side, _Side]]:
-    """Yield the values that differ with their lines; what is on one side only is one difference, whole."""
+    """Yield differing values with their lines; a value that only one side has is one difference as a whole."""
     if old.value == new.value:
         return
     was, will = _inside(old), _inside(new)
@@ -138,11 +138,11 @@ def _differences(old: _Read, new: _Read, steps: Steps) -> Iterator[tuple[Steps, 
 
 
 def _inside(read: _Read) -> Mapping[str, _Read] | None:
-    """Return what is inside a value by its key or name; None where nothing is."""
+    """Return the values inside a mapping or list by key or name; None for other values."""
     match read.value:
         case dict() as value:
             return {str(key): _Read(inner, read.place.inner.get(key, read.place)) for key, inner in value.items()}
-        case list() as value if value and all(isinstance(one, dict) for one in value):
+        case list() as value if value and all(isinstance(entry, dict) for entry in value):
             names = _names(value)
             return {
                 names[index]: _Read(inner, read.place.inner.get(index, read.place)) for index, inner in enumerate(value)
@@ -155,12 +155,12 @@ def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     for key in _NAMES:
         names = [str(entry.get(key, "")) for entry in entries]
         if all(names):
-            names = [_apart(name, names[:at], entries[at]) for at, name in enumerate(names)]
+            names = [_unique(name, names[:at], entries[at]) for at, name in enumerate(names)]
             if len(set(names)) == len(names):
                 return names
     return [str(index) for index in range(len(entries))]
 
 
-def _apart(name: str, before: Sequence[str], entry: Mapping[str, Any]) -> str:
-    """Return what tells an entry from those ``before`` it: of a chart all releases but the first say their version."""
+def _unique(name: str, before: Sequence[str], entry: Mapping[str, Any]) -> str:
+    """Return a unique name: the version is appended to the name of all releases of a chart but the first."""
     return f"{name} {entry['version']}" if name in before and "version" in entry else name

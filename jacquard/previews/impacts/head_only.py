@@ -1,4 +1,4 @@
-"""Which parts of a region one edit alone makes others: tried, where more than one edit may have done it."""
+"""Parts of a region that a single edit changes, determined by applying the edit alone to the base."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from jacquard.previews.snapshots import Key, Side, same, side
 from stacks.extensions import joined
 
 MOST = 12
-"""Edits that are tried; each costs as much as reading the environment again."""
+"""Maximum number of edits that are tried; each requires loading the environment again."""
 
 
 class Alone:
-    """Applies edits one at a time to the files of the base, and sees what comes of it."""
+    """Applies edits one at a time to the files of the base, and determines the changed components."""
 
     def __init__(self, base: Side, environments: Path) -> None:
         self._base = base
@@ -28,14 +28,14 @@ class Alone:
         self._tried: dict[tuple[str, Steps], frozenset[Key] | None] = {}
 
     def may_touch(self, edit: Edit, key: Key) -> bool:
-        """Tell whether ``edit`` alone makes the component ``key`` another one; true where that cannot be told."""
+        """Return whether ``edit`` alone changes the component ``key``; true if that is unknown."""
         place = (edit.file, edit.steps)
         if place not in self._tried and len(self._tried) < MOST:
-            self._tried[place] = self._touched(edit)
-        found = self._tried.get(place)
-        return found is None or key in found
+            self._tried[place] = self._changed(edit)
+        changed = self._tried.get(place)
+        return changed is None or key in changed
 
-    def _touched(self, edit: Edit) -> frozenset[Key] | None:
+    def _changed(self, edit: Edit) -> frozenset[Key] | None:
         name = self._base.environment.name
         with tempfile.TemporaryDirectory(prefix="jacquard-edit-") as folder:
             copy = Path(shutil.copytree(self._environments, Path(folder) / "environments", ignore=_others(name)))
@@ -53,12 +53,14 @@ class Alone:
 
 
 def _others(name: str) -> Any:
-    """Return what keeps ``copytree`` from copying other environments."""
-    return lambda folder, names: [one for one in names if (Path(folder) / one / "region.yaml").exists() and one != name]
+    """Return an ``ignore`` function for ``copytree`` that excludes other environments."""
+    return lambda folder, names: [
+        entry for entry in names if (Path(folder) / entry / "region.yaml").exists() and entry != name
+    ]
 
 
 def _with(path: Path, edit: Edit) -> str | None:
-    """Return the text of a file of the base with ``edit``; None where it cannot be written."""
+    """Return the text of a file of the base with ``edit`` applied; None if the file is missing or not YAML."""
     if path.suffix != ".yaml" or not path.exists():
         return None
     document = yaml.safe_load(path.read_text(encoding="utf-8"))

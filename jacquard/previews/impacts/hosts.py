@@ -1,4 +1,4 @@
-"""What a change does to each host of a region, where the rows of an impact name groups, halls and networks."""
+"""Impact of a change on each host of a region, derived from rows about groups, halls and networks."""
 
 from __future__ import annotations
 
@@ -20,55 +20,55 @@ _HALL = "hall "
 
 
 class Move(StrEnum):
-    """What a host does when its group scales."""
+    """Effect on a host when its group scales."""
 
     COMES = "comes"
     """The host becomes a node."""
     GOES = "goes"
-    """The host is a node no more."""
+    """The host stops being a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostImpact:
-    """A host, what it is there for, and what happens to it."""
+    """A host, its use, and the impact on it."""
 
     host: HostSpec
     use: HostUse | None
-    """What it is there for once the change is made; None where the inventory has it no more."""
+    """Use of the host after the change; None if it is removed from the inventory."""
     tenant: str | None
-    """Tenant whose pool it belongs to, or did until now; None for a host of nobody."""
+    """Tenant of its current or previous pool; None for a host without a pool."""
     group: str | None
-    """Rollout group in that pool, ``cluster/pool/failure-domain``."""
+    """Rollout group of the host, ``cluster/pool/failure-domain``."""
     effect: Effect
-    """The worst that happens to the host or to its DPU."""
+    """Worst effect on the host or its DPU."""
     when: When
-    """Moment from which on the worst happens."""
+    """Moment of the worst effect."""
     move: Move | None
-    """Whether it comes or goes, where the worst is that its group scales."""
+    """Whether the host is added or removed, if the worst effect is scaling of its group."""
     rows: tuple[int, ...]
-    """Indexes of the rows of the impact that fall on it, the worst first."""
+    """Indexes of the rows of the impact that affect the host, the worst first."""
 
 
 def hosts(base: Environment, head: Environment, impact: Impact) -> tuple[HostImpact, ...]:
-    """Return what becoming ``head`` does to each host of either side, by hall, rack and slot.
+    """Return the impact of the change to ``head`` on each host of both sides, ordered by hall, rack and slot.
 
-    Which hosts of a group are its nodes and which its spares, and which nodes go when it shrinks, is told as lock files
-    count them; controllers choose. What nobody has decided falls on every host of the part that it is about.
+    The nodes and spares of a group, and the nodes removed when it shrinks, are estimated from the lock files;
+    controllers select the actual hosts. An unknown effect falls on every host of its part.
     """
     places = [_Place(was, will) for was, will in _both(base, head)]
     places.sort(key=lambda place: _key(place.host))
     finder = _Finder(base, head, places)
-    felt: dict[str, list[tuple[int, Move | None]]] = defaultdict(list)
+    effects: dict[str, list[tuple[int, Move | None]]] = defaultdict(list)
     for index, row in sorted(enumerate(impact.rows), key=lambda item: -item[1].effect.severity):
         for name, move in finder.of(row):
-            felt[name].append((index, move))
+            effects[name].append((index, move))
     tenants = {placed.key: placed.tenant.tenant for side in (base, head) for placed in pools(side)}
-    return tuple(_impact(place, tenants, impact, felt[place.host.host]) for place in places)
+    return tuple(_impact(place, tenants, impact, effects[place.host.host]) for place in places)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A host as it is in the base and in the head; None where it is in no inventory."""
+    """A host in the base and in the head; None for a side whose inventory does not contain it."""
 
     was: CountedHost | None
     will: CountedHost | None
@@ -79,7 +79,7 @@ class _Place:
 
     @property
     def pool(self) -> str | None:
-        """Return the pool that it is assigned to, or else was."""
+        """Return the pool of the host in the head, else in the base."""
         return next((side.pool for side in (self.will, self.was) if side and side.pool), None)
 
     @property
@@ -88,12 +88,12 @@ class _Place:
 
     @property
     def groups(self) -> set[str]:
-        """Return the groups that it belongs to on either side."""
+        """Return the groups of the host on both sides."""
         return {group for side in (self.was, self.will) if side and (group := group_of(side))}
 
 
 def group_of(placed: CountedHost | None, *, node: bool = False) -> str | None:
-    """Return the rollout group that a host is assigned to, or only that of which it is a node; None without one."""
+    """Return the rollout group that a host is assigned to; with ``node`` only if the host is one of its nodes."""
     if placed is None or placed.pool is None or (node and placed.use is not HostUse.NODE):
         return None
     return group_key(placed.pool, placed.failure_domain)
@@ -109,9 +109,9 @@ def _key(host: HostSpec) -> tuple[str, tuple[str | int, ...], int, str]:
 
 
 def _impact(
-    place: _Place, tenants: Mapping[str, str], impact: Impact, felt: list[tuple[int, Move | None]]
+    place: _Place, tenants: Mapping[str, str], impact: Impact, effects: list[tuple[int, Move | None]]
 ) -> HostImpact:
-    first = impact.rows[felt[0][0]] if felt else None
+    first = impact.rows[effects[0][0]] if effects else None
     return HostImpact(
         host=place.host,
         use=place.will.use if place.will else None,
@@ -119,13 +119,13 @@ def _impact(
         group=place.group,
         effect=first.effect if first else Effect.NONE,
         when=first.when if first else When.AT_ONCE,
-        move=felt[0][1] if felt else None,
-        rows=tuple(index for index, _ in felt),
+        move=effects[0][1] if effects else None,
+        rows=tuple(index for index, _ in effects),
     )
 
 
 class _Finder:
-    """Finds the hosts that a row falls on."""
+    """Finds the hosts that a row affects."""
 
     def __init__(self, base: Environment, head: Environment, places: list[_Place]) -> None:
         self._was = _by_group((place.host, {group_of(place.was, node=True)}) for place in places)
@@ -138,7 +138,7 @@ class _Finder:
         self._tenants = {cluster.name: tenant.tenant for tenant in tenants for cluster in tenant.clusters}
 
     def of(self, row: Row) -> Iterator[tuple[str, Move | None]]:
-        """Yield the hosts that ``row`` falls on, and whether they come or go."""
+        """Yield the hosts that ``row`` affects, and whether they are added or removed."""
         if row.hosts:
             yield from ((name, None) for name in row.hosts)
         elif row.falls_on is Subject.NODES and row.effect is Effect.SCALES:
@@ -154,12 +154,12 @@ class _Finder:
         yield from ((name, Move.GOES) for name in was if name not in will)
 
     def _nodes(self, row: Row) -> dict[str, None]:
-        """Return the hosts of nodes that there were; where nobody knows what happens, also of those to come."""
+        """Return the hosts of the nodes of the base; for an unknown effect, also those of the head."""
         sides = (self._was, self._will) if row.effect is Effect.UNKNOWN else (self._was,)
         return _union(side[group] for side in sides for group in list(side) if _within(group, row.part))
 
     def _about(self, row: Row) -> dict[str, None]:
-        """Return every host of the part that ``row`` is about; none where the part is no part of hosts."""
+        """Return all hosts of the part that ``row`` is about; none if the part has no hosts."""
         hall, vpc = row.part.removeprefix(_HALL), row.part.partition(" ")[0]
         if hall != row.part:
             return self._halls[hall]
@@ -171,13 +171,13 @@ class _Finder:
 
 
 def _by_group(hosts: Iterable[tuple[HostSpec, Iterable[str | None]]]) -> defaultdict[str, dict[str, None]]:
-    """Return the names of hosts by each group that they are in, in order."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    """Return the names of hosts by group, in order."""
+    by_group: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for host, groups in hosts:
         for group in groups:
             if group:
-                found[group][host.host] = None
-    return found
+                by_group[group][host.host] = None
+    return by_group
 
 
 def _union(parts: Iterable[dict[str, None]]) -> dict[str, None]:
@@ -185,12 +185,12 @@ def _union(parts: Iterable[dict[str, None]]) -> dict[str, None]:
 
 
 def _within(group: str, part: str) -> bool:
-    """Tell whether a rollout group is a part of a region, or in a part that is its pool or cluster."""
+    """Return whether a rollout group is ``part`` itself, or belongs to the pool or cluster ``part``."""
     return group == part or group.startswith(f"{part}/")
 
 
 def _is_undecided(row: Row) -> bool:
-    """Tell whether nobody has decided what a row does, so that it may fall on hosts, too."""
+    """Return whether the effect of a row is missing in the table of effects, so that it may affect hosts, too."""
     return row.effect is Effect.UNKNOWN and any(
-        one.effect is Effect.UNKNOWN and one.source is None for one in row.forced_by
+        forced.effect is Effect.UNKNOWN and forced.source is None for forced in row.forced_by
     )

@@ -1,4 +1,4 @@
-"""What a change does, as data: a line for each part of a region that it touches, with its numbers and its cause."""
+"""Impact of a change as data: a row for each affected part of a region, with numbers and causes."""
 
 from __future__ import annotations
 
@@ -11,283 +11,284 @@ FORMAT = 1
 
 
 class Cause(Spec):
-    """An edit that made a part of a region another one."""
+    """An edit that affects a part of a region."""
 
     file: str
     """File relative to the environment's folder."""
     line: int
-    """Line in the head, or in the base where the value is gone; 0 for a whole file."""
+    """Line in the head, or in the base for a removed value; 0 for a whole file."""
     path: str
-    """Key in the file, with dots; an entry of a list by its name."""
+    """Dotted path of the value in the file; list entries are identified by name."""
     old: str | None = None
-    """Value in the base; None if there was none."""
+    """Value in the base; None for an added value."""
     new: str | None = None
-    """Value in the head; None if there is none."""
+    """Value in the head; None for a removed value."""
 
 
 class Forced(Spec):
-    """A field of an object, or a whole object, whose change has the effect."""
+    """A change of a field, or of a whole object, that has an effect."""
 
     kind: str
-    """Kind of the object as the table of effects spells it, ``<API group>/<Kind>``."""
+    """Kind of the object as in the table of effects, ``<API group>/<Kind>``."""
     path: str
-    """The field, or ``created``, ``deleted``, ``retained`` or ``protected`` for a whole object."""
+    """Changed field, or ``created``, ``deleted``, ``retained`` or ``protected`` for a whole object."""
     effect: Effect
-    """What the change does."""
+    """Effect of the change."""
     objects: int
-    """How many objects change in this way."""
+    """Number of objects with this change."""
     first: str
-    """The first of these objects, as ``cluster/namespace/name``."""
+    """First of these objects, as ``cluster/namespace/name``."""
     why: str
-    """What happens, or why nobody can tell."""
+    """Description of the effect, or the reason why it is unknown."""
     source: str | None
-    """Where that was read; None where nobody has decided it."""
+    """Source of the effect; None if the table of effects does not contain it."""
 
 
 class Roll(Spec):
-    """How the nodes of a rollout group are replaced."""
+    """Rollout of a rollout group: strategy, spares and duration of the node replacements."""
 
     out_at_once: int
-    """Most nodes that are away at the same time because of the change; 0 where spares come first."""
+    """Maximum number of simultaneously unavailable nodes because of the change; 0 if spares replace nodes first."""
     surge: int
-    """Nodes that are made on spares before old ones go."""
+    """Nodes that are created on spares before old nodes are deleted."""
     spares_left: int
-    """Free hosts of the failure domain at the lowest point of the roll."""
+    """Minimum number of free hosts of the failure domain during the rollout."""
     spares_floor: int
-    """Spares that the data ask for in the failure domain."""
+    """Number of spares required by the data in the failure domain."""
     minutes: int | None
-    """How long the roll takes once it has begun, by ``nodes.durations`` of ``region.yaml``; None where that is not
-    given."""
+    """Duration of the rollout in minutes, by ``nodes.durations`` of ``region.yaml``; None if that is not set."""
     minutes_most: int | None
-    """The same if each drain takes as long as ``rollout.drain_timeout_seconds`` lets it; None where nodes wait for
-    their jobs, or durations are not given."""
+    """Duration in minutes if each drain takes ``rollout.drain_timeout_seconds``; None if nodes wait for their jobs, or
+    ``nodes.durations`` is not set."""
     gpu_hours: float | None
-    """GPUs that are away times the hours they are; None where durations are not given."""
+    """Unavailable GPUs multiplied by the hours of their unavailability; None if ``nodes.durations`` is not set."""
     paused: bool
-    """Whether the pool's rolls stand still until somebody says otherwise."""
+    """Whether rollouts of the pool are paused (``rollout.paused``)."""
 
 
 class Occupied(Spec):
-    """Nodes of one tenant on which jobs run."""
+    """Nodes of one tenant that run jobs."""
 
     tenant: str
     """Name of the tenant."""
     nodes: int
-    """Nodes with at least one pod that holds GPUs and ends with its node."""
+    """Nodes with at least one pod that uses GPUs and is lost with its node."""
     pods: int
-    """These pods."""
+    """Number of these pods."""
     gpus: int
-    """GPUs that they hold, or slices of GPUs."""
+    """GPUs, or slices of GPUs, that these pods use."""
 
 
 class Occupancy(Spec):
-    """On which nodes jobs run, by facts that were taken of the clusters: an estimate, since jobs come and go."""
+    """Nodes that run jobs, by facts collected from the clusters; an estimate, since jobs start and end."""
 
     tenants: tuple[Occupied, ...]
-    """Tenants that have jobs there, as far as that is known."""
+    """Known occupied nodes by tenant."""
     unknown: str | None = None
-    """Why there may be more; None where it is known of all nodes."""
+    """Reason why there may be more; None if the occupancy of all nodes is known."""
 
 
 class Row(Spec):
-    """One part of a region that the change touches."""
+    """One affected part of a region."""
 
     falls_on: Subject
-    """What the effect falls on."""
+    """Kind of resource that the effect falls on."""
     part: str
-    """The part, as lock files and data call it: ``cluster/pool/failure-domain``, a cluster, a VPC, a hall."""
+    """Name of the part in lock files and data: ``cluster/pool/failure-domain``, a cluster, a VPC, a hall."""
     tenant: str | None
-    """Tenant whose part it is; None for what all share."""
+    """Tenant of the part; None for a shared part."""
     effect: Effect
-    """The worst that happens to it; unknown if any of it is."""
+    """Worst effect on the part; unknown if any effect is unknown."""
     when: When
-    """Moment from which on the worst happens."""
+    """Moment of the worst effect."""
     count: int | None
-    """How many nodes, hosts or DPUs it happens to; None where something else is touched, or nobody can tell."""
+    """Number of affected nodes, hosts or DPUs; None for other subjects, or if it is unknown."""
     change: int | None = None
-    """How many nodes come, or with a minus go."""
+    """Number of added nodes; negative for removed nodes."""
     gpus: int | None
-    """GPUs in these nodes or hosts; None where ``count`` is."""
+    """GPUs in these nodes or hosts; None if ``count`` is None."""
     hosts: tuple[str, ...] = ()
-    """Hosts that it falls on, where it falls on hosts or DPUs; the nodes of a group are on those of its pool."""
+    """Affected hosts, if the effect falls on hosts or DPUs; the nodes of a group run on the hosts of its pool."""
     roll: Roll | None = None
-    """How nodes are replaced; None where none are."""
+    """Rollout that replaces nodes; None if no node is replaced."""
     occupancy: Occupancy | None = None
-    """Jobs on its nodes, or on those of its hosts; None where none of them is disturbed. Where only some of its nodes
-    go, nobody knows which: then of all."""
+    """Jobs on the nodes of the part, or on the nodes of its hosts; None if no node is disrupted. If only some nodes are
+    removed, the jobs on all nodes, since the removed nodes are unknown."""
     forced_by: tuple[Forced, ...]
-    """What changes in objects, the worst first."""
+    """Changes of objects, the worst first."""
     causes: tuple[Cause, ...]
-    """Edits that did it, the nearest ones; nothing where the code did."""
+    """Edits that caused the row, the closest ones; empty if changed code caused it."""
     digest: str = ""
-    """Digest of what changes in objects, with all values before and after."""
+    """Digest of the changes of objects, with all values before and after."""
 
 
 class Lost(Spec):
-    """An object that is declared no more."""
+    """An object that is no longer declared."""
 
     kind: str
-    """Kind of the object as the table of effects spells it."""
+    """Kind of the object as in the table of effects."""
     name: str
-    """The object, as ``cluster/namespace/name``."""
+    """Object as ``cluster/namespace/name``."""
     outcome: str
-    """What becomes of it: ``deleted``, ``retained`` in the cluster, or ``protected``, which refuses the change."""
+    """Outcome for the object: ``deleted``, ``retained`` in the cluster, or ``protected``, which blocks the change."""
     tenant: str | None = None
-    """Tenant whose part had it; None for what all share."""
+    """Tenant of the object's part; None for a shared part."""
 
 
 class StillBehind(Spec):
-    """A pool, or all DPUs, that data want otherwise than lock files pin: nothing moves before it is promoted."""
+    """A pool, or all DPUs, that is out of date: its pins differ from the data until it is promoted."""
 
     pool: str
     """Pool as ``cluster/pool``, or ``dpus``."""
     fields: tuple[str, ...]
-    """What data want otherwise."""
+    """Fields that differ between pins and data."""
     new: bool
-    """Whether that is so since this change."""
+    """Whether a field differs only since this change."""
     command: str
-    """What would move it."""
+    """Command that promotes it."""
 
 
 class Upgraded(Spec):
-    """A chart of which a cluster gets another release."""
+    """A chart whose release in a cluster changes."""
 
     cluster: str
-    """Cluster that the chart is installed in."""
+    """Cluster in which the chart is installed."""
     chart: str
     """Name of the chart."""
     before: str
-    """Version that the cluster had."""
+    """Version before the change."""
     after: str
-    """Version that it gets."""
+    """Version after the change."""
     told: str
-    """What restarts there, in a sentence."""
+    """Sentence about the workloads that restart."""
 
 
 class Freeze(Spec):
-    """A time in which nothing of a tenant may be applied."""
+    """A period in which no changes of a tenant may be applied."""
 
     name: str
     """Name of the freeze."""
     begins: dt.datetime
-    """Moment at which it begins."""
+    """Start of the freeze."""
     ends: dt.datetime
-    """Moment at which it ends, not included."""
+    """End of the freeze, exclusive."""
 
 
 class TenantWindow(Spec):
-    """When a tenant lets its nodes be drained."""
+    """Maintenance window in which the nodes of a tenant may be drained."""
 
     text: str
-    """Days, hours and time zone."""
+    """Days, hours and time zone of the window."""
     held: bool
-    """Whether the region holds rolls outside of it (``nodes.windows: enforce``), or only writes it down."""
+    """Whether the region enforces the window (``nodes.windows: enforce``), instead of only recording it."""
     openings: int | None
-    """How often it opens until the longest roll has ended; None where rolls are not held, or take an unknown time."""
+    """Number of window openings that the longest rollout needs; None if windows are not enforced, or the duration is
+    unknown."""
 
 
 class Contracted(Spec):
-    """Nodes that a tenant paid for, and those it has at the lowest point."""
+    """Contracted nodes of a tenant, and the minimum number available during the change."""
 
     instance_type: str
-    """Hardware class that was paid for."""
+    """Contracted instance type."""
     contracted: int
-    """Nodes that were paid for."""
+    """Number of contracted nodes."""
     lowest: int
-    """Nodes that the tenant's pools have while most of them are away."""
+    """Minimum number of available nodes in the tenant's pools during the change."""
 
 
 class Agreement(Spec):
-    """The word of a tenant on exactly this change."""
+    """Approval of exactly this change by a tenant."""
 
     by: str
-    """Who agreed, for the tenant."""
+    """Person who approved on behalf of the tenant."""
     day: dt.date
-    """Day on which that was."""
+    """Day of the approval."""
     expires: dt.date | None
-    """First day on which the word is void; None where it holds until the change is made."""
+    """First day on which the approval is void; None if it does not expire before the change is applied."""
     void: bool
-    """Whether that day has come."""
+    """Whether the approval has expired."""
 
 
 class TenantImpact(Spec):
-    """What the change means to one tenant."""
+    """Impact of the change on one tenant."""
 
     tenant: str
     """Name of the tenant."""
     effect: Effect
-    """The worst that happens to any part of it."""
+    """Worst effect on any part of the tenant."""
     nodes: int
-    """How many nodes, hosts and DPUs are replaced, rebooted, re-flashed or deleted."""
+    """Number of nodes, hosts and DPUs that are replaced, rebooted, re-flashed or deleted."""
     asks: str | None
-    """Who has to agree, where the tenant's data ask for that and something disruptive or unknown happens; else None."""
+    """Contact whose approval is required, if the tenant requires approvals and an effect is disruptive or unknown; else
+    None."""
     window: TenantWindow | None
-    """When its nodes may be drained; None where it says nothing, or none is."""
+    """Window in which nodes may be drained; None if the tenant has no window, or no node is drained."""
     freezes: tuple[Freeze, ...]
-    """Freezes that protect it and are not over."""
+    """Current and future freezes that protect the tenant."""
     capacity: tuple[Contracted, ...]
-    """What it has left of each instance type that it paid for and that is touched."""
+    """Available capacity of each affected instance type in the tenant's contract."""
     digest: str | None = None
-    """Digest of the tenant's part of the change, which its word has to name; None where nobody is asked."""
+    """Digest of the tenant's part of the change, which the approval must contain; None if no approval is required."""
     agreement: Agreement | None = None
-    """The tenant's word on this change; None where there is none, or nobody is asked."""
+    """Approval of this change by the tenant; None if it is missing or not required."""
 
     @property
     def missing(self) -> bool:
-        """Tell whether the tenant is asked, and its word is missing or void."""
+        """Return whether the tenant's approval is required, and is missing or expired."""
         return self.asks is not None and (self.agreement is None or self.agreement.void)
 
 
 class Shared(Spec):
-    """Another environment that the change touches as well, since the catalogue is everybody's."""
+    """Another environment that the change affects through the shared catalogue."""
 
     environment: str
     """Name of the environment."""
     effect: Effect
-    """The worst that happens to any part of it."""
+    """Worst effect on any part of the environment."""
     nodes: int | None
-    """Machines that are replaced, rebooted, re-flashed or deleted there; None where its data cannot be compared."""
+    """Machines that are replaced, rebooted, re-flashed or deleted there; None if its data cannot be compared."""
 
 
 class Impact(Spec):
-    """What the change between a base and a head does to one environment."""
+    """Impact of the change between a base and a head on one environment."""
 
     schema_version: int = FORMAT
-    """Version of this form."""
+    """Version of this format."""
     environment: str
     """Name of the environment."""
     base: str
-    """Commit that is compared with."""
+    """Base commit."""
     head: str
-    """Commit, or ``work tree`` where something is not committed."""
+    """Head commit, or ``work tree`` with uncommitted changes."""
     effect: Effect
-    """The worst that happens to any part; unknown if that of any part is."""
+    """Worst effect on any part; unknown if the effect on any part is unknown."""
     edits: int
-    """How many values of data files are others."""
+    """Number of changed values in data files."""
     code: bool
-    """Whether what renders objects is another than in the base: Jacquard itself, or what a repository adds to it."""
+    """Whether the rendering code differs from that of the base: Jacquard itself, or extensions of a repository."""
     rows: tuple[Row, ...]
-    """Parts that are touched, the worst first."""
+    """Affected parts, the worst first."""
     lost: tuple[Lost, ...]
-    """Objects that go, by name."""
+    """Objects that are no longer declared, by name."""
     behind: tuple[StillBehind, ...]
-    """What waits for a promotion once this is merged."""
+    """Pools, and DPUs, that need a promotion after the change is merged."""
     tenants: tuple[TenantImpact, ...]
-    """Tenants whose parts are touched."""
+    """Affected tenants."""
     charts: tuple[Upgraded, ...] = ()
-    """Charts of which clusters get another release."""
+    """Charts whose releases in clusters change."""
     shared: tuple[Shared, ...] = ()
-    """Other environments that the change touches."""
+    """Other environments that the change affects."""
     occupancy: Occupancy | None = None
-    """Jobs on all nodes that are disturbed, each node once; None where none is."""
+    """Jobs on all disrupted nodes, each node counted once; None if no node is disrupted."""
     facts_at: dt.datetime | None = None
-    """Moment of the facts by which occupancy is told; None where there are none, or they are too old."""
+    """Moment of the facts used for occupancy; None if there are none, or they are too old."""
 
     @property
     def gone(self) -> int:
-        """Return how many nodes are replaced, rebooted, re-flashed or deleted."""
+        """Return the number of nodes, hosts and DPUs that are replaced, rebooted, re-flashed or deleted."""
         return sum(row.count or 0 for row in self.rows if row.effect in DISRUPTIVE)
 
 
 DISRUPTIVE = (Effect.REBOOTED, Effect.RE_FLASHED, Effect.REPLACED, Effect.DELETED)
-"""Effects after which a job that ran there does so no more."""
+"""Effects that terminate running jobs."""

@@ -1,4 +1,4 @@
-"""The lines of an impact that are about the nodes of a pool: one for each rollout group that something happens to."""
+"""Rows of an impact about the nodes of pools: one row for each affected rollout group."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.snapshots import Part
 
 _SIZES = {Effect.SCALES, Effect.DELETED}
-"""What is told by how many nodes come or go; an object of a group that is deleted takes its nodes along."""
+"""Effects reported as a change of the node count; deleting the object of a group deletes its nodes."""
 
 
 class Nodes:
-    """Makes rows of the changes of pools."""
+    """Creates rows from changes of pools."""
 
     def __init__(self, base: Environment, head: Environment, rows: Rows) -> None:
         self._base, self._head, self._rows = base, head, rows
@@ -37,7 +37,7 @@ class Nodes:
         self._spares = spare_hosts(head)
 
     def of_pool(self, part: Part, changes: Iterable[Change]) -> Iterator[Row]:
-        """Yield a row for each rollout group of a pool, and those for what else of the pool changes."""
+        """Yield a row for each affected rollout group of a pool, then rows for other changes of the pool."""
         groups: dict[str, list[Change]] = defaultdict(list)
         others: list[Change] = []
         for change in changes:
@@ -45,8 +45,8 @@ class Nodes:
                 groups[_key(change)].append(change)
             else:
                 others.append(change)
-        for key, found in groups.items():
-            yield from self._of_group(replace(part, about=(*part.about, domain_of(key)), label=key), found)
+        for key, group_changes in groups.items():
+            yield from self._of_group(replace(part, about=(*part.about, domain_of(key)), label=key), group_changes)
         yield from self._rows.of_part(part, others)
 
     def _of_group(self, group: Part, changes: Sequence[Change]) -> Iterator[Row]:
@@ -59,7 +59,7 @@ class Nodes:
         effect = worst(others)
         if effect is not Effect.NONE:
             rolls = effect in {Effect.REPLACED, Effect.UNKNOWN}
-            nodes = min(was, will) if rolls else was  # of a group that also shrinks some go for good
+            nodes = min(was, will) if rolls else was  # of a group that also shrinks some are deleted instead
             row = self._row(group, others, nodes)
             roll = self._roll(group.label, nodes) if rolls else None
             yield row.model_copy(update={"roll": roll})
@@ -93,13 +93,13 @@ class Nodes:
     def _times(
         self, placed: PlacedPool, plan: Replacement, nodes: int, gpus: int
     ) -> tuple[int | None, int | None, float | None]:
-        """Return the minutes of a roll, these at most, and the GPU-hours that it takes away."""
+        """Return the expected and the maximum minutes of a rollout, and the lost GPU-hours."""
         steps = self._head.region.nodes.durations
         if steps is None:
             return None, None, None
         batch = max(1, min(nodes, plan.max_surge or plan.max_unavailable))
         batches = math.ceil(nodes / batch)
-        after = _made_anew(steps, batch) + math.ceil(placed.pool.health.min_ready_seconds / 60)
+        after = _reprovision_minutes(steps, batch) + math.ceil(placed.pool.health.min_ready_seconds / 60)
         away = steps.drain_minutes + (0 if plan.max_surge else after)
         seconds = drain_limit_seconds(placed.pool)
         return (
@@ -110,21 +110,21 @@ class Nodes:
 
 
 def out_at_once(rows: Iterable[Row]) -> Counter[str]:
-    """Return by pool how many nodes are away at the same time, if all its groups roll together."""
-    found = Counter[str]()
+    """Return the maximum number of simultaneously unavailable nodes by pool, if all its groups roll in parallel."""
+    by_pool = Counter[str]()
     for row in rows:
         if row.roll:
-            found[pool_of(row.part)] += row.roll.out_at_once
-    return found
+            by_pool[pool_of(row.part)] += row.roll.out_at_once
+    return by_pool
 
 
 def _key(change: Change) -> str:
-    named = change.manifest.body["metadata"]["labels"]
-    return group_key(pool_key(named[labels.CLUSTER], named[labels.POOL]), named[labels.FAILURE_DOMAIN])
+    values = change.manifest.body["metadata"]["labels"]
+    return group_key(pool_key(values[labels.CLUSTER], values[labels.POOL]), values[labels.FAILURE_DOMAIN])
 
 
-def _made_anew(steps: StepDurationsSpec, hosts: int) -> int:
-    """Return the minutes until the last of so many ``hosts`` is a node again, if all are given back at once."""
+def _reprovision_minutes(steps: StepDurationsSpec, hosts: int) -> int:
+    """Return the minutes until the last of ``hosts`` is a node again, if all are released simultaneously."""
     return provisioning_turns(hosts) * (steps.deprovision_minutes + steps.boot_minutes) + steps.join_minutes
 
 

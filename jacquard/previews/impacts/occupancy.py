@@ -1,4 +1,4 @@
-"""Who works on the nodes that a change disturbs, by facts of the region: an estimate, unknown where nobody looked."""
+"""Occupancy of the nodes that a change disrupts, estimated from collected facts of the region."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ from jacquard.observe.facts import FORMAT, Facts, NodeFacts
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact, Occupancy, Occupied, Row
 
 LIMIT_MINUTES = 60
-"""Age from which on facts tell nothing of now, unless somebody says otherwise."""
+"""Default maximum age of facts."""
 _SKEW = dt.timedelta(minutes=5)
-"""How far the clocks of two machines may be apart."""
+"""Tolerated clock difference between two machines."""
 _MACHINES = (Subject.NODES, Subject.HOSTS, Subject.DPUS)
 _DISTURBING = (*DISRUPTIVE, Effect.UNKNOWN)
 
 
 class _Form(BaseModel):
-    """What says which form a file has, whatever else that form has."""
+    """The fields that identify the format of a file, in all versions."""
 
     kind: Literal["jacquard facts"]
     schema_version: int
 
 
 class FactsError(ValueError):
-    """Files are no facts of the environments that are asked about. The message says of each file why."""
+    """Files are not facts of the requested environments; the message contains the reason for each file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Facts of an environment, and whether they still tell something."""
+    """Facts of an environment, and whether they are usable."""
 
     facts: Facts
     unfit: str | None
-    """Why they tell nothing of now; None if they do."""
+    """Reason why the facts are not usable; None if they are."""
 
 
 def read_facts(
     files: Iterable[Path], names: Collection[str], *, now: dt.datetime, limit_minutes: int = LIMIT_MINUTES
 ) -> dict[str, Given]:
-    """Return what ``files`` tell, by environment.
+    """Return the facts in ``files``, by environment.
 
     Args:
-        files: each written by ``jacquard facts``.
-        names: environments that are asked about.
-        now: the moment of which something is to be told.
-        limit_minutes: age from which on facts tell nothing any more.
+        files: files written by ``jacquard facts``.
+        names: requested environments.
+        now: moment by which the age of facts is computed.
+        limit_minutes: maximum age of usable facts.
 
     Raises:
-        FactsError: a file is none of facts, of a newer form, or of another environment; all of them are told.
+        FactsError: files are invalid, of a newer format, or of other environments; the message lists all of them.
     """
-    found: dict[str, Given] = {}
+    by_environment: dict[str, Given] = {}
     problems = []
     for file in files:
         try:
@@ -70,16 +70,16 @@ def read_facts(
         name = facts.environment
         if name not in names:
             problems.append(
-                f"{file}: has facts of '{visible(name)}', and not of {listed(names)}; name a file that 'jacquard "
-                "facts' wrote of these"
+                f"{file}: contains facts of '{visible(name)}' instead of {listed(names)}; pass a file that 'jacquard "
+                "facts' wrote for one of these"
             )
-        elif name in found:
-            problems.append(f"{file}: has facts of '{name}', as another file has; name one of them")
+        elif name in by_environment:
+            problems.append(f"{file}: contains facts of '{name}', as does another file; pass only one of them")
         else:
-            found[name] = Given(facts=facts, unfit=_unfit(facts, now, limit_minutes))
+            by_environment[name] = Given(facts=facts, unfit=_unfit(facts, now, limit_minutes))
     if problems:
         raise FactsError("\n".join(problems))
-    return found
+    return by_environment
 
 
 def _read(file: Path) -> Facts:
@@ -91,8 +91,8 @@ def _read(file: Path) -> Facts:
     newer = _newer(raw)
     if newer is not None:
         msg = (
-            f"{file}: has schema_version {newer}, and this Jacquard reads up to {FORMAT}; take facts with this one, or "
-            "compare with the one that took them"
+            f"{file}: has schema_version {newer}, but this version of Jacquard supports up to {FORMAT}; collect facts "
+            "with this version, or use the version that collected them"
         )
         raise FactsError(msg)
     try:
@@ -100,12 +100,12 @@ def _read(file: Path) -> Facts:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = f" at {dotted(first['loc'])}" if first["loc"] else ""
-        msg = f"{file}: is not what 'jacquard facts' writes{where}: {first['msg'].lower()}"
+        msg = f"{file}: is not a file written by 'jacquard facts'{where}: {first['msg'].lower()}"
         raise FactsError(msg) from None
 
 
 def _newer(raw: bytes) -> int | None:
-    """Return the version of a form that is newer than ours, of which nothing else may be as we know it."""
+    """Return the schema version of a file if it is newer than supported, else None."""
     try:
         version = _Form.model_validate_json(raw).schema_version
     except ValidationError:
@@ -116,45 +116,43 @@ def _newer(raw: bytes) -> int | None:
 def _unfit(facts: Facts, now: dt.datetime, limit_minutes: int) -> str | None:
     moment = told(facts.observed_at)
     if facts.observed_at > now + _SKEW:
-        return f"facts are of {moment}, which is still to come; the clock of one of the machines is wrong"
+        return f"facts are dated {moment}, which is in the future; correct the clock of one of the machines"
     if now - facts.observed_at > dt.timedelta(minutes=limit_minutes):
-        return f"facts are of {moment}, more than {limit_minutes} minutes ago; take new ones"
+        return f"facts are dated {moment}, more than {limit_minutes} minutes ago; collect new ones"
     return None
 
 
 def told(moment: dt.datetime) -> str:
-    """Return a moment as people read it, in UTC."""
+    """Return a moment in readable form, in UTC."""
     return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def occupied(impact: Impact, given: Given | None) -> Impact:
-    """Return ``impact`` with who works on the nodes that it disturbs; unknown without facts that still tell it."""
-    disturbed = [row for row in impact.rows if _is_disturbed(row)]
+    """Return ``impact`` with the occupancy of the nodes that it disrupts; unknown without usable facts."""
+    disrupted = [row for row in impact.rows if _is_disrupted(row)]
     if given is None or given.unfit:
-        nothing = (
-            f"no facts are given; 'jacquard facts {impact.environment} --out FILE' takes them, --facts FILE gives them"
-        )
-        unknown = Occupancy(tenants=(), unknown=given.unfit if given else nothing)
+        missing = f"no facts; collect them with 'jacquard facts {impact.environment} --out FILE' and pass --facts FILE"
+        unknown = Occupancy(tenants=(), unknown=given.unfit if given else missing)
         index, at, of_all = None, None, unknown
     else:
         index, at = _Index(given.facts), given.facts.observed_at
-        of_all = index.occupancy(disturbed)
+        of_all = index.occupancy(disrupted)
     rows = tuple(
-        row.model_copy(update={"occupancy": index.occupancy([row]) if index else of_all}) if _is_disturbed(row) else row
+        row.model_copy(update={"occupancy": index.occupancy([row]) if index else of_all}) if _is_disrupted(row) else row
         for row in impact.rows
     )
-    return impact.model_copy(update={"rows": rows, "occupancy": of_all if disturbed else None, "facts_at": at})
+    return impact.model_copy(update={"rows": rows, "occupancy": of_all if disrupted else None, "facts_at": at})
 
 
-def _is_disturbed(row: Row) -> bool:
+def _is_disrupted(row: Row) -> bool:
     return row.falls_on in _MACHINES and (row.effect in _DISTURBING or (row.change or 0) < 0)
 
 
 class _Index:
-    """Facts by what rows name."""
+    """Facts indexed by the parts that rows refer to."""
 
     def __init__(self, facts: Facts) -> None:
-        self._clusters = {one.cluster: one for one in facts.clusters if one.cluster != MANAGEMENT}
+        self._clusters = {cluster.cluster: cluster for cluster in facts.clusters if cluster.cluster != MANAGEMENT}
         self._hosts = {node.host: node for node in facts.nodes if node.host}
         self._homeless = sum(node.host is None and node.pods > 0 for node in facts.nodes)
         self._nodes: dict[str, list[NodeFacts]] = defaultdict(list)
@@ -164,7 +162,7 @@ class _Index:
                 self._nodes[part].append(node)
 
     def occupancy(self, rows: Iterable[Row]) -> Occupancy:
-        """Return the jobs on the nodes of ``rows``, each node once."""
+        """Return the jobs on the nodes of ``rows``, each node counted once."""
         nodes: dict[tuple[str, str], NodeFacts] = {}
         reasons: dict[str, None] = {}
         for row in rows:
@@ -192,23 +190,23 @@ class _Index:
         return [self._hosts[host] for host in row.hosts if host in self._hosts]
 
     def _unknown(self, row: Row) -> Iterator[str]:
-        """Yield why there may be more jobs on the nodes of ``row`` than are known."""
+        """Yield the reasons why there may be more jobs on the nodes of ``row`` than known."""
         if row.falls_on is Subject.NODES:
             cluster = row.part.partition("/")[0]
             yield from self._unread([cluster])
             return
         yield from self._unread(self._clusters)
         if self._homeless:
-            yield f"{self._homeless} nodes with jobs do not tell their host"
+            yield f"{self._homeless} nodes with jobs do not report their host"
         if not row.hosts:
-            yield f"nobody can tell which hosts those of {row.part} are"
+            yield f"the hosts of {row.part} are unknown"
 
     def _unread(self, names: Iterable[str]) -> Iterator[str]:
         for name in names:
             cluster = self._clusters.get(name)
             if cluster is None:
-                yield f"facts know no cluster {name}"
+                yield f"facts do not contain cluster {name}"
             elif cluster.unreachable is not None:
                 yield f"cluster {name} could not be read: {cluster.unreachable}"
             elif cluster.stray_pods:
-                yield f"{cluster.stray_pods} pods with GPUs of {name} run on nodes of no pool"
+                yield f"{cluster.stray_pods} pods with GPUs of {name} run on nodes without a pool"

@@ -1,4 +1,4 @@
-"""The lines of an impact that are not about the nodes of a pool: one for each part and what the effect falls on."""
+"""Rows of an impact that are not about the nodes of pools: one row per part and affected subject."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from jacquard.previews.impacts.scopes import Scope, is_hall, vpc_scope
 from jacquard.previews.snapshots import Part
 
 _MACHINES = (Subject.HOSTS, Subject.DPUS)
-_UNDECIDED = "nobody has decided what it does: the table of effects has no row for it"
+_UNDECIDED = "effect unknown: the table of effects has no row for it"
 _GONE = (DELETED, RETAINED, PROTECTED)
 
 
 class Rows:
-    """Makes rows of changes, with the numbers of one environment and the edits that were made to it."""
+    """Creates rows from changes, with numbers from both sides and the causing edits."""
 
     def __init__(self, base: Environment, head: Environment, causes: Causes) -> None:
         self._causes = causes
@@ -34,22 +34,22 @@ class Rows:
         hosts = {host.host: host for side in (base, head) for host in side.hosts}
         self._gpus = {name: _gpus(head, host) for name, host in hosts.items()}
         self._host_of = {name: host.host for host in hosts.values() for name in names_of(host)}
-        self._lets_dpus_go = head.region.dpus.release is not None
-        self._vpc_of = {one.key: one.vpc for one in deployments(head, head.allocations.vpcs)}
+        self._releases_dpus = head.region.dpus.release is not None
+        self._vpc_of = {deployment.key: deployment.vpc for deployment in deployments(head, head.allocations.vpcs)}
         self._dpus: dict[str, list[str]] = defaultdict(list)
         for host, deployment in dpu_hosts(head).items():
             self._dpus[deployment].append(host)
 
     def of_part(self, part: Part, changes: Iterable[Change]) -> Iterator[Row]:
-        """Yield a row for each kind of thing that ``changes`` of one component fall on, and that notices them."""
+        """Yield a row for each subject that ``changes`` of one component affect."""
         alike: dict[tuple[Subject, Effect | None], list[Change]] = defaultdict(list)
         for change in changes:
             subject = change.row.falls_on if change.row else Subject.PLATFORM
             alike[subject, change.effect if subject in _MACHINES else None].append(change)
-        for (subject, _), found in alike.items():
-            if worst(found) is not Effect.NONE:
-                row = self.row(part, subject, found, count=None, gpus=None)
-                yield row.model_copy(update=self._counted(part.about, subject, found))
+        for (subject, _), same in alike.items():
+            if worst(same) is not Effect.NONE:
+                row = self.row(part, subject, same, count=None, gpus=None)
+                yield row.model_copy(update=self._counted(part.about, subject, same))
 
     def row(
         self, part: Part, subject: Subject, changes: Sequence[Change], *, count: int | None, gpus: int | None
@@ -72,23 +72,23 @@ class Rows:
         )
 
     def _when(self, subject: Subject, when: When) -> When:
-        """Return when it happens here: what somebody lets go by hand the platform may let go itself."""
-        in_turn = when is When.BY_HAND and subject is Subject.DPUS and self._lets_dpus_go
+        """Return the moment of an effect: with ``dpus.release`` the platform releases DPUs instead of an operator."""
+        in_turn = when is When.BY_HAND and subject is Subject.DPUS and self._releases_dpus
         return When.IN_TURN if in_turn else when
 
     def tenant_of(self, part: Part) -> str | None:
-        """Return the tenant whose part it is; None for what all share."""
+        """Return the tenant of a part; None for a shared part."""
         return part.about[0] if part.about and part.about[0] in self._tenants else None
 
     def lost(self, part: Part, changes: Iterable[Change]) -> Iterator[Lost]:
-        """Yield the objects of a part that are declared no more."""
+        """Yield the objects of a part that are no longer declared."""
         for change in changes:
             if change.path in _GONE:
                 name = name_of(change.manifest)
                 yield Lost(kind=change.kind, name=name, outcome=change.path, tenant=self.tenant_of(part))
 
     def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> dict[str, object]:
-        """Return the machines that changes fall on, how many these are, and their GPUs; nothing where on none."""
+        """Return the affected machines, their number and their GPUs as fields of a row; empty for other subjects."""
         if subject not in _MACHINES:
             return {}
         names = {change.manifest.name for change in changes}
@@ -100,7 +100,7 @@ class Rows:
         return {"hosts": tuple(mine), "count": len(mine)}
 
     def _is_of(self, deployment: str, about: Scope) -> bool:
-        """Tell whether the DPUs of a DPUDeployment are those of a VPC; those of free hosts are the region's."""
+        """Return whether a DPUDeployment belongs to the scope of a VPC; the DPUs of free hosts belong to the region."""
         vpc = self._vpc_of[deployment]
         return about == () if vpc is None else about[1:] == vpc_scope("", vpc)[1:]
 
@@ -111,11 +111,11 @@ def _gpus(environment: Environment, host: HostSpec) -> int:
 
 
 def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
-    """Return what changes in which way, equal changes of many objects as one, the worst first."""
+    """Return the changes with an effect, equal changes of several objects combined, the worst first."""
     alike: dict[tuple[str, str, Effect], list[Change]] = defaultdict(list)
     for change in changes:
         alike[change.kind, change.path, change.effect].append(change)
-    found = [
+    forced = [
         Forced(
             kind=kind,
             path=path,
@@ -128,9 +128,9 @@ def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
         for (kind, path, effect), same in alike.items()
         if effect is not Effect.NONE
     ]
-    return tuple(sorted(found, key=lambda one: -one.effect.severity))
+    return tuple(sorted(forced, key=lambda item: -item.effect.severity))
 
 
 def name_of(manifest: Manifest) -> str:
-    """Return ``cluster/namespace/name`` of an object, ``cluster/name`` of one that has no namespace."""
+    """Return ``cluster/namespace/name`` of an object, or ``cluster/name`` of a cluster-scoped object."""
     return "/".join(filter(None, (manifest.cluster, manifest.namespace, manifest.name)))

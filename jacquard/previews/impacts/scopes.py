@@ -1,7 +1,6 @@
-"""What an edit and a part of a region are about, and with that which edit can have caused what.
+"""Scopes of edits and of parts of a region, by which changes are attributed to edits.
 
-A scope is a path through the region: tenant, cluster, pool, failure domain. What is about the whole region has the
-empty one.
+A scope is a path in the region: tenant, cluster, pool, failure domain. The empty scope is the whole region.
 """
 
 from __future__ import annotations
@@ -16,31 +15,31 @@ from jacquard.previews.impacts.edits import Edit
 Scope: TypeAlias = tuple[str, ...]
 _HALL = "hall "
 _FURTHER = 100
-"""Added to the distance of what lies inside a part: an edit of a pool can change what its cluster is made of."""
+"""Added to the distance of an edit inside a part: an edit of a pool can change the input of its cluster."""
 
 
 def vpc_scope(tenant: str, vpc: str) -> Scope:
-    """Return what a VPC of ``tenant`` is about; it is no cluster, whatever its name."""
+    """Return the scope of a VPC of ``tenant``, which is distinct from a cluster of the same name."""
     return (tenant, f"vpc {vpc}")
 
 
 def hall_scope(hall: str) -> Scope:
-    """Return what the hosts of ``hall`` are about; a hall is no tenant, whatever its name."""
+    """Return the scope of the hosts of ``hall``, which is distinct from a tenant of the same name."""
     return (f"{_HALL}{hall}",)
 
 
 def is_hall(about: Scope) -> bool:
-    """Tell whether something is about the hosts of a hall."""
+    """Return whether a scope is that of a hall."""
     return bool(about) and about[0].startswith(_HALL)
 
 
 def dpu_scope(deployment: str = "") -> Scope:
-    """Return what the DPUs of a DPUDeployment are about, or all DPUs."""
+    """Return the scope of the DPUs of a DPUDeployment, or of all DPUs."""
     return ("dpus", deployment) if deployment else ("dpus",)
 
 
 class Scopes:
-    """Tells what edits of one environment are about, of which both sides are known."""
+    """Scopes of the edits between two sides of one environment."""
 
     def __init__(self, *sides: Environment) -> None:
         tenants = [tenant for side in sides for tenant in side.tenants]
@@ -49,7 +48,7 @@ class Scopes:
         self._halls = {host.host: host.hall for side in sides for host in side.hosts}
 
     def of_key(self, key: str) -> Scope:
-        """Return the scope of a key of a lock file: of a cluster, a pool, a rollout group or a DPUDeployment."""
+        """Return the scope of a key in a lock file: a cluster, a pool, a rollout group or a DPUDeployment."""
         if is_about_dpus(key):
             return dpu_scope(domain_of(key) if "/" in key else "")
         if is_about_charts(key):
@@ -58,7 +57,7 @@ class Scopes:
         return (self._tenants.get(cluster_of(key), ""), *key.split("/"))
 
     def of_edit(self, edit: Edit) -> tuple[Scope, ...]:
-        """Return what ``edit`` is about: mostly one part, of a host's assignment its pool and its hall."""
+        """Return the scopes of ``edit``: one in most cases; pool and hall for the assignment of a host."""
         if edit.file.startswith("tenants/"):
             return (_in_tenant(edit),)
         if edit.file.startswith("inventory/"):
@@ -94,13 +93,13 @@ class Scopes:
         return (hall_scope(self._halls[host]),) if host in self._halls else ((),)
 
     def nearest(self, about: Scope, edits: Sequence[Edit]) -> list[Edit]:
-        """Return the edits nearest to a part of the region, all that are equally near; none when none is near."""
-        near: dict[int, list[Edit]] = {}
+        """Return all edits with the smallest distance to a part of the region; empty if all edits are unrelated."""
+        by_distance: dict[int, list[Edit]] = {}
         for edit in edits:
             distances = [far for scope in self.of_edit(edit) if (far := _distance(scope, about)) is not None]
             if distances:
-                near.setdefault(min(distances), []).append(edit)
-        return near[min(near)] if near else []
+                by_distance.setdefault(min(distances), []).append(edit)
+        return by_distance[min(by_distance)] if by_distance else []
 
 
 def _in_tenant(edit: Edit) -> Scope:
@@ -117,7 +116,7 @@ def _in_tenant(edit: Edit) -> Scope:
 
 
 def _distance(edit: Scope, about: Scope) -> int | None:
-    """Return how far an edit is from a part of the region: 0 for the part itself, None for another part."""
+    """Return the distance of an edit from a part of the region: 0 for the part itself, None for unrelated parts."""
     if about[: len(edit)] == edit:
         return len(about) - len(edit)
     if edit[: len(about)] == about:

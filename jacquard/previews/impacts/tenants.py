@@ -1,4 +1,4 @@
-"""What a change means to each tenant: whether it is asked, when that may happen, what is left of its contract."""
+"""Impact of a change on each tenant: required approval, windows and freezes, available contracted capacity."""
 
 from __future__ import annotations
 
@@ -21,88 +21,89 @@ from jacquard.previews.impacts.nodes import out_at_once
 def tenants(
     base: Environment, environment: Environment, rows: Sequence[Row], now: dt.datetime
 ) -> Iterator[TenantImpact]:
-    """Yield what ``rows`` mean to each tenant that any of them is about, in order of tenants, those that go last.
+    """Yield the impact on each affected tenant, in order of tenants, with removed tenants last.
 
-    A change cannot spare itself the question: a tenant is asked if it is to be asked on either side, by the contact
-    that it has in the base.
+    A change cannot remove the approval that it needs itself: a tenant must approve if either side requires approvals,
+    and the contact of the base approves.
 
     Args:
-        base: the region as it was.
-        environment: the head.
-        rows: all that happens.
-        now: the moment from which on freezes count.
+        base: region before the change.
+        environment: region after the change.
+        rows: all rows of the impact.
+        now: moment from which freezes are considered.
     """
     before = {tenant.tenant: tenant for tenant in base.tenants}
     after = {tenant.tenant: tenant for tenant in environment.tenants}
-    for name, tenant in (after | {name: one for name, one in before.items() if name not in after}).items():
-        mine = [row for row in rows if row.tenant == name]
-        if mine:
-            sides = [side[name] for side in (before, after) if name in side]
-            yield _of_tenant(environment, tenant, mine, now, asks=_asked(sides, mine))
+    removed = {name: tenant for name, tenant in before.items() if name not in after}
+    for name, tenant in (after | removed).items():
+        tenant_rows = [row for row in rows if row.tenant == name]
+        if tenant_rows:
+            versions = [side[name] for side in (before, after) if name in side]
+            yield _of_tenant(environment, tenant, tenant_rows, now, asks=_approver(versions, tenant_rows))
 
 
-def _asked(sides: Sequence[TenantSpec], rows: Sequence[Row]) -> str | None:
-    """Return who has to agree, by what a tenant says before and after; None where nobody has to."""
-    asks = any(side.changes.approval is Approval.REQUIRED for side in sides)
-    return sides[0].contacts.changes if asks and _felt(rows) else None
+def _approver(versions: Sequence[TenantSpec], rows: Sequence[Row]) -> str | None:
+    """Return the contact whose approval is required, by the data of base and head; None if no approval is required."""
+    required = any(version.changes.approval is Approval.REQUIRED for version in versions)
+    return versions[0].contacts.changes if required and _disruptive(rows) else None
 
 
-def _felt(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that disturb, or may."""
+def _disruptive(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with a disruptive or unknown effect."""
     return [row for row in rows if row.effect in (*DISRUPTIVE, Effect.UNKNOWN)]
 
 
 def _of_tenant(
     environment: Environment, tenant: TenantSpec, rows: Sequence[Row], now: dt.datetime, *, asks: str | None
 ) -> TenantImpact:
-    felt = _felt(rows)
+    disruptive = _disruptive(rows)
     return TenantImpact(
         tenant=tenant.tenant,
         effect=worst_of(row.effect for row in rows),
-        nodes=sum(row.count or 0 for row in felt),
+        nodes=sum(row.count or 0 for row in disruptive),
         asks=asks,
-        window=_window(environment, tenant, felt),
+        window=_window(environment, tenant, disruptive),
         freezes=tuple(
             Freeze(name=freeze.name, begins=freeze.from_, ends=freeze.to)
             for freeze in environment.policy.freezes
-            if felt and freeze.to > now and freeze.protects(tenant.tenant)
+            if disruptive and freeze.to > now and freeze.protects(tenant.tenant)
         ),
         capacity=tuple(_contracted(environment, tenant, rows)),
     )
 
 
 def _window(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> TenantWindow | None:
-    """Return the window in which nodes may be drained; None where there is none, or nothing is drained."""
+    """Return the window in which nodes may be drained; None without a window, or if no node is drained."""
     window = tenant.changes.window
     rolls = [row.roll for row in rows if row.roll]
     if window is None or not rolls:
         return None
     longest = max((roll.minutes for roll in rolls if roll.minutes is not None), default=None)
-    held = environment.region.nodes.windows is Windows.ENFORCE
+    enforced = environment.region.nodes.windows is Windows.ENFORCE
     return TenantWindow(
         text=window_text(window),
-        held=held,
-        openings=math.ceil(longest / window.minutes) if held and longest is not None else None,
+        held=enforced,
+        openings=math.ceil(longest / window.minutes) if enforced and longest is not None else None,
     )
 
 
 def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> Iterator[Contracted]:
-    """Yield what a tenant has at the lowest point of the change of each instance type that it paid for."""
-    away, moved = out_at_once(rows), {pool_of(row.part) for row in rows if row.roll or row.change}
+    """Yield the minimum available nodes during the change for each affected instance type of the tenant's contract."""
+    unavailable, affected = out_at_once(rows), {pool_of(row.part) for row in rows if row.roll or row.change}
     sizes = Counter[str]()
     for key, group in environment.allocations.groups.items():
         sizes[pool_of(key)] += group.nodes
-    nodes, gone, touched = Counter[str](), Counter[str](), set[str]()
+    nodes, missing, kinds = Counter[str](), Counter[str](), set[str]()
     for placed in pools(environment):
         if placed.tenant.tenant == tenant.tenant:
             kind = placed.pool.instance_type
             nodes[kind] += sizes[placed.key]
-            gone[kind] += away[placed.key]
-            touched |= {kind} if placed.key in moved else set()
+            missing[kind] += unavailable[placed.key]
+            kinds |= {kind} if placed.key in affected else set()
     for contract in tenant.contract:
-        if contract.instance_type in touched:
+        if contract.instance_type in kinds:
             yield Contracted(
                 instance_type=contract.instance_type,
                 contracted=contract.nodes,
-                lowest=nodes[contract.instance_type] - gone[contract.instance_type],
+                lowest=nodes[contract.instance_type] - missing[contract.instance_type],
             )

@@ -1,4 +1,4 @@
-"""When a change replaces nodes: the waves of each roll in minutes, beside the windows and freezes of its tenant."""
+"""Timeline of node replacements: the waves of each rollout in minutes, with windows and freezes of the tenant."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from components.specs.times import DAY_MINUTES
 from jacquard.previews.impacts.impact import Impact, Roll, Row
 
 _MOST_DAYS = 182
-"""What lies further ahead is no part of a timeline; when a roll ends is told all the same."""
+"""Maximum length of a timeline; rollouts can end later."""
 _AHEAD_DAYS = 56
-"""Days in which the openings of a window are looked up together."""
+"""Number of days for which window openings are computed at a time."""
 _UNTIMED_DAYS = 28
-"""Days that are shown where nobody knows how long a roll takes."""
+"""Number of days shown if the durations of all rollouts are unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A time, in minutes after the beginning of the timeline."""
+    """A period, in minutes from the start of the timeline."""
 
     begins: int
     ends: int
@@ -36,45 +36,45 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wave(Span):
-    """Nodes of a rollout group that are replaced at once, and waves like it that follow without a pause."""
+    """One or more consecutive waves of a rollout group without a pause between them."""
 
     first: int
-    """Number of the first of these waves, from 1."""
+    """Number of the first wave, from 1."""
     last: int
-    """Number of the last one."""
+    """Number of the last wave."""
     nodes: int
-    """How many nodes they replace together."""
+    """Number of nodes that these waves replace in total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """The roll of one rollout group."""
+    """Rollout of one rollout group."""
 
     group: str
-    """The group, ``cluster/pool/failure-domain``."""
+    """Rollout group, ``cluster/pool/failure-domain``."""
     effect: Effect
-    """Whether its nodes are replaced, or nobody knows."""
+    """``replaced`` or ``unknown``."""
     roll: Roll
     nodes: int | None
-    """How many nodes are replaced; None where nobody knows whether they are."""
+    """Number of replaced nodes; None if the effect is unknown."""
     count: int | None
-    """How many waves that takes; None where ``nodes`` is."""
+    """Number of waves; None if ``nodes`` is None."""
     waves: tuple[Wave, ...]
-    """Waves if every step takes as long as the region measured; none where that is not given, or the pool is paused."""
+    """Waves with the durations in ``nodes.durations``; empty if that is not set, or the pool is paused."""
     ends_most: int | None
-    """Minute at which it has ended if each drain takes as long as it may; None where there are no ``waves``, or nodes
-    wait for their jobs."""
+    """End of the rollout in minutes if each drain takes the maximum time; None without ``waves``, or if nodes wait for
+    their jobs."""
     promotion: int | None
-    """Number of the wave of an open promotion that it belongs to; None where its pool has none."""
+    """Wave of an open promotion that the group belongs to; None without an open promotion."""
 
     @property
     def ends(self) -> int:
-        """Return the minute at which its last wave has ended; 0 where there are none."""
+        """Return the end of the last wave in minutes; 0 without waves."""
         return self.waves[-1].ends if self.waves else 0
 
     @property
     def spares(self) -> tuple[int, int]:
-        """Return the free hosts of the failure domain before and after the roll, and while it lasts."""
+        """Return the free hosts of the failure domain before and after the rollout, and during it."""
         return self.roll.spares_left + self.roll.surge, self.roll.spares_left
 
 
@@ -87,58 +87,59 @@ class NamedSpan(Span):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantTimeline:
-    """The rolls of one tenant."""
+    """Rollouts of one tenant."""
 
     tenant: str
     lanes: tuple[Lane, ...]
     begins: int
-    """Minute from which on the change may be applied: 0, or the end of the freezes that come before it."""
+    """Minute from which the change may be applied: 0, or the end of the freezes at the start of the timeline."""
     held: bool
-    """Whether replacements begin within windows only."""
+    """Whether replacements begin only within windows."""
     windows: tuple[Span, ...]
     freezes: tuple[NamedSpan, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """All rolls of a change that is applied as early as freezes let it."""
+    """All rollouts of a change that is applied as early as freezes permit."""
 
     start: dt.datetime
     """Moment of minute 0."""
     minutes: int
-    """How long it is, in whole days; rolls may last longer."""
+    """Length of the timeline in minutes, a multiple of a day; rollouts can last longer."""
     tenants: tuple[TenantTimeline, ...]
 
 
 def timeline(head: Environment, impact: Impact, start: dt.datetime) -> Timeline:
-    """Return when ``impact`` replaces nodes, if the change is applied at ``start`` or when the freezes of then end.
+    """Return the timeline of ``impact`` if the change is applied at ``start``, or at the end of a freeze at that time.
 
-    Groups of a change roll side by side. Where the region holds rolls to windows, a wave begins within one and may end
-    after it. Neither evidence between waves nor what controllers provision at the same time is in it.
+    All groups of a change roll in parallel. If windows are enforced, a wave begins within a window but can end
+    after it. The timeline ignores evidence between waves and concurrent provisioning by controllers.
 
     Args:
-        head: the environment as it will be.
-        impact: what happens to it.
-        start: a moment with a time zone.
+        head: environment after the change.
+        impact: impact of the change.
+        start: time-zone aware moment.
     """
-    found = []
+    schedules = []
     for tenant in head.tenants:
         calendar = _Calendar(head, tenant, start)
         rolls = [(row, row.roll) for row in impact.rows if row.roll and row.tenant == tenant.tenant]
         if rolls:
-            found.append((calendar, tuple(_lane(head, calendar, row, roll) for row, roll in rolls)))
-    last = max((lane.ends_most or lane.ends for _, lanes in found for lane in lanes), default=0)
+            schedules.append((calendar, tuple(_lane(head, calendar, row, roll) for row, roll in rolls)))
+    last = max((lane.ends_most or lane.ends for _, lanes in schedules for lane in lanes), default=0)
     minutes = min(math.ceil(last / DAY_MINUTES) or _UNTIMED_DAYS, _MOST_DAYS) * DAY_MINUTES
-    return Timeline(start=start, minutes=minutes, tenants=tuple(one.shown(lanes, minutes) for one, lanes in found))
+    shown = tuple(calendar.shown(lanes, minutes) for calendar, lanes in schedules)
+    return Timeline(start=start, minutes=minutes, tenants=shown)
 
 
 def _lane(head: Environment, calendar: _Calendar, row: Row, roll: Roll) -> Lane:
-    at_once = max(1, roll.surge or roll.out_at_once)
-    count = None if row.count is None else math.ceil(row.count / at_once)
+    batch = max(1, roll.surge or roll.out_at_once)
+    count = None if row.count is None else math.ceil(row.count / batch)
     waves: tuple[Wave, ...] = ()
     ends_most = None
     if row.count and count and roll.minutes is not None and not roll.paused:
-        waves = tuple(_waves(calendar.runs(count, roll.minutes // count), row.count, at_once))
+        waves = tuple(_waves(calendar.runs(count, roll.minutes // count), row.count, batch))
         if roll.minutes_most is not None:
             ends_most = calendar.runs(count, roll.minutes_most // count)[-1].ends
     moved = moved_waves(head.image_pins, pool_of(row.part))
@@ -154,34 +155,34 @@ def _lane(head: Environment, calendar: _Calendar, row: Row, roll: Roll) -> Lane:
     )
 
 
-def _waves(runs: Iterable[_Run], nodes: int, at_once: int) -> Iterator[Wave]:
+def _waves(runs: Iterable[_Run], nodes: int, batch: int) -> Iterator[Wave]:
     for run in runs:
-        done = min(nodes, run.last * at_once) - (run.first - 1) * at_once
+        done = min(nodes, run.last * batch) - (run.first - 1) * batch
         yield Wave(begins=run.begins, ends=run.ends, first=run.first, last=run.last, nodes=done)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run(Span):
-    """Waves that follow each other without a pause."""
+    """Consecutive waves without a pause."""
 
     first: int
     last: int
 
 
 class _Calendar:
-    """When one tenant's nodes may be replaced, in minutes after the start."""
+    """Periods in which the nodes of one tenant may be replaced, in minutes from the start."""
 
     def __init__(self, head: Environment, tenant: TenantSpec, start: dt.datetime) -> None:
         self._tenant, self._start = tenant.tenant, start
         self._window = tenant.changes.window
-        self._held = self._window is not None and head.region.nodes.windows is Windows.ENFORCE
+        self._enforced = self._window is not None and head.region.nodes.windows is Windows.ENFORCE
         self._freezes = [
             NamedSpan(name=freeze.name, begins=self._minute(freeze.from_), ends=self._minute(freeze.to))
             for freeze in head.policy.freezes
             if freeze.to > start and freeze.protects(tenant.tenant)
         ]
         self._begins = 0
-        for freeze in sorted(self._freezes, key=lambda one: one.begins):
+        for freeze in sorted(self._freezes, key=lambda item: item.begins):
             if freeze.begins <= self._begins:
                 self._begins = max(self._begins, freeze.ends)
         self._known: list[Span] = []
@@ -189,14 +190,14 @@ class _Calendar:
         self.runs = cache(self._runs)
 
     def shown(self, lanes: tuple[Lane, ...], minutes: int) -> TenantTimeline:
-        """Return the timeline of the tenant, with what is within its first ``minutes``."""
+        """Return the timeline of the tenant for the first ``minutes``."""
         window, until = self._window, self._start + dt.timedelta(minutes=minutes)
         opens = window.openings(self._start, until) if window else ()
         return TenantTimeline(
             tenant=self._tenant,
             lanes=lanes,
             begins=self._begins,
-            held=self._held,
+            held=self._enforced,
             windows=tuple(Span(begins=self._minute(begins), ends=self._minute(ends)) for begins, ends in opens),
             freezes=tuple(freeze for freeze in self._freezes if freeze.begins < minutes),
         )
@@ -205,29 +206,29 @@ class _Calendar:
         return int((moment - self._start).total_seconds() // 60)
 
     def _runs(self, count: int, each: int) -> tuple[_Run, ...]:
-        """Return when ``count`` waves of ``each`` minutes take place, one after the other."""
-        found: list[_Run] = []
+        """Return the schedule of ``count`` sequential waves of ``each`` minutes."""
+        runs: list[_Run] = []
         minute = self._begins
         for number in range(1, count + 1):
             begins = self._earliest(minute)
             minute = begins + each
-            if found and begins == found[-1].ends:
-                found[-1] = replace(found[-1], ends=minute, last=number)
+            if runs and begins == runs[-1].ends:
+                runs[-1] = replace(runs[-1], ends=minute, last=number)
             else:
-                found.append(_Run(begins=begins, ends=minute, first=number, last=number))
-        return tuple(found)
+                runs.append(_Run(begins=begins, ends=minute, first=number, last=number))
+        return tuple(runs)
 
     def _earliest(self, minute: int) -> int:
-        """Return the first minute from ``minute`` on at which a replacement may begin."""
-        if not self._held:
+        """Return the earliest minute, not before ``minute``, at which a replacement may begin."""
+        if not self._enforced:
             return minute
         while True:
             at = bisect_right(self._known, minute, key=lambda opening: opening.ends)
             if at < len(self._known):
                 return max(minute, self._known[at].begins)
-            self._look_ahead()
+            self._extend()
 
-    def _look_ahead(self) -> None:
+    def _extend(self) -> None:
         since, self._until = self._until, self._until + _AHEAD_DAYS * DAY_MINUTES
         moments = (self._start + dt.timedelta(minutes=minute) for minute in (since, self._until))
         for begins, ends in self._window.openings(*moments) if self._window else ():

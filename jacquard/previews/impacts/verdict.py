@@ -1,4 +1,4 @@
-"""The verdict on a change: whether anything refuses it, whom it waits for, whether anybody knows what it does."""
+"""Verdict on a change: blocking reasons, missing approvals, unknown effects."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MOST_CHARACTERS = 300
 
 
 def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Preview:
-    """Return the preview of a change, whose causes are told without what looks like a secret in them.
+    """Return the preview of a change, with likely secrets in its causes masked.
 
     Args:
-        impact: what it does to nodes, tenants and the rest.
-        stacks: what the engine would do, stack by stack.
-        offences: what policies say.
+        impact: impact of the change.
+        stacks: engine previews by stack.
+        offences: policy violations.
     """
     approvals_missing = [tenant.tenant for tenant in missing(impact)]
     blocked = tuple(_blocks(impact, stacks, offences))
@@ -42,12 +42,12 @@ def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Of
     )
 
 
-def digest(*found: Spec) -> str:
-    """Return the SHA-256 of what models say."""
-    said = hashlib.sha256()
-    for one in found:
-        said.update(one.model_dump_json().encode())
-    return said.hexdigest()
+def digest(*models: Spec) -> str:
+    """Return the SHA-256 of the JSON of models."""
+    content = hashlib.sha256()
+    for model in models:
+        content.update(model.model_dump_json().encode())
+    return content.hexdigest()
 
 
 def _verdict(impact: Impact, blocked: Sequence[str], approvals_missing: Sequence[str]) -> Verdict:
@@ -59,18 +59,18 @@ def _verdict(impact: Impact, blocked: Sequence[str], approvals_missing: Sequence
 
 
 def _blocks(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Iterator[str]:
-    """Yield what refuses the change, or keeps anybody from knowing what it does."""
+    """Yield the reasons that block the change, or prevent its preview."""
     if refused := [row.part for row in impact.rows if row.effect is Effect.REFUSED]:
-        yield f"an API server would refuse the change of {listed(refused, _MOST)}"
-    if protected := [one.name for one in impact.lost if one.outcome == _PROTECTED]:
+        yield f"the API server would reject the change of {listed(refused, _MOST)}"
+    if protected := [item.name for item in impact.lost if item.outcome == _PROTECTED]:
         yield f"protected: {listed(protected, _MOST)}"
-    if rules := dict.fromkeys(one.rule for one in offences if one.refuses):
+    if rules := dict.fromkeys(offence.rule for offence in offences if offence.refuses):
         yield f"refused by {listed(list(rules), _MOST)}"
     for stack in stacks:
         if stack.outcome is Outcome.FAILED:
             yield f"the preview of {stack.stack} failed: {_first_line(stack.reason or '')}"
         if stack.held:
-            yield f"{stack.stack} would lose what nobody asked to lose; --accept {stack.accept} says so"
+            yield f"{stack.stack} has unconfirmed destructive changes; confirm them with --confirm {stack.accept}"
 
 
 def _first_line(text: str) -> str:
@@ -79,7 +79,7 @@ def _first_line(text: str) -> str:
 
 
 def _masked(impact: Impact) -> Impact:
-    """Return an impact whose edits show nothing that looks like a secret."""
+    """Return an impact with likely secrets in its edits masked."""
     secrets = Secrets()
 
     def shown(value: str | None) -> str | None:
@@ -89,7 +89,7 @@ def _masked(impact: Impact) -> Impact:
         row.model_copy(
             update={
                 "causes": tuple(
-                    one.model_copy(update={"old": shown(one.old), "new": shown(one.new)}) for one in row.causes
+                    cause.model_copy(update={"old": shown(cause.old), "new": shown(cause.new)}) for cause in row.causes
                 )
             }
         )

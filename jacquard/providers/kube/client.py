@@ -1,4 +1,4 @@
-"""A client of one Kubernetes API server: thread safe, keep-alive, no OpenAPI download."""
+"""A client of one Kubernetes API server: thread-safe, with keep-alive, without the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jacquard.providers.kube.discovery import Discovery, Resource
 from jacquard.providers.kube.errors import ApiError, Unreachable, refusal
 
 PAGE = 500
-"""Objects per page of a list, kubectl's own size."""
+"""Objects per page of a list, the same as in kubectl."""
 JSON = "application/json"
 METADATA = JSON + ";as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 APPLY = "application/apply-patch+yaml"
@@ -30,12 +30,12 @@ _UNAUTHORIZED = 401
 _PATIENCE = Retry(
     4, connect=0, read=0, redirect=0, other=0, status_forcelist=[429], allowed_methods=None, raise_on_status=False
 )
-"""The server asks for patience with 429 and has then done nothing; all else is for the caller to judge."""
+"""Retries only after 429, with which the server has not processed the request; the caller handles other errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """What identifies one object; ``namespace`` None means the context's namespace for a namespaced kind."""
+    """Identifies an object; ``namespace`` None is the context's namespace for a namespaced kind."""
 
     api_version: str
     kind: str
@@ -44,7 +44,7 @@ class ObjectRef:
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> ObjectRef:
-        """Return the reference of a whole object."""
+        """Return the reference of a complete object."""
         metadata = body["metadata"]
         return cls(body["apiVersion"], body["kind"], metadata["name"], metadata.get("namespace"))
 
@@ -54,10 +54,10 @@ class ObjectRef:
 
 
 class ApiServer:
-    """One API server as one user. Every method may be called from any thread.
+    """An API server with one user. All methods are thread-safe.
 
-    Every method raises `ApiError` for an answer other than success (`Unreachable` for none); those that name a kind
-    raise `KindNotFound` when the server does not serve it.
+    Every method raises `ApiError` for an unsuccessful response (`Unreachable` without a response); methods with a kind
+    raise `KindNotFound` if the server does not serve it.
     """
 
     def __init__(
@@ -101,10 +101,10 @@ class ApiServer:
         connections: int = 8,
         timeout_seconds: float = 30.0,
     ) -> ApiServer:
-        """Return a client for ``context`` (default: the current one) of the kubeconfig at ``path``.
+        """Return a client for ``context`` (default: the current context) of the kubeconfig at ``path``.
 
         Raises:
-            KubeconfigError: The file is missing or cannot be used; nothing is asked of the server here.
+            KubeconfigError: The file is missing or not usable; the server is not contacted here.
         """
         connection = kubeconfig.load(path, context)
         return cls(connection, user_agent=user_agent, connections=connections, timeout_seconds=timeout_seconds)
@@ -123,22 +123,22 @@ class ApiServer:
         content_type: str = JSON,
         accept: str = JSON,
     ) -> Any:
-        """Send one request and return the decoded JSON of the answer (text when it is not JSON, None when empty).
+        """Send a request and return the decoded JSON of the response (text if it is not JSON, None if it is empty).
 
         Args:
             method: HTTP method.
             path: Absolute path on the server, such as ``/api/v1/namespaces``.
-            query: Parameters; None and empty ones are left out, True becomes ``true``.
+            query: Query parameters; None and empty values are omitted, True becomes ``true``.
             body: Sent as JSON, which is also YAML.
-            content_type: Of the body.
-            accept: What the answer may be.
+            content_type: Content type of the body.
+            accept: Accepted content types of the response.
         """
         headers = {"Accept": accept} if body is None else {"Accept": accept, "Content-Type": content_type}
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         url = self._prefix + path + _query(query)
         answer = self._send(method, url, data, headers)
         if answer.status == _UNAUTHORIZED and self._renew is not None:
-            # Tokens of a credential program last for minutes, less than an apply may take.
+            # Tokens of a credential program are valid for minutes; an apply can take longer.
             self._headers = {**self._headers, **self._renew()}
             answer = self._send(method, url, data, headers)
         if answer.status >= _ERRORS_FROM:
@@ -146,7 +146,7 @@ class ApiServer:
         return _decode(answer.data)
 
     def lines(self, path: str, query: Mapping[str, str | int | bool | None]) -> Iterator[Any]:
-        """Yield each line of an answer that goes on, as a watch does, decoded; it holds a connection meanwhile."""
+        """Yield each line of a streaming response, such as a watch, decoded; uses a connection until the end."""
         url = self._prefix + path + _query(query)
         with self._send("GET", url, None, {"Accept": JSON}, preload_content=False) as answer:
             if answer.status >= _ERRORS_FROM:
@@ -157,23 +157,23 @@ class ApiServer:
         try:
             return self._pool.request(method, url, body=data, headers={**self._headers, **headers}, **how)
         except HTTPError as error:
-            raise Unreachable(self.server, _why(error)) from error
+            raise Unreachable(self.server, _reason(error)) from error
 
     def resource(self, api_version: str, kind: str) -> Resource:
-        """Return where objects of a kind live; asked once per group and version, again when the kind is missing."""
+        """Return the resource of a kind; queried once per group and version, and again if the kind is missing."""
         return self._discovery.resource(api_version, kind)
 
     def version(self, group: str, kind: str) -> str | None:
-        """Return an apiVersion in which the server serves a kind, the preferred one if it can; None for none."""
+        """Return an apiVersion of a kind that the server serves, preferably its preferred version; None without any."""
         return self._discovery.version(group, kind)
 
     def path(self, ref: ObjectRef, subresource: str | None = None) -> str:
-        """Return the path of one object."""
+        """Return the path of an object."""
         base = f"{self._collection(ref.api_version, ref.kind, ref.namespace)}/{quote(ref.name, safe='')}"
         return f"{base}/{subresource}" if subresource else base
 
     def get(self, ref: ObjectRef, *, metadata_only: bool = False) -> dict[str, Any] | None:
-        """Return the object, or None when it is not there; of a Secret no values when ``metadata_only``."""
+        """Return the object, or None if it does not exist; ``metadata_only`` omits the values of a Secret."""
         path = self.path(ref)
         try:
             return dict(self.request("GET", path, accept=METADATA.format("") if metadata_only else JSON))
@@ -183,7 +183,7 @@ class ApiServer:
             raise
 
     def list(self, api_version: str, kind: str, **options: Any) -> list[dict[str, Any]]:
-        """Return all that `each` yields."""
+        """Return all objects that `each` yields."""
         return [*self.each(api_version, kind, **options)]
 
     def each(
@@ -195,7 +195,7 @@ class ApiServer:
         label_selector: str | None = None,
         metadata_only: bool = False,
     ) -> Iterator[dict[str, Any]]:
-        """Yield all objects of a kind, of all namespaces unless one is given; with apiVersion and kind filled in."""
+        """Yield all objects of a kind, in all namespaces or in ``namespace``, with apiVersion and kind set."""
         resource = self.resource(api_version, kind)
         path = resource.collection(namespace) if namespace and resource.namespaced else resource.collection(None)
         query: dict[str, str | int | None] = {"limit": PAGE, "labelSelector": label_selector}
@@ -209,26 +209,27 @@ class ApiServer:
     def apply(
         self, body: Mapping[str, Any], *, field_manager: str, dry_run: bool = False, force: bool = False
     ) -> dict[str, Any]:
-        """Apply an object on the server's side, refusing unknown fields, and return it as it is afterwards.
+        """Apply an object by server-side apply, rejecting unknown fields, and return the resulting object.
 
-        An object that exists already is silently adopted: look first where that would be wrong.
+        An existing object is adopted silently; check first if that would be wrong.
 
         Raises:
-            ApiError: With `conflicts` for fields of other managers, `undeclared_field` for one the schema lacks.
+            ApiError: With `conflicts` for fields of other managers, `undeclared_field` for a field that the schema
+            lacks.
         """
         query = {"fieldManager": field_manager, "fieldValidation": "Strict", "force": force or None}
         query["dryRun"] = "All" if dry_run else None
         return dict(self.request("PATCH", self.path(ObjectRef.of(body)), query=query, body=body, content_type=APPLY))
 
     def create(self, body: Mapping[str, Any], *, field_manager: str) -> dict[str, Any]:
-        """Create an object, refusing unknown fields; status 409 ``AlreadyExists`` when it is there."""
+        """Create an object, rejecting unknown fields; status 409 ``AlreadyExists`` if it exists."""
         ref = ObjectRef.of(body)
         query = {"fieldManager": field_manager, "fieldValidation": "Strict"}
         path = self._collection(ref.api_version, ref.kind, ref.namespace)
         return dict(self.request("POST", path, query=query, body=body))
 
     def replace(self, body: Mapping[str, Any], *, field_manager: str, dry_run: bool = False) -> dict[str, Any]:
-        """Put an object in the place of the one whose ``resourceVersion`` it carries, refusing unknown fields."""
+        """Replace the object with this ``resourceVersion``, rejecting unknown fields."""
         query = {"fieldManager": field_manager, "fieldValidation": "Strict", "dryRun": "All" if dry_run else None}
         return dict(self.request("PUT", self.path(ObjectRef.of(body)), query=query, body=body))
 
@@ -254,10 +255,10 @@ class ApiServer:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> bool:
-        """Ask for an object's deletion; finalizers may keep it for a while. Return False when it was not there.
+        """Request the deletion of an object; finalizers can delay it. Return False if it did not exist.
 
         Raises:
-            ApiError: 409 ``Conflict`` when it no longer has this ``uid`` or ``resource_version``.
+            ApiError: 409 ``Conflict`` if the object has another ``uid`` or ``resource_version``.
         """
         preconditions = {"uid": uid, "resourceVersion": resource_version}
         options = {
@@ -281,8 +282,8 @@ class ApiServer:
 
 
 def _query(query: Mapping[str, str | int | bool | None] | None) -> str:
-    given = {key: "true" if value is True else value for key, value in (query or {}).items() if value}
-    return f"?{urlencode(given)}" if given else ""
+    parameters = {key: "true" if value is True else value for key, value in (query or {}).items() if value}
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def _decode(data: bytes) -> Any:
@@ -294,6 +295,6 @@ def _decode(data: bytes) -> Any:
         return data.decode(errors="replace")
 
 
-def _why(error: HTTPError) -> str:
-    """Return the innermost sentence, without the connection that urllib3 puts in front."""
+def _reason(error: HTTPError) -> str:
+    """Return the innermost error message, without urllib3's prefix for the connection."""
     return re.sub(r"^\w+\(host=[^)]*\): ", "", str(getattr(error, "reason", None) or error))

@@ -1,4 +1,4 @@
-"""Credentials that a kubeconfig gets from a program (``exec``), as hosted clusters hand them out."""
+"""Credentials that a kubeconfig gets from a program (``exec``), as hosted clusters provide them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any
 from jacquard.providers.kube.errors import KubeconfigError
 
 TIMEOUT_SECONDS = 60.0
-"""Longest time a credential program may take; it must not ask questions."""
+"""Timeout of a credential program; it must not be interactive."""
 PEMS = {"clientCertificateData": "client-certificate-data", "clientKeyData": "client-key-data"}
-"""Fields of an ExecCredential in PEM, and the fields of a kubeconfig that hold the same in base64."""
+"""Fields of an ExecCredential in PEM, and the corresponding fields of a kubeconfig in base64."""
 
 
 def exec_credential(path: Path, plugin: Mapping[str, Any]) -> dict[str, str]:
-    """Run the program of a kubeconfig's ``exec`` section and return its answer as user fields.
+    """Run the program of a kubeconfig's ``exec`` section and return its response as user fields.
 
     Args:
         path: The kubeconfig, for messages; a relative command with a slash starts at its folder.
         plugin: The ``exec`` section.
 
     Raises:
-        KubeconfigError: The program is missing, fails, or answers with no ExecCredential.
+        KubeconfigError: The program is missing, fails, or does not return an ExecCredential.
     """
     command = str(plugin.get("command") or "")
     if "/" in command:
@@ -45,21 +45,21 @@ def exec_credential(path: Path, plugin: Mapping[str, Any]) -> dict[str, str]:
         )
         status = dict(json.loads(done.stdout)["status"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
-        msg = f"{path}: the credential program '{command}' gave no credential ({_why(error)})"
+        msg = f"{path}: the credential program '{command}' returned no credential ({_reason(error)})"
         raise KubeconfigError(msg) from None
-    found = {"token": str(status["token"])} if status.get("token") else {}
+    fields = {"token": str(status["token"])} if status.get("token") else {}
     for theirs, ours in PEMS.items():
         if status.get(theirs):
-            found[ours] = base64.b64encode(str(status[theirs]).encode()).decode()
-    return found
+            fields[ours] = base64.b64encode(str(status[theirs]).encode()).decode()
+    return fields
 
 
-def _why(error: Exception) -> str:
-    """Return the reason without the program's output, which may hold a credential."""
+def _reason(error: Exception) -> str:
+    """Return the reason without the program's output, which may contain a credential."""
     if isinstance(error, subprocess.CalledProcessError):
         return f"exit status {error.returncode}"
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer in {TIMEOUT_SECONDS:.0f} s"
     if isinstance(error, OSError):
         return str(error.strerror)
-    return "its output is no ExecCredential"
+    return "its output is not an ExecCredential"

@@ -1,4 +1,4 @@
-"""Which kinds an API server serves, and where."""
+"""Finds the kinds that an API server serves, and their paths."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from jacquard.providers.kube.errors import ApiError, KindNotFound
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Path at which the objects of one kind live, and how they are named."""
+    """Path of the objects of a kind, and their naming."""
 
     prefix: str
-    """Path below which the kind's group is served, such as ``/api/v1`` or ``/apis/metal3.io/v1alpha1``."""
+    """Path of the kind's group, such as ``/api/v1`` or ``/apis/metal3.io/v1alpha1``."""
     plural: str
     namespaced: bool
 
     def collection(self, namespace: str | None) -> str:
-        """Return the path of all objects, or of those of one namespace."""
+        """Return the path of all objects, or of the objects in one namespace."""
         place = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
         return f"{self.prefix}{place}/{self.plural}"
 
@@ -28,33 +28,33 @@ class Server(Protocol):
     """The part of a client that discovery needs."""
 
     def request(self, method: str, path: str) -> Any:
-        """Send one request and return the decoded answer."""
+        """Send a request and return the decoded response."""
 
 
 class Discovery:
-    """The kinds of one API server, asked one group and version at a time and kept."""
+    """The kinds of an API server, queried by group and version, and cached."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._known: dict[str, dict[str, Resource]] = {}
-        # No lock: a group asked for twice at once costs little, a queue behind a server that is silent costs hours.
+        # No lock: a duplicate query costs little, a queue behind an unresponsive server costs hours.
 
     def resource(self, api_version: str, kind: str) -> Resource:
-        """Return where ``kind`` lives, asking again when it is not known: its CRD may have come since.
+        """Return the resource of ``kind``; query again if it is not cached, because its CRD may be new.
 
         Raises:
             KindNotFound: The server does not serve it now.
         """
-        found = self._known.get(api_version, {}).get(kind)
-        if found is None:
+        resource = self._known.get(api_version, {}).get(kind)
+        if resource is None:
             self._known[api_version] = kinds = self._ask(api_version, kind)
-            found = kinds.get(kind)
-        if found is None:
+            resource = kinds.get(kind)
+        if resource is None:
             raise KindNotFound(api_version, kind)
-        return found
+        return resource
 
     def version(self, group: str, kind: str) -> str | None:
-        """Return an apiVersion in which the server serves a kind, the preferred one if it can; None for none."""
+        """Return an apiVersion of a kind that the server serves, preferably its preferred version; None without any."""
         for version in self._versions(group):
             try:
                 self.resource(version, kind)

@@ -1,4 +1,4 @@
-"""What a Kubernetes API server, or the way to it, can refuse."""
+"""Errors of a Kubernetes API server, its kubeconfig and its connection."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from jacquard.providers.errors import ProviderError
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One detail of a refusal, such as a field that another manager owns."""
+    """A detail of a rejection, such as a field that another manager owns."""
 
     reason: str
-    """Word of the API server, such as ``FieldValueInvalid`` or ``FieldManagerConflict``; may be empty."""
+    """Reason from the API server, such as ``FieldValueInvalid`` or ``FieldManagerConflict``; may be empty."""
     field: str
-    """Path of the field as the API server writes it; may be empty."""
+    """Path of the field in the notation of the API server; may be empty."""
     message: str
 
 
 class KubeconfigError(ProviderError):
-    """A kubeconfig that is missing, unreadable or asks for something this client does not do."""
+    """A kubeconfig is missing, unreadable or requires an unsupported feature."""
 
 
 class ApiError(ProviderError):
-    """An answer of the API server other than success.
+    """An unsuccessful response of the API server.
 
     Attributes:
-        status: HTTP status, 0 when there was no answer at all.
-        reason: Kubernetes' word for it (``NotFound``, ``Conflict``, ``Invalid``...).
-        message: The server's sentence. It may quote values of the object: mask secrets before showing it.
-        causes: Details by field, empty when the server gave none.
+        status: HTTP status, 0 without a response.
+        reason: Reason from Kubernetes (``NotFound``, ``Conflict``, ``Invalid``...).
+        message: Message of the server. It may contain values of the object: mask secrets before showing it.
+        causes: Details by field, empty if the server sent none.
     """
 
     def __init__(self, status: int, reason: str, message: str, causes: tuple[Cause, ...] = ()) -> None:
@@ -45,34 +45,34 @@ class ApiError(ProviderError):
 
     @property
     def not_found(self) -> bool:
-        """Return whether the object, its namespace or its kind is not there."""
+        """Return whether the object, its namespace or its kind does not exist."""
         return self.status == 404  # noqa: PLR2004 - HTTP's own number
 
     @property
     def transient(self) -> bool:
-        """Return whether the same read may be answered in a moment: no answer, too many requests, a server's fault."""
+        """Return whether a repeated read may succeed: no response, too many requests, or a server error."""
         return self.status in (0, 429) or self.status >= 500  # noqa: PLR2004 - HTTP's own numbers
 
     @property
     def undeclared_field(self) -> bool:
-        """Return whether a field is unknown to the kind's schema, which server-side apply reports as status 500."""
+        """Return whether a field is not in the kind's schema, which server-side apply reports as status 500."""
         return "field not declared in schema" in self.message
 
     @property
     def conflicts(self) -> tuple[Cause, ...]:
-        """Return the fields that other managers own, when that is why an apply was refused."""
+        """Return the fields owned by other managers, if they are the reason why an apply was rejected."""
         return tuple(cause for cause in self.causes if cause.reason == "FieldManagerConflict")
 
 
-class KindNotFound(ApiError):  # noqa: N818 - named like the answer it stands for
-    """The API server does not serve a kind: its CRD is not there (yet)."""
+class KindNotFound(ApiError):  # noqa: N818 - named after the response
+    """The API server does not serve a kind: its CRD does not exist (yet)."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(404, "KindNotFound", f"the API server does not serve {api_version} {kind}")
 
 
-class Unreachable(ApiError):  # noqa: N818 - named like the state it reports
-    """No answer came: nothing listens, TLS failed, or the connection broke or timed out."""
+class Unreachable(ApiError):  # noqa: N818 - named after the state
+    """No response: the connection was refused, broke or timed out, or TLS failed."""
 
     def __init__(self, server: str, why: str) -> None:
         super().__init__(0, "Unreachable", f"{server} does not answer: {why}")
@@ -82,7 +82,7 @@ class Unreachable(ApiError):  # noqa: N818 - named like the state it reports
 
 
 def refusal(status: int, answer: Any) -> ApiError:
-    """Return what a decoded answer other than success says: a Status object, or text of whatever stands in between."""
+    """Return the error of a decoded, unsuccessful response: a Status object, or text from an intermediate server."""
     if not isinstance(answer, dict):
         return ApiError(status, "NoStatus", str(answer or "no reason given").strip())
     details = answer.get("details") or {}

@@ -1,4 +1,4 @@
-"""Sets of fields, in the form of ``metadata.managedFields[].fieldsV1``: whose which part of an object is."""
+"""Sets of fields in the form of ``metadata.managedFields[].fieldsV1``, which record the owners of an object's parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def union(one: Fields, other: Fields) -> dict[str, Any]:
 
 
 def without(fields: Fields, gone: Fields) -> dict[str, Any]:
-    """Return the fields of one set that are not in the other; an item of which no field is left goes too."""
+    """Return the fields of ``fields`` that are not in ``gone``; an item without remaining fields is removed too."""
     left: dict[str, Any] = {}
     for key, inner in fields.items():
         if key not in gone:
@@ -31,21 +31,21 @@ def without(fields: Fields, gone: Fields) -> dict[str, Any]:
 
 
 def of_body(fields: Fields, value: Any) -> dict[str, Any]:
-    """Return those of ``fields`` that a body sets."""
-    found: dict[str, Any] = {}
+    """Return the subset of ``fields`` that a body sets."""
+    subset: dict[str, Any] = {}
     for key, inner in fields.items():
         if key == ITSELF:
-            found[key] = inner
+            subset[key] = inner
             continue
         for item in below(value, key):
             part = of_body(inner, item) if inner else {}
             if not inner or part:
-                found[key] = union(found.get(key, {}), part)
-    return found if found.keys() - {ITSELF} or value in ({}, []) else {}
+                subset[key] = union(subset.get(key, {}), part)
+    return subset if subset.keys() - {ITSELF} or value in ({}, []) else {}
 
 
 def below(value: Any, key: str) -> list[Any]:
-    """Return what a step of a set of fields leads to; of a list, all items that it may mean."""
+    """Return the values to which a step of a field set leads; for a list, all items that match."""
     form, _, text = key.partition(":")
     if form == "f":
         return [value[text]] if isinstance(value, dict) and text in value else []
@@ -56,22 +56,22 @@ def below(value: Any, key: str) -> list[Any]:
     wanted = json.loads(text)
     fits: Mapping[str, Callable[[Any], bool]] = {
         "v": lambda item: bool(item == wanted),
-        # A key that the body leaves to its default, such as a port's protocol, is not against it.
+        # A key that the body leaves to its default, such as a port's protocol, also matches.
         "k": lambda item: isinstance(item, dict) and all(item.get(name, at) == at for name, at in wanted.items()),
     }
     return [item for item in value if fits[form](item)]
 
 
 def covers(fields: Fields, body: Any, path: Sequence[str | int]) -> bool:
-    """Tell whether the field of ``body`` at ``path``, or anything below it, is in a set."""
+    """Return whether the field of ``body`` at ``path``, or a field below it, is in the set."""
     if not path:
         return True
     step, *rest = path
     if isinstance(step, str):
         inner = fields.get(f"f:{step}")
-        found = [] if inner is None else [inner]
+        matches = [] if inner is None else [inner]
         value = body.get(step) if isinstance(body, Mapping) else None
     else:
         value = body[step] if isinstance(body, list) and step < len(body) else None
-        found = [inner for key, inner in fields.items() if key != ITSELF and below([value], key)]
-    return any(not inner or covers(inner, value, rest) for inner in found)
+        matches = [inner for key, inner in fields.items() if key != ITSELF and below([value], key)]
+    return any(not inner or covers(inner, value, rest) for inner in matches)

@@ -1,4 +1,4 @@
-"""The part of JSONPath (RFC 9535) that wait expressions need: names, indices, wildcards, equality filters."""
+"""The subset of JSONPath (RFC 9535) for wait expressions: names, indices, wildcards, equality filters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jacquard.providers.errors import ProviderError
 
 
 class JsonPathError(ProviderError):
-    """A JSONPath outside the part that is understood."""
+    """A JSONPath outside the supported subset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ def parse(text: str) -> tuple[Step, ...]:
     """Return the steps of a path such as ``.status.conditions[?(@.type=="Ready")].status``.
 
     Raises:
-        JsonPathError: Quoting the part that is not understood.
+        JsonPathError: Quotes the unsupported part.
     """
     rest = text.strip().removeprefix("$")
     steps: list[Step] = []
     while rest:
         match = _TOKEN.match(rest)
         if match is None:
-            msg = f"JSONPath '{text}' is not understood from '{rest}' on"
+            msg = f"JSONPath '{text}' is not supported from '{rest}' on"
             raise JsonPathError(msg)
         steps.append(_step(match))
         rest = rest[match.end() :]
@@ -73,11 +73,11 @@ def _step(match: re.Match[str]) -> Step:
 
 
 def evaluate(path: tuple[Step, ...], obj: Any) -> list[Any]:
-    """Return every value that ``path`` leads to, none when it leads nowhere."""
-    found = [obj]
+    """Return all values at ``path``; empty if there are none."""
+    values = [obj]
     for step in path:
-        found = [item for value in found for item in _children(step, value)]
-    return found
+        values = [item for value in values for item in _children(step, value)]
+    return values
 
 
 def _children(step: Step, value: Any) -> list[Any]:
@@ -95,5 +95,5 @@ def _children(step: Step, value: Any) -> list[Any]:
 
 
 def written(value: Any) -> str:
-    """Return a value as an expression writes it: text without quotes, all else as JSON."""
+    """Return a value in the notation of an expression: text without quotes, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""A kubeconfig file as the two things a client needs: where to connect, and as whom."""
+"""Reads a kubeconfig file: server address, TLS settings and credentials."""
 
 from __future__ import annotations
 
@@ -19,59 +19,61 @@ from jacquard.providers.kube.errors import KubeconfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How one context of a kubeconfig reaches its API server. Its representation shows no credential."""
+    """Connection to the API server of a context. Its representation contains no credential."""
 
     server: str
-    """URL of the API server, with a path prefix where a proxy serves several clusters."""
+    """URL of the API server, with a path prefix if a proxy serves several clusters."""
     namespace: str
-    """Namespace of the context, ``default`` when it names none."""
+    """Namespace of the context, ``default`` if it has none."""
     headers: Mapping[str, str] = field(repr=False)
     tls: ssl.SSLContext | None = field(repr=False)
-    """Settings of TLS; None for plain HTTP."""
+    """TLS settings; None for plain HTTP."""
     tls_server_name: str | None = None
     renew: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
-    """Function that returns fresh ``headers``; None for a credential that stands in the kubeconfig itself."""
+    """Function that returns fresh ``headers``; None for a credential in the kubeconfig itself."""
 
 
 def load(path: Path, context: str | None = None) -> Connection:
-    """Read ``path`` and resolve ``context`` (default: the file's current one).
+    """Read ``path`` and resolve ``context`` (default: the current context of the file).
 
     Raises:
-        KubeconfigError: The file is missing or no kubeconfig, or the context asks for what this client does not do.
+        KubeconfigError: The file is missing or not a kubeconfig, or the context requires an unsupported feature.
     """
     if not str(path).strip() or str(path) == ".":
-        msg = "kubeconfig is empty; name the file of the cluster, the ambient cluster is never used"
+        msg = "kubeconfig is empty; name the kubeconfig file of the cluster, the ambient cluster is never used"
         raise KubeconfigError(msg)
     path = path.expanduser()
     config = _read(path)
     name = context or config.get("current-context")
     if not name:
-        msg = f"{path}: has no current-context; name one of {_names(config, 'contexts')}"
+        msg = f"{path}: has no current-context; choose one of {_names(config, 'contexts')}"
         raise KubeconfigError(msg)
     chosen = _entry(path, config, "context", str(name))
     cluster = _entry(path, config, "cluster", str(chosen.get("cluster")))
-    given = _entry(path, config, "user", str(chosen["user"])) if chosen.get("user") else {}
+    entry = _entry(path, config, "user", str(chosen["user"])) if chosen.get("user") else {}
     server = str(cluster.get("server") or "")
     if not server.startswith(("https://", "http://")):
-        msg = f"{path}: cluster '{chosen.get('cluster')}' has server '{server}', which is no http(s) URL"
+        msg = f"{path}: cluster '{chosen.get('cluster')}' has server '{server}', which is not an http(s) URL"
         raise KubeconfigError(msg)
-    for section, key in ((cluster, "proxy-url"), (given, "auth-provider"), (given, "as")):
+    for section, key in ((cluster, "proxy-url"), (entry, "auth-provider"), (entry, "as")):
         if section.get(key):
-            msg = f"{path}: context '{name}' uses '{key}', which this client does not do; use a context without it"
+            msg = f"{path}: context '{name}' uses '{key}', which is not supported; use a context without it"
             raise KubeconfigError(msg)
-    user = _known(path, given)
+    user = _with_credential(path, entry)
     return Connection(
         server=server.rstrip("/"),
         namespace=str(chosen.get("namespace") or "default"),
         headers=_headers(path, user),
         tls=_tls(path, cluster, user) if server.startswith("https://") else None,
         tls_server_name=cluster.get("tls-server-name"),
-        renew=(lambda: _headers(path, _known(path, given))) if given.get("exec") or given.get("tokenFile") else None,
+        renew=(lambda: _headers(path, _with_credential(path, entry)))
+        if entry.get("exec") or entry.get("tokenFile")
+        else None,
     )
 
 
-def _known(path: Path, user: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a user with what its credential program answers now, if it has one."""
+def _with_credential(path: Path, user: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a user with the current response of its credential program, if it has one."""
     return {**user, **exec_credential(path, user["exec"])} if user.get("exec") else user
 
 
@@ -79,18 +81,18 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        msg = f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
+        msg = f"{path}: does not exist; the cluster does not exist yet, or was not created from this machine"
         raise KubeconfigError(msg) from None
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{path}: cannot be read ({error})"
         raise KubeconfigError(msg) from None
     try:
-        config = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are the safe one
+        config = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     except yaml.YAMLError as error:
-        msg = f"{path}: is no YAML (line {_line(error)}); write the kubeconfig again"
+        msg = f"{path}: is not YAML (line {_line(error)}); write the kubeconfig again"
         raise KubeconfigError(msg) from None
     if not isinstance(config, dict) or not isinstance(config.get("clusters"), list):
-        msg = f"{path}: is no kubeconfig; it has no list 'clusters'"
+        msg = f"{path}: is not a kubeconfig; it has no list 'clusters'"
         raise KubeconfigError(msg)
     return config
 
@@ -132,7 +134,7 @@ def _tls(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl
         if certificate and key:
             _use_certificate(tls, certificate + b"\n" + key)
     except (ssl.SSLError, ValueError) as error:
-        msg = f"{path}: a certificate or key cannot be used ({error}); write the kubeconfig again"
+        msg = f"{path}: a certificate or key is not usable ({error}); write the kubeconfig again"
         raise KubeconfigError(msg) from None
     if cluster.get("insecure-skip-tls-verify"):
         tls.check_hostname = False
@@ -141,7 +143,7 @@ def _tls(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl
 
 
 def _use_certificate(tls: ssl.SSLContext, pem: bytes) -> None:
-    """Load a certificate with its key; the standard library takes them from a file only."""
+    """Load a certificate with its key; the standard library only reads them from a file."""
     with tempfile.NamedTemporaryFile(prefix="jacquard-", suffix=".pem") as file:
         file.write(pem)
         file.flush()
@@ -153,7 +155,7 @@ def _pem(path: Path, section: Mapping[str, Any], key: str) -> bytes | None:
         try:
             return base64.b64decode(section[f"{key}-data"], validate=True)
         except (binascii.Error, TypeError):
-            msg = f"{path}: '{key}-data' is no base64; write the kubeconfig again"
+            msg = f"{path}: '{key}-data' is not base64; write the kubeconfig again"
             raise KubeconfigError(msg) from None
     return _file(path, section[key]) if section.get(key) else None
 

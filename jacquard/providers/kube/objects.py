@@ -1,4 +1,4 @@
-"""A way into Kubernetes objects as they come from an API server."""
+"""Helper to read Kubernetes objects from an API server."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def dig(body: Any, *path: str) -> Any:
-    """Return the value at ``path``; None where the way ends (a status may be null right after apply)."""
+    """Return the value at ``path``; None if the path does not exist (a status may be null right after apply)."""
     for key in path:
         body = body.get(key) if isinstance(body, dict) else None
     return body

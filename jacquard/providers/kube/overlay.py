@@ -1,4 +1,4 @@
-"""Declared objects with the values that a cluster has, so that what drifted shows as a difference."""
+"""Merges live values into declared objects, so that drift is visible as a difference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _ABSENT = object()
 
 
 def seen(declared: Mapping[str, Any], live: Mapping[str, Any], applied: Any = _ABSENT) -> dict[str, Any]:
-    """Return a declared object with live values, except where ``applied``, what it would be, is live already.
+    """Return a declared object with live values, except where the live value equals ``applied``, the expected value.
 
-    Fields nobody declared stay out, declared ones that are gone go.
+    Undeclared fields are omitted; declared fields that no longer exist are removed.
     """
     return dict(_overlay(declared, {**live, "apiVersion": declared["apiVersion"]}, applied))
 
@@ -31,5 +31,5 @@ def _overlay(declared: Any, live: Any, applied: Any) -> Any:
 
 
 def _is_empty(value: Any) -> bool:
-    """Return whether leaving a value out says the same; servers drop such fields."""
+    """Return whether omitting a value has the same meaning; servers drop such fields."""
     return value is None or value in ({}, [])

@@ -1,4 +1,4 @@
-"""Waiting for an object in the words of the annotation ``pulumi.com/waitFor``."""
+"""Waits for an object, with expressions of the annotation ``pulumi.com/waitFor``."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from jacquard.providers.kube.errors import ApiError
 from jacquard.providers.kube.jsonpath import JsonPathError, evaluate, parse, written
 
 POLL_SECONDS = 1.0
-"""Pause between two looks at an object; the first ones come faster."""
+"""Pause between two reads of an object; the first pauses are shorter."""
 OUTAGE_SECONDS = 15.0
-"""How long a wait bears a server that is overloaded or restarted; nothing is lost by looking again."""
+"""Time that a wait tolerates an overloaded or restarting server; repeated reads are harmless."""
 
 
 class WaitExpressionError(ProviderError):
-    """A wait expression that cannot be read."""
+    """An invalid wait expression."""
 
 
-class WaitTimeout(ProviderError):  # noqa: N818 - named like what happened
-    """An object did not get ready, or did not go, in time.
+class WaitTimeout(ProviderError):  # noqa: N818 - named after the event
+    """An object did not become ready, or was not deleted, in time.
 
     Attributes:
-        unmet: What is still missing, in words.
-        last: The object as last seen, None when it was not there.
+        unmet: Conditions that are not met, as messages.
+        last: Last state of the object, None if it did not exist.
     """
 
     def __init__(
@@ -40,13 +40,13 @@ class WaitTimeout(ProviderError):  # noqa: N818 - named like what happened
         self.last = last
 
 
-class WaitCancelled(ProviderError):  # noqa: N818 - named like what happened
-    """The wait was given up because the whole run is being cancelled."""
+class WaitCancelled(ProviderError):  # noqa: N818 - named after the event
+    """The wait ended because the whole run is being cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitCondition:
-    """One thing to wait for: a status condition, a value at a JSONPath, or what a check finds missing.
+    """A condition to wait for: a status condition, a value at a JSONPath, or a check.
 
     Exactly one of the three is set.
     """
@@ -55,16 +55,16 @@ class WaitCondition:
     type: str = ""
     path: tuple[Any, ...] = ()
     value: str | None = None
-    """Status of the condition, or value at the path; None when the path only must lead to something."""
+    """Status of the condition, or value at the path; None if the path only has to exist."""
     check: Callable[[Mapping[str, Any]], str] | None = None
-    """Says in words what an object lacks, nothing when it lacks nothing."""
+    """Returns the missing part of an object as a message, empty if nothing is missing."""
 
 
 def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
-    """Return the conditions of an annotation: one expression, or a JSON array of them of which all must hold.
+    """Return the conditions of an annotation: an expression, or a JSON array of expressions that must all hold.
 
     Raises:
-        WaitExpressionError: Naming the expression and the forms that are understood.
+        WaitExpressionError: Contains the expression and the supported forms.
     """
     expressions: object = [text]
     if text.strip().startswith("["):
@@ -73,9 +73,9 @@ def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
         except ValueError:
             expressions = None
         if not isinstance(expressions, list) or not all(isinstance(item, str) for item in expressions):
-            msg = f"waitFor '{text}' is no JSON array of strings; write [\"condition=Ready\", ...]"
+            msg = f"waitFor '{text}' is not a JSON array of strings; write [\"condition=Ready\", ...]"
             raise WaitExpressionError(msg)
-    assert isinstance(expressions, list)  # noqa: S101 - said for the type checker
+    assert isinstance(expressions, list)  # noqa: S101 - for the type checker
     return tuple(_parse_one(item.strip()) for item in expressions)
 
 
@@ -93,22 +93,22 @@ def _parse_one(text: str) -> WaitCondition:
             raise WaitExpressionError(msg) from None
         if brace and (not value or value.startswith("=")):
             return WaitCondition(text, path=path, value=value[1:] if value else None)
-    msg = f"waitFor '{text}' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
+    msg = f"waitFor '{text}' is not supported; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
     raise WaitExpressionError(msg)
 
 
 def unmet(obj: Mapping[str, Any], conditions: Iterable[WaitCondition]) -> list[str]:
-    """Return in words what ``obj`` still lacks; an empty list means that all ``conditions`` hold.
+    """Return the conditions that ``obj`` does not meet, as messages; empty if all ``conditions`` hold.
 
-    A condition that was observed on an older generation does not count; a JSONPath looks at values only.
+    A condition that was observed on an older generation does not count; a JSONPath only evaluates values.
     """
-    return [why for condition in conditions if (why := _unmet_one(obj, condition))]
+    return [text for condition in conditions if (text := _unmet_one(obj, condition))]
 
 
 def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
     if wanted.check is not None:
-        why = wanted.check(obj)
-        return f"{wanted.text}: {why}" if why else ""
+        text = wanted.check(obj)
+        return f"{wanted.text}: {text}" if text else ""
     if wanted.path:
         return _unmet_at_path(obj, wanted)
     generation = obj.get("metadata", {}).get("generation") or 0
@@ -118,24 +118,24 @@ def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
             continue
         seen = condition.get("observedGeneration") or status.get("observedGeneration") or generation
         if seen < generation:
-            return f"{wanted.text}: seen for generation {seen} of {generation}"
+            return f"{wanted.text}: observed for generation {seen} of {generation}"
         if str(condition.get("status")).casefold() == str(wanted.value).casefold():
             return ""
-        return f"{wanted.text}: is {_explained(condition)}"
+        return f"{wanted.text}: is {_with_reason(condition)}"
     return f"{wanted.text}: not reported yet"
 
 
 def _unmet_at_path(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
-    found = evaluate(wanted.path, obj)
+    values = evaluate(wanted.path, obj)
     if wanted.value is None:
-        return "" if found else f"{wanted.text}: nothing there yet"
-    words = [written(item) for item in found]
-    return "" if wanted.value in words else f"{wanted.text}: is {', '.join(words) or 'absent'}"
+        return "" if values else f"{wanted.text}: no value yet"
+    texts = [written(item) for item in values]
+    return "" if wanted.value in texts else f"{wanted.text}: is {', '.join(texts) or 'absent'}"
 
 
-def _explained(condition: Mapping[str, Any]) -> str:
-    why = ": ".join(str(condition[key]) for key in ("reason", "message") if condition.get(key))
-    return f"{condition.get('status')} ({why})" if why else str(condition.get("status"))
+def _with_reason(condition: Mapping[str, Any]) -> str:
+    reason = ": ".join(str(condition[key]) for key in ("reason", "message") if condition.get(key))
+    return f"{condition.get('status')} ({reason})" if reason else str(condition.get("status"))
 
 
 def wait_for(
@@ -146,40 +146,40 @@ def wait_for(
     timeout_seconds: float,
     cancelled: threading.Event | None = None,
 ) -> dict[str, Any]:
-    """Look at an object until ``conditions`` hold and return it.
+    """Poll an object until ``conditions`` hold, and return it.
 
     Raises:
-        WaitTimeout: Naming what is missing, with the object's last state.
+        WaitTimeout: Contains the unmet conditions and the object's last state.
         WaitCancelled: ``cancelled`` was set.
-        ApiError: The server refused to answer, or gave no good answer for `OUTAGE_SECONDS`.
+        ApiError: The server rejected the request, or did not answer properly for `OUTAGE_SECONDS`.
     """
     conditions = tuple(conditions)
 
     def missing(last: dict[str, Any] | None) -> list[str]:
-        return [f"{ref.kind} is not there"] if last is None else unmet(last, conditions)
+        return [f"{ref.kind} does not exist"] if last is None else unmet(last, conditions)
 
-    found = _poll(api, ref, missing, timeout_seconds, cancelled, goal="ready")
-    assert found is not None  # noqa: S101 - said for the type checker
-    return found
+    obj = _poll(api, ref, missing, timeout_seconds, cancelled, goal="ready")
+    assert obj is not None  # noqa: S101 - for the type checker
+    return obj
 
 
 def wait_gone(
     api: ApiServer, ref: ObjectRef, *, uid: str, timeout_seconds: float, cancelled: threading.Event | None = None
 ) -> None:
-    """Look at an object until it is gone, or another one (by ``uid``) has taken its name.
+    """Poll an object until it is deleted, or another object (by ``uid``) has its name.
 
     Raises:
-        WaitTimeout: Naming the finalizers that hold it.
+        WaitTimeout: Contains the finalizers that block the deletion.
         WaitCancelled: ``cancelled`` was set.
-        ApiError: The server refused to answer, or gave no good answer for `OUTAGE_SECONDS`.
+        ApiError: The server rejected the request, or did not answer properly for `OUTAGE_SECONDS`.
     """
 
     def missing(last: dict[str, Any] | None) -> list[str]:
         if last is None or last["metadata"]["uid"] != uid:
             return []
-        return [f"deletion is held by {', '.join(last['metadata'].get('finalizers') or ()) or 'its dependents'}"]
+        return [f"deletion is blocked by {', '.join(last['metadata'].get('finalizers') or ()) or 'its dependents'}"]
 
-    _poll(api, ref, missing, timeout_seconds, cancelled, goal="gone")
+    _poll(api, ref, missing, timeout_seconds, cancelled, goal="deleted")
 
 
 def _poll(
@@ -191,24 +191,24 @@ def _poll(
     *,
     goal: str,
 ) -> dict[str, Any] | None:
-    """Look at an object until nothing is ``missing`` and return it as it is then."""
+    """Poll an object until ``missing`` returns nothing, and return its last state."""
     cancelled = cancelled or threading.Event()
     answered = started = time.monotonic()
     pause, last = POLL_SECONDS / 8, None
     while True:
         try:
             last = api.get(ref)
-            why, answered = missing(last), time.monotonic()
+            reasons, answered = missing(last), time.monotonic()
         except ApiError as error:
             if not error.transient or time.monotonic() - answered >= OUTAGE_SECONDS:
                 raise
-            why = [str(error)]
-        if not why:
+            reasons = [str(error)]
+        if not reasons:
             return last
         left = started + seconds - time.monotonic()
         if left <= 0:
-            raise WaitTimeout(ref, seconds, why, last, goal=goal)
+            raise WaitTimeout(ref, seconds, reasons, last, goal=goal)
         if cancelled.wait(min(pause, left)):
-            msg = f"{ref}: gave up waiting because the run was cancelled: {'; '.join(why)}"
+            msg = f"{ref}: waiting was cancelled with the run: {'; '.join(reasons)}"
             raise WaitCancelled(msg)
         pause = min(pause * 2, POLL_SECONDS)

@@ -1,1 +1,1 @@
-"""Jacquard's own Pulumi provider: many Kubernetes objects as one resource."""
+"""Jacquard's Pulumi provider for object sets: many Kubernetes objects as one resource."""

@@ -1,7 +1,7 @@
-"""Membership that can be read from the cluster alone: an ApplySet (KEP-3659) with a ConfigMap as its parent.
+"""Membership of sets, stored in the cluster: an ApplySet (KEP-3659) with a ConfigMap as its parent.
 
-The parent carries the set's id and says which kinds and namespaces to look in; every member carries that id as a
-label. So a set can be found, pruned and adopted when the state is lost, and other tools know whose its objects are.
+The parent has the set's id and lists the kinds and namespaces of the members; every member has that id as a label.
+A set can therefore be found, pruned and adopted after the state is lost, and other tools can identify its objects.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TOOLING = "applyset.kubernetes.io/tooling"
 KINDS = "applyset.kubernetes.io/contains-group-kinds"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 MEMBER = "jacquard.dev/member"
-"""Annotation of a member with its key in the set: a second mark, and how an import finds the keys again."""
+"""Annotation with the key of a member in its set: a second mark, from which an import restores the keys."""
 PATCHES = "patches"
-"""Key of the parent's data: what is applied to objects that other controllers make, for they bear no mark."""
+"""Key of the parent's data with the patches of objects that other controllers create, which have no mark."""
 FIELD_MANAGER = "jacquard-objectset"
-"""Owner of the fields that sets apply."""
+"""Field manager of the fields that sets apply."""
 OURS = "jacquard/v1"
-"""Our value of `TOOLING`; a set of other tooling is never touched."""
+"""Jacquard's value of `TOOLING`; sets of other tooling are never changed."""
 
 
 def applyset_id(name: str, namespace: str) -> str:
@@ -44,7 +44,7 @@ def parent(
     patches: Mapping[str, Any],
     urn: str,
 ) -> dict[str, Any]:
-    """Return the parent object for the set of a resource, with these (group, kind) pairs in these namespaces."""
+    """Return the parent object of a resource's set, with these (group, kind) pairs in these namespaces."""
     group_kinds = sorted(f"{kind}.{group}" if group else kind for group, kind in kinds)
     elsewhere = sorted(set(namespaces) - {namespace})
     annotations = {TOOLING: OURS, KINDS: ",".join(group_kinds), MADE_BY: urn}
@@ -63,23 +63,23 @@ def parent(
 
 
 def foreign(live: Mapping[str, Any]) -> str | None:
-    """Return why a ConfigMap that has the parent's name is not ours to use; None when it is."""
+    """Return why a ConfigMap with the parent's name must not be used; None if it can be used."""
     metadata = live["metadata"]
     tooling = (metadata.get("annotations") or {}).get(TOOLING)
     if tooling is not None and tooling != OURS:
         return f"is the parent of an ApplySet of '{tooling}'"
     if (metadata.get("labels") or {}).get(ID) != applyset_id(metadata["name"], metadata["namespace"]):
-        return "exists and is no parent of an ApplySet"
+        return "exists and is not the parent of an ApplySet"
     return None
 
 
 def maker(live: Mapping[str, Any]) -> str | None:
-    """Return the URN of the resource that a parent's set belongs to, None for a parent that names none."""
+    """Return the URN of the resource that owns a parent's set, None if the parent has no URN."""
     return (live["metadata"].get("annotations") or {}).get(MADE_BY)
 
 
 def contents(live: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[str]]:
-    """Return the (group, kind) pairs and the namespaces that a parent says its set has."""
+    """Return the (group, kind) pairs and the namespaces that a parent lists for its set."""
     metadata = live["metadata"]
     annotations = metadata.get("annotations") or {}
     kinds = {
@@ -90,7 +90,7 @@ def contents(live: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[str]]:
 
 
 def patches(live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a parent says its set applies to objects that other controllers make."""
+    """Return the patches that a parent lists for its set."""
     try:
         return dict(json.loads((live.get("data") or {})[PATCHES]))
     except (KeyError, ValueError):
@@ -98,7 +98,7 @@ def patches(live: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same(live: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
-    """Return whether a live parent already says what ``body`` says."""
+    """Return whether a live parent has the content of ``body``."""
     return patches(live) == patches(body) and all(
         (live["metadata"].get(part) or {}).get(key) == body["metadata"][part].get(key)
         for part, keys in (("labels", (ID,)), ("annotations", (TOOLING, KINDS, NAMESPACES, MADE_BY)))
@@ -107,5 +107,5 @@ def same(live: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
 
 
 def of_another(live: Mapping[str, Any], applyset: str) -> bool:
-    """Return whether an object carries the label of another set than this one."""
+    """Return whether an object has the label of another set."""
     return (live["metadata"].get("labels") or {}).get(PART_OF) not in (None, applyset)

@@ -1,4 +1,4 @@
-"""When an object must not be deleted because somebody uses it, or may use it: a table, one row a kind."""
+"""Determines whether an object must not be deleted because it is, or may be, in use; one table row for each kind."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from jacquard.providers.kube.jsonpath import evaluate, parse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """Paths at which an object says who uses it, and which machine it is."""
+    """Paths of an object's consumer, state and machine."""
 
     consumer: str
-    """Path of the name of whoever claims the object."""
+    """Path of the consumer's name."""
     state: str
     free: frozenset[str]
-    """States in which nobody uses the object. Any other one, a new word of a later release too, may mean a running
-    node."""
+    """States in which the object is not in use. Any other state, including new states of later releases, may mean a
+    running node."""
     machine: str
-    """Path of what stays the same when the object gets another name or namespace."""
+    """Path of a value that stays the same when the object gets another name or namespace."""
 
 
 USES: Mapping[tuple[str, str], Use] = {
@@ -49,13 +49,13 @@ USES: Mapping[tuple[str, str], Use] = {
         machine=".spec.systemUUID",
     ),
 }
-"""How an object says who uses it, by group and kind. A host is released and wiped before it may leave, since deleting
-it would power off a running node."""
+"""Use of objects by group and kind. A host must be released and wiped before it can be removed, because its deletion
+would power off a running node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependent:
-    """A kind whose objects go with the object that they refer to."""
+    """A kind whose objects are deleted with the object to which they refer."""
 
     api_version: str
     kind: str
@@ -63,7 +63,7 @@ class Dependent:
     """Path of the owner's name."""
 
     def owner_of(self, body: Mapping[str, Any]) -> str:
-        """Return the name of the object that a dependent refers to."""
+        """Return the name of the object to which a dependent refers."""
         return _first(self.owner, body)
 
 
@@ -72,11 +72,11 @@ DEPENDENTS: Mapping[tuple[str, str], Dependent] = {
         api_version="metal.ironcore.dev/v1alpha1", kind="Server", owner=".spec.bmcRef.name"
     ),
 }
-"""Kinds whose objects go with their owner, by group and kind of the owner; both are cluster-scoped."""
+"""Kinds whose objects are deleted with their owner, by group and kind of the owner; both are cluster-scoped."""
 
 
 def claimed(body: Mapping[str, Any]) -> str | None:
-    """Return why a live object must not be deleted, with the remedy; None when nobody uses it."""
+    """Return why a live object must not be deleted, with the remedy; None if it is not in use."""
     use = _use(body)
     if use is None:
         return None
@@ -85,14 +85,14 @@ def claimed(body: Mapping[str, Any]) -> str | None:
         return f"is claimed by {consumer}; release and wipe it first"
     if not state:
         return (
-            f"is in a state that is not known ({use.state[1:]} is empty); "
-            "wait until its controller reports one, or delete it by hand"
+            f"is in an unknown state ({use.state[1:]} is empty); "
+            "wait until its controller reports a state, or delete it manually"
         )
     return None if state in use.free else f"is {state}; release and wipe it first"
 
 
 def machine(body: Mapping[str, Any]) -> frozenset[str]:
-    """Return by what an object's machine is known again under another name or namespace; nothing for other kinds."""
+    """Return the marks that identify an object's machine under another name or namespace; empty for other kinds."""
     use = _use(body)
     if use is None:
         return frozenset()
@@ -105,5 +105,5 @@ def _use(body: Mapping[str, Any]) -> Use | None:
 
 
 def _first(path: str, body: Mapping[str, Any]) -> str:
-    found = evaluate(parse(path), body)
-    return str(found[0]) if found and found[0] else ""
+    values = evaluate(parse(path), body)
+    return str(values[0]) if values and values[0] else ""

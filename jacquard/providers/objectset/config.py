@@ -1,4 +1,4 @@
-"""The provider's own configuration: one cluster, named on purpose."""
+"""Configuration of the provider: one explicitly named cluster."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from jacquard.providers.rpc.stubs import provider_pb2
 from jacquard.providers.rpc.values import UNKNOWN
 
 CONNECTIONS = 8
-"""Most requests at once to an API server: more than eight gain nothing and starve its other users."""
+"""Maximum number of parallel requests to an API server: more than eight gain nothing and starve other clients."""
 KEYS = {
     "kubeconfig": "path of the cluster's kubeconfig; the ambient cluster is never used",
     "context": "context of the kubeconfig",
-    "clusterIdentifier": "name of the cluster, whatever its address is",
+    "clusterIdentifier": "name of the cluster, independent of its address",
 }
 _ENGINE_KEYS = {"version", "pluginDownloadURL"}
 _REQUIRED = ("kubeconfig", "clusterIdentifier")
@@ -26,24 +26,24 @@ _REQUIRED = ("kubeconfig", "clusterIdentifier")
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Which cluster a provider works in."""
+    """Cluster of a provider."""
 
     kubeconfig: Path
     context: str | None
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Config | None:
-        """Return the configuration, None while a preview does not know it."""
+        """Return the configuration, None if it is unknown in a preview."""
         kubeconfig, context = plain.get("kubeconfig"), plain.get("context")
         if UNKNOWN in (kubeconfig, context):
             return None
         return cls(Path(str(kubeconfig or "")), str(context) if context else None)
 
     def connect(self) -> ApiServer:
-        """Return a client; the kubeconfig is read now, for it may be written while the program runs.
+        """Return a client; the kubeconfig is read now, because the program may write it while it runs.
 
         Raises:
-            KubeconfigError: It is not there or cannot be used.
+            KubeconfigError: The kubeconfig does not exist or is not usable.
         """
         return ApiServer.from_kubeconfig(
             self.kubeconfig, self.context, user_agent="jacquard-objectset", connections=CONNECTIONS
@@ -51,22 +51,24 @@ class Config:
 
 
 def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
-    """Return every problem of the configuration."""
+    """Return all errors in the configuration."""
     failures = []
     for key, value in plain.items():
         if key not in KEYS and key not in _ENGINE_KEYS:
-            failures.append(check_failure((key,), f"is no setting of this provider; it has {', '.join(KEYS)}"))
+            failures.append(
+                check_failure((key,), f"is not a setting of this provider; its settings are {', '.join(KEYS)}")
+            )
         elif key in KEYS and value is not UNKNOWN and not (isinstance(value, str) and value.strip()):
             failures.append(check_failure((key,), f"{key} is {value!r} but must be the {KEYS[key]}"))
         elif key == "kubeconfig" and value is not UNKNOWN and "\n" in str(value):
-            reason = "kubeconfig holds a whole file but must be a path, so that no credential gets into the state"
+            reason = "kubeconfig contains a whole file but must be a path, so that the state contains no credential"
             failures.append(check_failure((key,), reason))
     missing = (key for key in _REQUIRED if key not in plain)
     return failures + [check_failure((), f"{key} is missing; it is the {KEYS[key]}") for key in missing]
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> provider_pb2.DiffResponse:
-    """Return what a changed configuration means: another path is the same cluster, another identifier is not."""
+    """Return the effect of a changed configuration: another path is the same cluster, another identifier is not."""
 
     def replaces(change: Change) -> bool:
         identifiers = (old.get("clusterIdentifier"), new.get("clusterIdentifier"))

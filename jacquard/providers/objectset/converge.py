@@ -1,4 +1,4 @@
-"""Making the cluster hold exactly the members of a set: first everything that forbids it, then apply, then prune."""
+"""Reconciles the cluster to the members of a set: check all preconditions, apply, then prune."""
 
 from __future__ import annotations
 
@@ -22,54 +22,54 @@ from jacquard.providers.rpc.values import UNKNOWN
 
 
 class RefusedError(ProviderError):
-    """Something forbids the change; nothing was sent that could alter the cluster."""
+    """A precondition of the change is not met; no request was sent that could alter the cluster."""
 
     def __init__(self, wanted: ObjectSet, reasons: Iterable[str]) -> None:
         lines = "\n  ".join(reasons)
-        super().__init__(f"ObjectSet {wanted.id}: refused, nothing was changed:\n  {lines}")
+        super().__init__(f"ObjectSet {wanted.id}: rejected, nothing was changed:\n  {lines}")
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the state says about a set."""
+    """A set in the state."""
 
     objects: ObjectSet
     uids: Mapping[str, Any]
-    """Uids of members by key; a member without one is not known to be in the cluster as recorded."""
+    """Uids of members by key; a member without a uid may be absent or differ from its record."""
     waiting: Collection[str] = ()
-    """Objects of other controllers, in words, that do not have their fields as recorded."""
+    """Objects of other controllers, as text, that do not have the recorded fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a change, or would come of a previewed one."""
+    """Result of a change, or expected result of a previewed change."""
 
     uids: Mapping[str, Any]
-    """Uids of members by key; `UNKNOWN` in a preview for a member that is still to be created.
+    """Uids of members by key; `UNKNOWN` in a preview for a member that will be created.
 
-    After a change that was done in part, members with a uid are those that are in the cluster as the engine records
-    them: it records new inputs for a new set and keeps old ones for a changed set. The next run applies all others.
+    After a partial change, only members that match the engine's record have a uid: the engine records new inputs for a
+    new set and keeps old inputs for a changed set. The next run applies all other members.
     """
     problems: tuple[str, ...] = ()
     unchecked: int = 0
-    """Members that a preview could not try: their kind or namespace is still to come."""
+    """Number of members that a preview could not check because their kind or namespace does not exist yet."""
     left_alone: tuple[str, ...] = ()
-    """Removed members that are not known to be ours any more; they are not deleted."""
+    """Removed members without the set's marks; they are not deleted."""
     handed_over: tuple[str, ...] = ()
-    """Removed members that another set of the program takes over, with its id."""
+    """Removed members that another set of the program adopts, with the id of that set."""
     taken: tuple[str, ...] = ()
     """Fields taken from other managers."""
     waiting: tuple[str, ...] = ()
-    """Objects of other controllers that do not have their fields: not there yet, or not known to be as wanted."""
+    """Objects of other controllers without the wanted fields: they do not exist yet, or their state is uncertain."""
 
 
 class Change:
-    """One change of a set, from what is recorded (None for a new set) to what is wanted.
+    """A change of a set, from the recorded set (None for a new set) to the wanted set.
 
-    Making one reads the cluster: the parent, and what carries the set's label.
+    The constructor reads the parent and the objects with the set's label from the cluster.
 
     Raises:
-        ApiError: The server refused to answer.
+        ApiError: The server rejected the request.
     """
 
     def __init__(self, session: Session, wanted: ObjectSet, *, urn: str, recorded: Recorded | None, tell: Tell) -> None:
@@ -96,49 +96,52 @@ class Change:
         self._moves = self._find_moves()
 
     def preview(self, unknown: Collection[str] = (), *, patches_known: bool = True) -> Result:
-        """Try every changed member on the server without changing anything.
+        """Check every changed member by a dry run on the server.
 
         Args:
-            unknown: Keys of members with values that are known only later; they cannot be tried.
-            patches_known: No value of a patch is known only later; otherwise none can be tried.
+            unknown: Keys of members with values that are unknown until apply; they cannot be checked.
+            patches_known: False if a patch has values that are unknown until apply; then no patch can be checked.
 
         Raises:
-            RefusedError: With everything that forbids the change or that the server would refuse.
+            RefusedError: With all unmet preconditions and all rejections of the server.
         """
         items = {key: identity for key, identity in self._changed().items() if key not in unknown}
         outcomes = self._members.apply(items, dry_run=True)
-        to_come = [key for key, error in outcomes.failed.items() if still_to_come(error)]
-        refused = {key: error for key, error in outcomes.failed.items() if key not in to_come}
+        pending = [key for key, error in outcomes.failed.items() if still_to_come(error)]
+        failed = {key: error for key, error in outcomes.failed.items() if key not in pending}
         patched = self._patches.apply(dry_run=True) if patches_known else []
-        refusals = [*self._refusals(), *self._explained(refused), *patched]
+        refusals = [*self._refusals(), *self._explained(failed), *patched]
         if refusals:
             raise RefusedError(self._wanted, refusals)
         uids = dict.fromkeys(self._wanted.members, UNKNOWN) | self._known_uids()
-        return self._result(uids, unchecked=len(to_come))
+        return self._result(uids, unchecked=len(pending))
 
     def run(self, timeout_seconds: float) -> Result:
-        """Apply every changed member, then prune; what fails is in the result, and nothing is undone.
+        """Apply every changed member, then prune; failures are in the result, and nothing is rolled back.
 
-        A machine that moves is the exception: its old object goes first. Objects of other controllers come last.
+        A moved machine is the exception: its old object is deleted first. Objects of other controllers are patched
+        last.
 
         Args:
-            timeout_seconds: How long finalizers may hold what is pruned.
+            timeout_seconds: Time limit for finalizers of pruned objects.
 
         Raises:
-            RefusedError: With everything that forbids the change; nothing was sent.
+            RefusedError: With all unmet preconditions; nothing was sent.
         """
         refusals = [*self._refusals()]
         if refusals:
             raise RefusedError(self._wanted, refusals)
         self._write_parent(self._kinds(), self._namespaces(), self._patches.former_and_wanted())
         moved = {move.old for move in self._moves}
-        problems = self._prune((one for one in self._orphans if self._wanted.identity(one) in moved), timeout_seconds)
+        problems = self._prune(
+            (body for body in self._orphans if self._wanted.identity(body) in moved), timeout_seconds
+        )
         changed = self._changed()
         outcomes: Outcomes[str, dict[str, Any]] = Outcomes() if problems else self._members.apply(changed)
         applied = {key: brief(live) for key, live in outcomes.done.items()}
         problems = problems or self._explained(outcomes.failed)
         if not problems:
-            rest = (one for one in self._orphans if self._wanted.identity(one) not in moved)
+            rest = (body for body in self._orphans if self._wanted.identity(body) not in moved)
             problems = self._prune(rest, timeout_seconds) or self._patch() or self._narrow_parent()
         uids = self._known_uids()
         if problems and not self._is_new:
@@ -158,13 +161,13 @@ class Change:
         )
 
     def _prune(self, bodies: Iterable[Mapping[str, Any]], timeout_seconds: float) -> list[str]:
-        """Delete what is not wanted and return in words what went wrong."""
+        """Delete the given objects and return the failures as messages."""
         session, wanted, tell = self._session, self._wanted, self._tell
         try:
-            held = prune(session, wanted, bodies, look=self._labelled, tell=tell, timeout_seconds=timeout_seconds)
+            remaining = prune(session, wanted, bodies, look=self._labelled, tell=tell, timeout_seconds=timeout_seconds)
         except ProviderError as error:
             return [str(error)]
-        return [held[identity] for identity in sorted(held)]
+        return [remaining[identity] for identity in sorted(remaining)]
 
     def _patch(self) -> list[str]:
         try:
@@ -174,7 +177,7 @@ class Change:
 
     def _narrow_parent(self) -> list[str]:
         if self._handed_over:
-            return []  # until their new set has them, they must be found from here
+            return []  # until their new set has adopted them, this parent must list them
         try:
             self._write_parent(self._wanted.versions(), self._wanted.namespaces(), self._wanted.patches)
         except ProviderError as error:
@@ -182,13 +185,13 @@ class Change:
         return []
 
     def _left_alone(self) -> Iterator[str]:
-        """Yield the removed members that exist without our marks, unless another set has put its own on them."""
+        """Yield the removed members that exist without the set's marks, unless they have the marks of another set."""
         pruned = {self._recorded.identity(body) for body in self._orphans}
         strays = self._removed() - pruned - set(self._handed_over)
-        keys = {key: one for one, key in self._recorded.identities().items() if one in strays}
-        found = Members(self._session, self._recorded).look(keys).done
+        keys = {key: identity for identity, key in self._recorded.identities().items() if identity in strays}
+        existing = Members(self._session, self._recorded).look(keys).done
         for key, identity in sorted(keys.items(), key=lambda item: item[1]):
-            live = found.get(key)
+            live = existing.get(key)
             if live is not None and not applyset.of_another(live, self._wanted.applyset):
                 yield str(identity)
 
@@ -198,20 +201,20 @@ class Change:
             yield f"ConfigMap {self._wanted.id} {foreign}; choose another setName or remove it"
         maker = applyset.maker(self._parent) if self._is_new and self._parent and not foreign else None
         if maker not in (None, self._urn):
-            remedy = "choose another setName, or give this resource that one as an alias"
+            remedy = "choose another setName, or declare that resource as an alias of this resource"
             yield f"ConfigMap {self._wanted.id} is the parent of the set of {maker}; {remedy}"
         candidates = {identity: self._uids.get(identity) for identity in self._changed().values()}
         yield from ExistingObjects(self._session, self._wanted, self._urn).refusals(candidates)
         used = in_use(self._session, self._wanted, self._orphans)
         moving = {move.old: move for move in self._moves}
         for identity in sorted(used.keys() | moving.keys()):
-            move, why = moving.get(identity), used.get(identity)
-            words = move.refusal(self._wanted.namespace, why) if move else f"{identity} {why}"
-            if words:
-                yield words
+            move, reason = moving.get(identity), used.get(identity)
+            message = move.refusal(self._wanted.namespace, reason) if move else f"{identity} {reason}"
+            if message:
+                yield message
 
     def _changed(self) -> dict[str, Identity]:
-        """Return the members to apply by key: new ones, changed ones, and those that never got there."""
+        """Return the members to apply by key: new members, changed members, and members that were never applied."""
         recorded = {identity: self._recorded.members[key] for identity, key in self._recorded.identities().items()}
         return {
             key: identity
@@ -220,12 +223,12 @@ class Change:
         }
 
     def _removed(self) -> set[Identity]:
-        """Return the recorded members that are not wanted; none while an identity is unknown."""
+        """Return the recorded members that are no longer wanted; empty while an identity is unknown."""
         wanted = self._wanted.identities()
         return set() if len(wanted) < len(self._wanted.members) else set(self._recorded.identities()) - set(wanted)
 
     def _find_orphans(self) -> list[dict[str, Any]]:
-        """Return live objects of the set that are not wanted; none while an identity is unknown."""
+        """Return live objects of the set that are no longer wanted; empty while an identity is unknown."""
         wanted = self._wanted.identities()
         new = self._parent is None and not self._recorded.members
         if new or len(wanted) < len(self._wanted.members):
@@ -240,14 +243,14 @@ class Change:
         return [body for identity, body in orphans.items() if identity not in self._handed_over]
 
     def _find_moves(self) -> list[Move]:
-        coming = [self._wanted.members[key] for key, one in self._changed().items() if one not in self._uids]
+        coming = [self._wanted.members[key] for key, item in self._changed().items() if item not in self._uids]
         return list(moves(self._wanted, self._orphans, coming))
 
     def _labelled(self) -> list[dict[str, Any]]:
         return self._members.labelled(self._kinds(), self._namespaces())
 
     def _kinds(self) -> set[tuple[str, str]]:
-        """Return every kind that the set has or had."""
+        """Return all kinds that the set has or had."""
         parent = applyset.contents(self._parent)[0] if self._parent else set()
         return parent | set(self._wanted.versions()) | set(self._recorded.versions())
 
@@ -274,9 +277,9 @@ class Change:
 
     def _explained(self, failed: Mapping[str, ProviderError]) -> list[str]:
         cancelled = [key for key, error in failed.items() if isinstance(error, CancelledError)]
-        words = [
+        messages = [
             explain(self._wanted.identity(self._wanted.members[key]), error)
             for key, error in failed.items()
             if not isinstance(error, CancelledError)
         ]
-        return words + [f"{len(cancelled)} objects {CancelledError()}"] * bool(cancelled)
+        return messages + [f"{len(cancelled)} objects {CancelledError()}"] * bool(cancelled)

@@ -1,4 +1,4 @@
-"""Objects that exist already and are not this set's: which it takes over, and which it refuses to touch."""
+"""Finds existing objects that are not in the set, and decides which the set adopts or rejects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jacquard.providers.objectset.session import Session
 
 
 class ExistingObjects:
-    """What stands where a set's new members are to come."""
+    """Existing objects with the identities of a set's new members."""
 
     def __init__(self, session: Session, wanted: ObjectSet, urn: str) -> None:
         self._session = session
@@ -20,34 +20,35 @@ class ExistingObjects:
         self._makers: dict[str, str | None] = {}
 
     def refusals(self, candidates: Mapping[Identity, str | None]) -> Iterator[str]:
-        """Yield, in words, the objects that exist and cannot be this set's, with the remedy.
+        """Yield the existing objects that the set cannot adopt, as messages with the remedy.
 
-        One that is being deleted would go as soon as it is applied. Others are this set's by label or by recorded uid;
-        one with another set's label is not, whatever its uid, unless that set gives it up in the same program.
+        An object that is being deleted would disappear after the apply. The set can adopt objects with its label or a
+        recorded uid, but no object with another set's label, independent of its uid, unless that set drops it in the
+        same program.
         """
         versions = self._set.versions()
-        asked = {identity: versions[identity.group, identity.kind] for identity in candidates}
-        found = existing(self._session, asked, metadata_only=True)
-        for identity in sorted(found):
-            metadata = found[identity]["metadata"]
+        versioned = {identity: versions[identity.group, identity.kind] for identity in candidates}
+        objects = existing(self._session, versioned, metadata_only=True)
+        for identity in sorted(objects):
+            metadata = objects[identity]["metadata"]
             owner = (metadata.get("labels") or {}).get(applyset.PART_OF)
             if metadata.get("deletionTimestamp"):
-                yield f"{identity} is being deleted; run again once it is gone"
-            elif owner == self._set.applyset or (not owner and brief(found[identity]) == candidates[identity]):
+                yield f"{identity} is being deleted; run again after its deletion"
+            elif owner == self._set.applyset or (not owner and brief(objects[identity]) == candidates[identity]):
                 continue
             elif not owner:
-                yield f"{identity} exists and belongs to no set; delete it, or remove it from this set"
+                yield f"{identity} exists outside any set; delete it, or remove it from this set"
             elif (maker := self._maker(owner)) is None:
                 yield f"{identity} exists and belongs to {owner}; delete it, or remove it from this set"
             elif _stack(maker) != _stack(self._urn):
                 yield f"{identity} belongs to the set of {maker}; remove it there before it is added here"
             elif self._session.announced.wants(owner, identity):
-                yield f"{identity} is wanted by the set {owner} too; remove it from one of the two"
+                yield f"{identity} is also a member of the set {owner}; remove it from one of the sets"
 
     def _maker(self, owner: str) -> str | None:
-        """Return the URN of the resource that another set belongs to, None when that cannot be told.
+        """Return the URN of the resource that owns another set, None if it is unknown.
 
-        When it is of this stack, all sets of the program are known before the answer is used.
+        If the resource is in this stack, wait until all sets of the program are known.
         """
         if owner not in self._makers:
             parents = self._session.api.list(

@@ -1,4 +1,4 @@
-"""What went wrong with a member, in words a user can act on."""
+"""Explains failures of members, with a remedy for the user."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from jacquard.providers.kube import ApiError, Cause, KindNotFound
 from jacquard.providers.objectset.inputs import Identity
 
 TAKE_FIELDS_FROM = "JACQUARD_TAKE_FIELDS_FROM"
-"""Environment variable with the field managers, separated by commas, whose fields one run takes."""
+"""Environment variable with field managers, separated by commas, whose fields a single run takes over."""
 _MANAGER = re.compile(r'conflict with "([^"]*)"')
 _UNDECLARED = re.compile(r"(\S+): field not declared in schema")
 
 
 def explain(identity: Identity, error: ProviderError) -> str:
-    """Return one sentence with the object, what the server said, and what to do where that is known."""
+    """Return a sentence with the object, the message of the server, and the remedy if it is known."""
     return f"{identity}: {_reason(error)}"
 
 
 def changed_meanwhile(identity: Identity, what: str) -> str:
-    """Return that an object is not as it was when it was looked at."""
-    return f"{identity}: changed while it was looked at, so it was not {what}; run again"
+    """Return the message for an object that changed after it was read; ``what`` is the cancelled operation."""
+    return f"{identity}: changed after it was read, so it was not {what}; run again"
 
 
 def managers(conflicts: Iterable[Cause]) -> frozenset[str]:
-    """Return the field managers that a refused apply conflicts with."""
+    """Return the field managers in conflict with a rejected apply."""
     return frozenset(_manager(cause.message) for cause in conflicts)
 
 
@@ -41,10 +41,10 @@ def _reason(error: ProviderError) -> str:
     if isinstance(error, KindNotFound):
         return f"{error.message}; install its CRD first"
     if error.conflicts:
-        named = ",".join(sorted(managers(error.conflicts)))
+        names = ",".join(sorted(managers(error.conflicts)))
         return (
             f"fields belong to other managers: {owned_fields(error.conflicts)}; remove them from the program or from "
-            f"that manager, or take them in one run with {TAKE_FIELDS_FROM}={named}"
+            f"that manager, or take them over in one run with {TAKE_FIELDS_FROM}={names}"
         )
     if error.undeclared_field:
         fields = ", ".join(dict.fromkeys(_UNDECLARED.findall(error.message))) or error.message

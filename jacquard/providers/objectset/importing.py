@@ -1,4 +1,4 @@
-"""A set known only by its id: what was declared is read from the cluster, as the fields that our manager applied."""
+"""Imports a set by its id: restores the declaration from the fields that the set's manager applied in the cluster."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from jacquard.providers.objectset.session import Session
 
 
 def find(session: Session, id_: str) -> ObjectSet:
-    """Return the set with this id, its members as they were applied.
+    """Return the set with this id, with its members as they were applied.
 
     Args:
-        session: The cluster to look in.
+        session: Session with the cluster.
         id_: Namespace and name of the set's parent, ``inventory/rack-a01``.
 
     Raises:
-        ProviderError: The id is none, or the cluster has no such set.
-        ApiError: The server refused to answer.
+        ProviderError: The id is invalid, or the cluster has no such set.
+        ApiError: The server rejected the request.
     """
     namespace, slash, name = id_.partition("/")
     if not (namespace and slash and name):
-        msg = f"'{id_}' is no id of an ObjectSet; write NAMESPACE/SETNAME, such as inventory/rack-a01"
+        msg = f"'{id_}' is not an id of an ObjectSet; write NAMESPACE/SETNAME, such as inventory/rack-a01"
         raise ProviderError(msg)
     parent = session.api.get(ObjectRef("v1", "ConfigMap", name, namespace))
-    why = "is not there" if parent is None else applyset.foreign(parent)
-    if parent is None or why:
-        msg = f"ObjectSet {id_} cannot be imported: its parent, ConfigMap {id_}, {why}"
+    reason = "does not exist" if parent is None else applyset.foreign(parent)
+    if parent is None or reason:
+        msg = f"ObjectSet {id_} cannot be imported: its parent, ConfigMap {id_}, {reason}"
         raise ProviderError(msg)
     empty = ObjectSet(name, namespace, {})
     bodies = [body for body in Members(session, empty).labelled(*applyset.contents(parent)) if marked(body)]
     members = {body["metadata"]["annotations"][applyset.MEMBER]: declared(body) for body in bodies}
     if len(members) < len(bodies):
-        msg = f"ObjectSet {id_} cannot be imported: of its {len(bodies)} objects some have the same {applyset.MEMBER}"
+        msg = f"ObjectSet {id_} cannot be imported: some of its {len(bodies)} objects have the same {applyset.MEMBER}"
         raise ProviderError(msg)
     return ObjectSet(name, namespace, {key: members[key] for key in sorted(members)}, applyset.patches(parent))
 
 
 def declared(live: Mapping[str, Any], *, alone: bool = False) -> dict[str, Any]:
-    """Return of a live object what our field manager applied, without the set's own marks.
+    """Return the fields of a live object that the set's field manager applied, without the set's marks.
 
     Args:
         live: The object, with its ``managedFields``.
-        alone: Leave out what another manager owns too.
+        alone: Omit fields that another manager also owns.
     """
     entries = live["metadata"].get("managedFields") or ()
     ours = [
@@ -69,7 +69,7 @@ def declared(live: Mapping[str, Any], *, alone: bool = False) -> dict[str, Any]:
 
 
 def _without(fields: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a ``fieldsV1`` tree without the leaves that other trees have."""
+    """Return a ``fieldsV1`` tree without the leaves of other trees."""
     rest = {}
     for step, inner in fields.items():
         if step == ".":
@@ -82,7 +82,7 @@ def _without(fields: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> 
 
 
 def _pick(value: Any, fields: Mapping[str, Any]) -> Any:
-    """Return the part of a value that a ``fieldsV1`` tree names; a leaf of the tree is the whole value."""
+    """Return the part of a value that a ``fieldsV1`` tree names; a leaf of the tree selects the whole value."""
     steps = {step: inner for step, inner in fields.items() if step != "."}
     if not steps:
         return value
@@ -93,7 +93,7 @@ def _pick(value: Any, fields: Mapping[str, Any]) -> Any:
 
 
 def _is_item(item: Any, step: str) -> bool:
-    """Return whether a step of a ``fieldsV1`` tree names this element of a list."""
+    """Return whether a step of a ``fieldsV1`` tree selects this element of a list."""
     form, _, text = step.partition(":")
     wanted = json.loads(text)
     if form == "k":

@@ -1,4 +1,4 @@
-"""Makes the inputs of components from an environment: names are looked up, numbers read from the lock files."""
+"""Data model of an object set, and validation of its inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Identity(NamedTuple):
-    """What makes an object the same object, whatever the version of its API."""
+    """Identity of an object, independent of the version of its API."""
 
     group: str
     kind: str
@@ -36,57 +36,57 @@ class Identity(NamedTuple):
 
 
 UID_DIGITS = 8
-"""Number of digits recorded of a uid: enough to know again an object whose name is known, and a third less state."""
+"""Number of recorded digits of a uid: sufficient to recognise an object of a known name, with a third less state."""
 
 
 def brief(live: Mapping[str, Any]) -> str:
-    """Return what is recorded of a live object's uid."""
+    """Return the recorded digits of a live object's uid."""
     return str(live["metadata"]["uid"])[:UID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectSet:
-    """Objects that live and die as one resource. The representation shows no member."""
+    """Objects that are managed as one resource. The representation contains no member."""
 
     name: str
     namespace: str
     members: Mapping[str, Any] = field(repr=False)
-    """Whole objects by a stable key, in the order of the keys."""
+    """Complete objects by a stable key, sorted by key."""
     patches: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Fields of objects that other controllers make, by a stable key: ``apiVersion``, ``kind``, ``names`` and
-    ``fields``, which are the same for all that are named; ``namespace`` of kinds that lie in one; ``waitSeconds``, how
-    long a change waits for those that are not there yet; ``madeOf``, a word for what their controller makes them of:
-    with another one they are other objects, to which the fields are applied anew."""
+    """Fields of objects that other controllers create, by a stable key. A patch has ``apiVersion``, ``kind``, ``names``
+    and ``fields``, which are the same for all names, and ``namespace`` for namespaced kinds. ``waitSeconds`` is the
+    time that a change waits for objects that do not exist yet. ``madeOf`` describes the source of the objects: if it
+    changes, the objects are recreated and the fields are applied again."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> ObjectSet:
-        """Return the set of checked inputs, or of recorded ones."""
+        """Return the set of checked or recorded inputs."""
         members, patches = (_known(plain.get(name)) for name in ("members", "patches"))
         return cls(str(plain.get("setName")), str(plain.get("namespace")), members, patches)
 
     @property
     def id(self) -> str:
-        """Return the resource's id, which names the parent object."""
+        """Return the id of the resource, which is the name of the parent object."""
         return f"{self.namespace}/{self.name}"
 
     @property
     def applyset(self) -> str:
-        """Return the id of the ApplySet, which every member carries."""
+        """Return the id of the ApplySet, which is a label of every member."""
         return applyset_id(self.name, self.namespace)
 
     def identity(self, body: Mapping[str, Any]) -> Identity:
-        """Return what identifies a member; one without a namespace is taken to live in the set's."""
+        """Return the identity of a member; its namespace defaults to that of the set."""
         group = str(body["apiVersion"]).rpartition("/")[0]
         metadata = body["metadata"]
         namespace = str(metadata.get("namespace") or self.namespace)
         return Identity(group, str(body["kind"]), namespace, str(metadata["name"]))
 
     def identities(self) -> dict[Identity, str]:
-        """Return the key of each member by its identity; members whose identity is unknown yet are left out."""
+        """Return the key of each member by its identity; members with an unknown identity are omitted."""
         return {self.identity(body): key for key, body in self.members.items() if _is_known(body)}
 
     def targets(self) -> dict[Identity, dict[str, Any]]:
-        """Return what is applied to each object that another controller makes; unknown objects are left out."""
+        """Return the patch of each object of another controller; unknown objects are omitted."""
         return {
             self.identity(body): body
             for patch in self.patches.values()
@@ -95,7 +95,7 @@ class ObjectSet:
         }
 
     def patience(self) -> dict[Identity, float]:
-        """Return how many seconds a change waits for each object of a patch that is to be there soon."""
+        """Return the waiting time in seconds for each object of a patch with ``waitSeconds``."""
         return {
             self.identity(body): float(patch["waitSeconds"])
             for patch in self.patches.values()
@@ -104,7 +104,7 @@ class ObjectSet:
         }
 
     def origins(self) -> dict[Identity, Any]:
-        """Return the word for what each object of a patch is made of, if the patch has one."""
+        """Return the source (``madeOf``) of each patched object, if the patch has one."""
         known = (patch for patch in self.patches.values() if _is_known_patch(patch))
         return {self.identity(body): patch.get("madeOf") for patch in known for body in bodies(patch)}
 
@@ -119,7 +119,7 @@ class ObjectSet:
         return {(version.rpartition("/")[0], kind): version for version, kind in known}
 
     def namespaces(self) -> set[str]:
-        """Return every namespace of the set, the parent's included."""
+        """Return all namespaces of the set, including the parent's."""
         return {self.namespace, *(identity.namespace for identity in self.identities())}
 
 
@@ -128,19 +128,19 @@ def _known(objects: Any) -> dict[str, Any]:
 
 
 def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
-    """Return every problem of the inputs, each at a path that exists in them."""
+    """Return all errors in the inputs, each at a path that exists in them."""
     return [check_failure(path, reason) for path, reason in _problems(plain)]
 
 
 def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key in plain:
         if key not in INPUTS:
-            yield (key,), f"is no input of an ObjectSet; its inputs are {', '.join(INPUTS)}"
+            yield (key,), f"is not an input of an ObjectSet; its inputs are {', '.join(INPUTS)}"
     for key in ("setName", "namespace"):
         value = plain.get(key)
         if value is not UNKNOWN and not (isinstance(value, str) and _NAME.fullmatch(value)):
             at = (key,) if key in plain else ()
-            yield at, f"{_got(key, value)} but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"
+            yield at, f"{_got(key, value)} but must be an object name: 1 to 63 of a-z, 0-9 and -, no - at either end"
     members, patches = plain.get("members"), plain.get("patches", {})
     seen: dict[Identity, str] = {}
     namespace = plain.get("namespace")
@@ -149,7 +149,7 @@ def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         yield from _member_problems(members, place, seen)
     elif members is not UNKNOWN:
         at = ("members",) if "members" in plain else ()
-        yield at, f"{_got('members', members)} but must map a stable key to each whole object"
+        yield at, f"{_got('members', members)} but must map a stable key to each complete object"
     if isinstance(patches, dict):
         yield from _patch_problems(patches, place, seen)
     elif patches is not UNKNOWN:
@@ -168,7 +168,10 @@ def _member_problems(
         yield from credentials.problems(body, ("members", key))
         identity = place.identity(body)
         if identity in seen:
-            yield ("members", key), f"is {identity}, which {seen[identity]} is already; an object is in a set once"
+            yield (
+                ("members", key),
+                f"is {identity}, which is already {seen[identity]}; an object can be in a set only once",
+            )
         seen.setdefault(identity, f"members[{key!r}]")
 
 
@@ -184,7 +187,7 @@ def _patch_problems(
         yield from credentials.problems(patch, path)
         for identity in map(place.identity, bodies(patch)):
             if identity in seen:
-                yield path, f"has {identity}, which {seen[identity]} is already; an object is in a set once"
+                yield path, f"has {identity}, which is already {seen[identity]}; an object can be in a set only once"
             seen.setdefault(identity, f"patches[{key!r}]")
 
 
@@ -192,8 +195,8 @@ def _form_problems(patch: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if patch is UNKNOWN:
         return
     if not isinstance(patch, dict) or not set(_PATCH) <= patch.keys() <= {*_PATCH, *_PATCH_MAY}:
-        found = ", ".join(patch) if isinstance(patch, dict) else f"a {type(patch).__name__}"
-        yield path, f"is {found or 'empty'} but a patch is {', '.join(_PATCH)}, and may have {', '.join(_PATCH_MAY)}"
+        form = ", ".join(patch) if isinstance(patch, dict) else f"a {type(patch).__name__}"
+        yield path, f"is {form or 'empty'} but a patch is {', '.join(_PATCH)}, and may have {', '.join(_PATCH_MAY)}"
         return
     for name in ("apiVersion", "kind", "namespace", "madeOf"):
         if name in patch and not _is_text(patch[name]):
@@ -209,14 +212,14 @@ def _form_problems(patch: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_known(body: Any) -> bool:
-    """Return whether it is known which object this is."""
+    """Return whether the identity of the object is known."""
     if body is UNKNOWN or UNKNOWN in (body["apiVersion"], body["kind"], body["metadata"]):
         return False
     return UNKNOWN not in (body["metadata"]["name"], body["metadata"].get("namespace"))
 
 
 def _is_known_patch(patch: Any) -> bool:
-    """Return whether it is known what is applied to which objects."""
+    """Return whether the fields and objects of the patch are known."""
     return patch is not UNKNOWN and UNKNOWN not in patch.values()
 
 
@@ -224,7 +227,7 @@ def _body_problems(body: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if body is UNKNOWN:
         return
     if not isinstance(body, dict):
-        yield path, f"{_got('member', body)} but must be a whole object with apiVersion, kind and metadata"
+        yield path, f"{_got('member', body)} but must be a complete object with apiVersion, kind and metadata"
         return
     for key in ("apiVersion", "kind"):
         if not _is_text(body.get(key)):
@@ -253,7 +256,7 @@ def _is_text(value: object) -> bool:
 
 
 def _got(name: str, value: object) -> str:
-    """Return what is wrong with a value without quoting more of it than a short text or number."""
+    """Return the description of an invalid value, quoting only short texts and numbers."""
     if value is None:
         return f"{name} is missing"
     return f"{name} is {value!r}" if isinstance(value, str | int | float) else f"{name} is a {type(value).__name__}"

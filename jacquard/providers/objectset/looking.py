@@ -1,4 +1,4 @@
-"""Which of many objects are there: a look at each, or one list where that is cheaper."""
+"""Finds the existing objects among many, by single reads or by a list, whichever is cheaper."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from jacquard.providers.objectset.inputs import Identity
 from jacquard.providers.objectset.session import Session
 
 LIST_FROM = 64
-"""Number of objects of one kind and namespace from which on one list is cheaper than a look at each."""
+"""Number of objects of one kind and namespace from which a list is cheaper than single reads."""
 
 
 def existing(
     session: Session, wanted: Mapping[Identity, str], *, metadata_only: bool = False
 ) -> dict[Identity, dict[str, Any]]:
-    """Return those of the wanted objects, given with the apiVersion to ask for, that are there.
+    """Return the existing objects among ``wanted``, whose values are the apiVersions to read.
 
     Raises:
-        ApiError: The server refused to answer.
+        ApiError: The server rejected the request.
     """
-    found: dict[Identity, dict[str, Any]] = {}
+    objects: dict[Identity, dict[str, Any]] = {}
     places: dict[tuple[str, str, str], list[Identity]] = {}
     for identity, version in wanted.items():
         places.setdefault((version, identity.kind, identity.namespace), []).append(identity)
     few: dict[Identity, ObjectRef] = {}
     for (version, kind, namespace), identities in places.items():
         if len(identities) < LIST_FROM:
-            few |= {one: ObjectRef(version, kind, one.name, namespace) for one in identities}
+            few |= {identity: ObjectRef(version, kind, identity.name, namespace) for identity in identities}
             continue
         live = _listed(session, version, kind, namespace, metadata_only=metadata_only)
-        found |= {one: live[one.name] for one in identities if one.name in live}
-    outcomes = session.workers.run(lambda ref: _look(session, ref), few)
+        objects |= {identity: live[identity.name] for identity in identities if identity.name in live}
+    outcomes = session.workers.run(lambda ref: _read(session, ref), few)
     for error in outcomes.failed.values():
         raise error
-    return found | {identity: body for identity, body in outcomes.done.items() if body is not None}
+    return objects | {identity: body for identity, body in outcomes.done.items() if body is not None}
 
 
 def _listed(
@@ -48,7 +48,7 @@ def _listed(
     return {body["metadata"]["name"]: body for body in bodies}
 
 
-def _look(session: Session, ref: ObjectRef) -> dict[str, Any] | None:
+def _read(session: Session, ref: ObjectRef) -> dict[str, Any] | None:
     try:
         return session.api.get(ref)
     except KindNotFound:

@@ -1,4 +1,4 @@
-"""The members of a set in the cluster: look, try, apply."""
+"""Operations on the members of a set in the cluster: read, dry run, apply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jacquard.providers.objectset.workers import Outcomes
 
 
 class Members:
-    """The members of one set in one cluster."""
+    """The members of a set in a cluster."""
 
     def __init__(self, session: Session, wanted: ObjectSet) -> None:
         self._api = session.api
@@ -23,18 +23,18 @@ class Members:
         self._taking = session.taking
         self._set = wanted
         self.taken: list[str] = []
-        """Fields that were taken from other managers, or would be by a dry-run, in words."""
+        """Fields that were taken from other managers, or would be in a dry run, as text."""
 
     def apply(self, items: Mapping[str, Identity], *, dry_run: bool = False) -> Outcomes[str, dict[str, Any]]:
-        """Apply the members named by the keys of ``items`` and return the live objects; all are tried."""
+        """Apply the members with the keys of ``items`` and return the live objects; failures do not stop the others."""
         return self._workers.run(lambda key: self._apply(key, items[key], dry_run=dry_run), {key: key for key in items})
 
     def try_over(self, key: str) -> dict[str, Any]:
-        """Return what the live object would be if a member were applied now, whoever owns its fields."""
+        """Return the result of a forced dry-run apply of a member, regardless of field ownership."""
         return self._api.apply(self.owned(key), field_manager=FIELD_MANAGER, dry_run=True, force=True)
 
     def owned(self, key: str) -> dict[str, Any]:
-        """Return a member as it is applied: with the set's marks and, when it has a place, its namespace."""
+        """Return a member as it is applied: with the set's marks and, for a namespaced kind, its namespace."""
         body = self._set.members[key]
         metadata = dict(body["metadata"])
         metadata["labels"] = {**(metadata.get("labels") or {}), PART_OF: self._set.applyset}
@@ -46,7 +46,7 @@ class Members:
     def labelled(
         self, kinds: Collection[tuple[str, str]], namespaces: Collection[str], *, metadata_only: bool = False
     ) -> list[dict[str, Any]]:
-        """Return every object of these kinds and namespaces that carries this set's label.
+        """Return all objects of these kinds and namespaces with this set's label.
 
         A kind that the server does not serve has no objects.
         """
@@ -69,8 +69,8 @@ class Members:
         return [body for bodies in outcomes.done.values() for body in bodies]
 
     def look(self, keys: Iterable[str]) -> Outcomes[str, dict[str, Any] | None]:
-        """Return the live objects of the members named by ``keys``, None for one that is not there."""
-        return self._workers.run(self._look, {key: self._set.ref(self._set.members[key]) for key in keys})
+        """Return the live objects of the members with these keys, None for an object that does not exist."""
+        return self._workers.run(self._read, {key: self._set.ref(self._set.members[key]) for key in keys})
 
     def _apply(self, key: str, identity: Identity, *, dry_run: bool) -> dict[str, Any]:
         body = self.owned(key)
@@ -84,7 +84,7 @@ class Members:
             return live
 
     def _version(self, group: str, kind: str) -> str | None:
-        """Return the apiVersion that the set uses for a kind if the server has it, else one that the server has."""
+        """Return the set's apiVersion of a kind if the server serves it, otherwise another one that it serves."""
         used = self._set.versions().get((group, kind))
         try:
             if used is not None:
@@ -94,7 +94,7 @@ class Members:
             pass
         return self._api.version(group, kind)
 
-    def _look(self, ref: ObjectRef) -> dict[str, Any] | None:
+    def _read(self, ref: ObjectRef) -> dict[str, Any] | None:
         try:
             return self._api.get(ref)
         except KindNotFound:
@@ -102,12 +102,12 @@ class Members:
 
 
 def marked(body: Mapping[str, Any]) -> bool:
-    """Return whether an object with a set's label also carries the mark of a member: a label alone is soon copied."""
+    """Return whether an object with a set's label also has the mark of a member, because labels are easily copied."""
     return MEMBER in (body["metadata"].get("annotations") or {})
 
 
 def still_to_come(error: ProviderError) -> bool:
-    """Return whether a dry-run failed only because the kind or the namespace is not there yet."""
+    """Return whether a dry run failed only because the kind or the namespace does not exist yet."""
     return isinstance(error, KindNotFound) or (
         isinstance(error, ApiError) and error.not_found and error.message.startswith("namespaces ")
     )

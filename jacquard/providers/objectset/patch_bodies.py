@@ -1,4 +1,4 @@
-"""What a patch of an object set applies, object by object, for all who read one."""
+"""Expands a patch of an object set to the objects that it applies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def bodies(patch: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is applied to each object of a patch, in the order of its names; one that is not known is left out."""
+    """Yield the object to apply for each name of a patch, in the order of its names; unknown names are skipped."""
     place = {"namespace": patch["namespace"]} if "namespace" in patch else {}
     for name in patch["names"]:
         if isinstance(name, str):

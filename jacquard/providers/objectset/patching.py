@@ -1,7 +1,7 @@
-"""Objects that other controllers make: our fields are applied to those that are there. None is made, none is deleted.
+"""Applies fields to existing objects of other controllers. Never creates or deletes such objects.
 
-They carry no mark of the set, so nothing that prunes can find them; the set's parent says which they are. Server-side
-apply makes what is missing unless the object it is given has a uid, so each is looked at first.
+They have no mark of the set, so pruning cannot find them; the set's parent lists them. Server-side apply would create
+a missing object unless the request contains a uid, so each object is read first.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _NOT_OURS = ("apiVersion", "kind", "metadata")
 
 
 class Patches:
-    """What one change of a set has to do with objects that other controllers make.
+    """The patches in one change of a set.
 
     Args:
-        session: The cluster.
-        wanted: The set as it is to be.
-        recorded: The set as the state has it.
-        known: What the set's parent says that the set patches.
-        waiting: Objects, in words, that do not have their fields as recorded.
+        session: Session with the cluster.
+        wanted: The wanted set.
+        recorded: The set in the state.
+        known: Patches that the set's parent lists.
+        waiting: Objects, as text, that do not have the recorded fields.
     """
 
     def __init__(
@@ -62,65 +62,76 @@ class Patches:
         former = before | ObjectSet(wanted.name, wanted.namespace, {}, known).targets()
         self._dropped = {identity: body for identity, body in former.items() if identity not in targets}
         self.taken: list[str] = []
-        """Fields that were taken from other managers, or would be by a dry-run, in words."""
+        """Fields that were taken from other managers, or would be in a dry run, as text."""
         self.changed = tuple(sorted(map(str, self._pending | self._dropped)))
-        """Objects, in words, that this change is about."""
+        """Objects, as text, that this change patches or resets."""
         self.absent: tuple[str, ...] = ()
-        """Those, in words, that `apply` has not found; whoever makes them has not done so."""
+        """Objects, as text, that `apply` has not found, because their controller has not created them yet."""
 
     def former_and_wanted(self) -> dict[str, Any]:
-        """Return what the set patches before or after this change, as the parent says it while the change is made."""
-        found, left = dict(self._wanted.patches), set(self._dropped)
+        """Return the patches before and after this change, which the parent lists during the change."""
+        merged, left = dict(self._wanted.patches), set(self._dropped)
         for key, patch in self._former:
-            named = {self._wanted.identity(body): body["metadata"]["name"] for body in bodies(patch)}
-            names = [name for identity, name in named.items() if identity in left]
+            by_identity = {self._wanted.identity(body): body["metadata"]["name"] for body in bodies(patch)}
+            names = [name for identity, name in by_identity.items() if identity in left]
             if names:
-                found[_free(key, found)] = {**patch, "names": names}
-                left -= named.keys()
-        return found
+                merged[_free(key, merged)] = {**patch, "names": names}
+                left -= by_identity.keys()
+        return merged
 
     def apply(self, *, dry_run: bool = False) -> list[str]:
-        """Apply our fields to the objects that are there and return in words what went wrong.
+        """Apply the fields to existing objects and return the failures as messages.
 
         Raises:
-            ApiError: The server refused to say what is there.
+            ApiError: The server rejected a read.
         """
-        live = self._pending_there() if dry_run else self._awaited()
-        ready = {one: one for one, body in live.items() if not body["metadata"].get("deletionTimestamp")}
-        outcomes = self._session.workers.run(lambda one: self._apply(one, live[one], dry_run=dry_run), ready)
-        applied = {one for one, done in outcomes.done.items() if done}
-        self.absent = tuple(sorted(str(one) for one in self._pending.keys() - applied - outcomes.failed.keys()))
+        live = self._existing_pending() if dry_run else self._awaited()
+        ready = {identity: identity for identity, body in live.items() if not body["metadata"].get("deletionTimestamp")}
+        outcomes = self._session.workers.run(
+            lambda identity: self._apply(identity, live[identity], dry_run=dry_run), ready
+        )
+        applied = {identity for identity, done in outcomes.done.items() if done}
+        absent = self._pending.keys() - applied - outcomes.failed.keys()
+        self.absent = tuple(sorted(map(str, absent)))
         return _explained(outcomes.failed)
 
-    def _pending_there(self) -> dict[Identity, dict[str, Any]]:
-        return existing(self._session, {one: str(body["apiVersion"]) for one, body in self._pending.items()})
+    def _existing_pending(self) -> dict[Identity, dict[str, Any]]:
+        versions = {identity: str(body["apiVersion"]) for identity, body in self._pending.items()}
+        return existing(self._session, versions)
 
     def _awaited(self) -> dict[Identity, dict[str, Any]]:
-        """Return what is there once all are that are to be soon, or nobody waits any longer."""
+        """Return the existing objects once all awaited objects exist, or their waiting times have ended."""
         begun, cancelled = time.monotonic(), self._session.workers.cancelled
         while True:
-            live = self._pending_there()
-            waits = [self._patience[one] for one in self._pending.keys() - live.keys() if one in self._patience]
+            live = self._existing_pending()
+            missing = self._pending.keys() - live.keys()
+            waits = [self._patience[identity] for identity in missing if identity in self._patience]
             left = max(waits, default=0.0) - (time.monotonic() - begun)
             if left <= 0 or cancelled.wait(min(POLL_SECONDS, left)):
                 return live
 
     def give_back(self) -> list[str]:
-        """Take our fields off objects that are no longer wanted and return in words what went wrong.
+        """Remove the set's fields from objects that are no longer patched, and return the failures as messages.
 
-        One that another set of the program patches is left to that set.
+        Objects that another set of the program patches are skipped.
         """
         if not self._dropped:
             return []
         announced = self._session.announced
         announced.settle(self._session.workers.cancelled)
-        left = {one: body for one, body in self._dropped.items() if not announced.patches(self._wanted, one)}
-        live = existing(self._session, {one: str(body["apiVersion"]) for one, body in left.items()})
-        outcomes = self._session.workers.run(lambda one: self._give_back(live[one]), {one: one for one in live})
+        versions = {
+            identity: str(body["apiVersion"])
+            for identity, body in self._dropped.items()
+            if not announced.patches(self._wanted, identity)
+        }
+        live = existing(self._session, versions)
+        outcomes = self._session.workers.run(
+            lambda identity: self._give_back(live[identity]), {identity: identity for identity in live}
+        )
         return _explained(outcomes.failed)
 
     def _apply(self, identity: Identity, live: Mapping[str, Any], *, dry_run: bool) -> bool:
-        """Return whether the object has our fields; it has not when it went, or changed, while it was looked at."""
+        """Return whether the object has the fields now; False if it was deleted or replaced after it was read."""
         try:
             self._fill(identity, live, dry_run=dry_run)
         except ApiError as error:
@@ -138,13 +149,13 @@ class Patches:
                 raise
         else:
             return
-        # What is taken is taken from the object as it is seen here, and from no later one.
+        # Fields are only taken from the object version that is read here, not from a later one.
         now = api.get(ObjectRef.of(live)) or live
         body = _guarded(body, now, "uid", "resourceVersion")
         try:
             api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run)
         except ApiError as error:
-            # Whoever made the object owns its empty lists; an empty value is there to be filled.
+            # The creator of the object owns its empty lists; an empty value may be filled.
             filled = [cause for cause in error.conflicts if not _is_empty(now, cause.field)]
             if not error.conflicts or not managers(filled) <= self._session.taking:
                 raise
@@ -153,10 +164,10 @@ class Patches:
                 self.taken.append(f"{identity} {owned_fields(filled)}")
 
     def _give_back(self, live: Mapping[str, Any]) -> None:
-        """Empty the fields that are ours, by a merge: an apply without them would leave null where an object must be.
+        """Empty the set's fields by a merge patch: an apply without them would leave null where an object is required.
 
         Raises:
-            ApiError: The server refused, or the object has changed since it was looked at.
+            ApiError: The server rejected the patch, or the object has changed after it was read.
         """
         ours = {key: value for key, value in declared(live, alone=True).items() if key not in _NOT_OURS}
         if not ours:
@@ -170,7 +181,7 @@ class Patches:
 
 
 def try_over(session: Session, body: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a live object would be if our fields were applied to it now, whoever owns them."""
+    """Return the result of a forced dry-run apply of the set's fields to a live object, regardless of ownership."""
     return session.api.apply(_guarded(body, live, "uid"), field_manager=FIELD_MANAGER, dry_run=True, force=True)
 
 
@@ -181,27 +192,27 @@ def _free(key: str, taken: Collection[str]) -> str:
 
 
 def _guarded(body: Mapping[str, Any], live: Mapping[str, Any], *marks: str) -> dict[str, Any]:
-    """Return what to apply to the live object with these marks of its metadata, and to no other one."""
+    """Return the body with these marks of the live object's metadata, so that no other object is changed."""
     return {**body, "metadata": {**body["metadata"], **{mark: live["metadata"][mark] for mark in marks}}}
 
 
 def _explained(failed: Mapping[Identity, ProviderError]) -> list[str]:
     cancelled = sum(isinstance(error, CancelledError) for error in failed.values())
-    words = [
-        changed_meanwhile(one, "given back") if _is_stale(error) else explain(one, error)
-        for one, error in sorted(failed.items())
+    messages = [
+        changed_meanwhile(identity, "reset") if _is_stale(error) else explain(identity, error)
+        for identity, error in sorted(failed.items())
         if not isinstance(error, CancelledError)
     ]
-    return words + [f"{cancelled} objects {CancelledError()}"] * bool(cancelled)
+    return messages + [f"{cancelled} objects {CancelledError()}"] * bool(cancelled)
 
 
 def _is_another(error: ApiError) -> bool:
-    """Return whether an apply was refused because the object it was meant for is gone, or another one by now."""
+    """Return whether an apply was rejected because the object was deleted or replaced."""
     return error.not_found or _is_stale(error) or any(cause.field == "metadata.uid" for cause in error.causes)
 
 
 def _is_stale(error: ProviderError) -> bool:
-    """Return whether a precondition did not hold."""
+    """Return whether a precondition failed."""
     return isinstance(error, ApiError) and error.reason == "Conflict" and not error.causes
 
 
@@ -211,7 +222,7 @@ def _is_empty(live: Mapping[str, Any], path: str) -> bool:
 
 
 def _emptied(ours: Any, live: Any) -> Any:
-    """Return the merge patch that takes our part out of a value: no field, an item less, a list that stays."""
+    """Return the merge patch that removes the set's part from a value: fields become null, list items are removed."""
     if isinstance(ours, Mapping) and isinstance(live, Mapping):
         return {key: _emptied(value, live.get(key)) for key, value in ours.items()}
     if isinstance(ours, list) and isinstance(live, list):

@@ -1,5 +1,5 @@
-"""The provider behind ``jacquard:index:ObjectSet``: Pulumi's calls, turned into changes of a set."""
-# ruff: noqa: N802, ARG002 - methods and their parameters are the protocol's
+"""The provider of ``jacquard:index:ObjectSet``: translates Pulumi's calls to changes of sets."""
+# ruff: noqa: N802, ARG002 - the protocol defines the methods and their parameters
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ from jacquard.providers.rpc.stubs import ResourceProviderServicer, plugin_pb2, p
 from jacquard.providers.rpc.values import UNKNOWN, Properties, decode, encode, mask
 
 TIMEOUT_SECONDS = 600.0
-"""How long finalizers may hold what is deleted, unless the program's ``custom_timeouts`` say otherwise."""
+"""Default time limit for finalizers of deleted objects; the program's ``custom_timeouts`` override it."""
 _REPLACES = ("setName", "namespace")
 _NAMED = 3
-"""Most objects that a line about waiting names."""
+"""Maximum number of objects listed in a message about waiting."""
 _NEW = Properties({})
 
 
 class ObjectSetProvider(ResourceProviderServicer):
-    """One provider process: one cluster, any number of sets.
+    """A provider process: one cluster, any number of sets.
 
     Outputs are ``setName``, ``namespace``, ``cluster`` and ``uids``, and ``waiting`` while objects of other controllers
-    do not have our fields. The members are inputs only: the engine records inputs anyway, and a second copy would
+    do not have the set's fields. The members are only inputs, which the engine records anyway; a second copy would
     double the state of a large inventory.
 
     Args:
-        engine: Where messages go.
-        taking: Field managers whose fields are taken when they conflict.
+        engine: Log for messages.
+        taking: Field managers whose fields are taken over on conflict.
     """
 
     def __init__(self, engine: Engine, taking: Iterable[str] = ()) -> None:
@@ -62,25 +62,25 @@ class ObjectSetProvider(ResourceProviderServicer):
         self._connecting = threading.Lock()
 
     def cancel(self) -> None:
-        """Begin nothing more; what runs finishes, and the state says what was done."""
+        """Start no further tasks; running tasks finish, and the state records the finished changes."""
         self._workers.cancelled.set()
 
     def close(self) -> None:
-        """Let go of threads and connections."""
+        """Release threads and connections."""
         self.cancel()
         self._workers.close()
         if self._connected is not None:
             self._connected.api.close()
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
-        """Do as `cancel`."""
+        """Call `cancel`."""
         self.cancel()
         return Empty()
 
     def Handshake(
         self, request: provider_pb2.ProviderHandshakeRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ProviderHandshakeResponse:
-        """Say what kinds of values are understood."""
+        """Return the supported kinds of values."""
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True)
 
     def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
@@ -96,80 +96,83 @@ class ObjectSetProvider(ResourceProviderServicer):
     def CheckConfig(
         self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext
     ) -> provider_pb2.CheckResponse:
-        """Check the provider's settings."""
+        """Validate the provider's settings."""
         failures = config.check(decode(request.news).plain)
         return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Say whether changed settings mean another cluster."""
+        """Return whether changed settings refer to another cluster."""
         old = request.old_inputs if request.HasField("old_inputs") else request.olds
         return config.diff(decode(old).plain, decode(request.news).plain)
 
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Take the settings; the cluster is first talked to when a set needs it."""
+        """Store the settings; the cluster is first contacted when a set needs it."""
         self._config = Config.of(decode(request.args).plain)
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Check(self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext) -> provider_pb2.CheckResponse:
-        """Check the inputs of a set, all problems at once."""
-        given = decode(request.news)
-        failures = inputs.check(given.plain)
+        """Validate the inputs of a set and return all errors."""
+        news = decode(request.news)
+        failures = inputs.check(news.plain)
         for failure in failures:
-            failure.reason = given.mask(failure.reason)
+            failure.reason = news.mask(failure.reason)
         if not failures:
-            self._announced.announce(ObjectSet.of(given.plain))
+            self._announced.announce(ObjectSet.of(news.plain))
         return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare member by member; another name or namespace is another set. What waits is a difference too.
+        """Compare members; another name or namespace is another set. Waiting objects are also a difference.
 
-        Under another name it takes the members over before the old set goes; in another namespace it does not find it.
+        A set with another name adopts the members before the old set is deleted; in another namespace it cannot find
+        them.
         """
-        found = changes(decode(request.old_inputs).plain, decode(request.news).plain)
-        first = any(change.path[0] == "namespace" for change in found)
-        answer = diff_response(found, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first)
+        differences = changes(decode(request.old_inputs).plain, decode(request.news).plain)
+        first = any(change.path[0] == "namespace" for change in differences)
+        answer = diff_response(
+            differences, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first
+        )
         if decode(request.olds).plain.get("waiting"):
             rest = diff_response([Difference(("waiting",), ChangeKind.DELETE)], inputs=False)
             answer.MergeFrom(rest)
         return answer
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
-        """Apply a new set, adopting what carries its label already."""
-        given = decode(request.properties)
-        outputs = self._change(given, _NEW, {}, request)
-        return provider_pb2.CreateResponse(id=ObjectSet.of(given.plain).id, properties=outputs)
+        """Apply a new set; objects with its label are adopted."""
+        properties = decode(request.properties)
+        outputs = self._change(properties, _NEW, {}, request)
+        return provider_pb2.CreateResponse(id=ObjectSet.of(properties.plain).id, properties=outputs)
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
-        """Apply changed members, then prune removed ones."""
+        """Apply changed members, then prune removed members."""
         olds = decode(request.olds).plain
         outputs = self._change(decode(request.news), decode(request.old_inputs), olds, request)
         return provider_pb2.UpdateResponse(properties=outputs)
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Read a set back with live values; no id when nothing of it is left. Without inputs it is an import."""
+        """Return a set with live values, without an id if it does not exist. A request without inputs is an import."""
         recorded = decode(request.inputs)
         wanted = ObjectSet.of(recorded.plain)
         with _masked(recorded):
             session = self._session(decode(request.properties).plain, request.urn)
             if not recorded.plain:
                 wanted = importing.find(session, request.id)
-            found = read(session, wanted)
-        if not found.members and not found.has_parent:
+            live_set = read(session, wanted)
+        if not live_set.members and not live_set.has_parent:
             return provider_pb2.ReadResponse()
         place = {"setName": wanted.name, "namespace": wanted.namespace}
-        patches = {"patches": found.patches} if found.patches else {}
-        live = encode({**place, "members": found.members, **patches}, recorded.secrets)
-        outputs = self._outputs(wanted, found.uids)
-        if not found.has_parent:
-            reason = f"ConfigMap {wanted.id}, the set's parent, is missing; the next up writes it again"
+        patches = {"patches": live_set.patches} if live_set.patches else {}
+        live = encode({**place, "members": live_set.members, **patches}, recorded.secrets)
+        outputs = self._outputs(wanted, live_set.uids)
+        if not live_set.has_parent:
+            reason = f"ConfigMap {wanted.id}, the set's parent, is missing; the next up recreates it"
             message = f"ObjectSet {wanted.id} is damaged"
             raise InitFailed(message, reasons=[reason], id_=request.id, properties=outputs, inputs=live)
         return provider_pb2.ReadResponse(id=request.id, properties=outputs, inputs=live)
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> Empty:
-        """Delete the members that are still ours, then the parent."""
+        """Delete the members that still have the set's marks, then the parent."""
         recorded = decode(request.old_inputs)
         with _masked(recorded):
             session = self._session(decode(request.properties).plain, request.urn)
@@ -180,32 +183,32 @@ class ObjectSetProvider(ResourceProviderServicer):
 
     def _change(
         self,
-        given: Properties,
+        news: Properties,
         recorded: Properties,
         olds: Mapping[str, Any],
         request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest,
     ) -> Struct:
-        """Make a change, or preview it, say what is worth saying and return the outputs to record."""
-        wanted = ObjectSet.of(given.plain)
-        unknown = {str(path[1]) for path in given.unknowns if path[0] == "members" and len(path) > 1}
-        known = not any(path[0] == "patches" for path in given.unknowns)
+        """Make or preview a change, log its messages, and return the outputs to record."""
+        wanted = ObjectSet.of(news.plain)
+        unknown = {str(path[1]) for path in news.unknowns if path[0] == "members" and len(path) > 1}
+        known = not any(path[0] == "patches" for path in news.unknowns)
         uids, waiting = olds.get("uids") or {}, olds.get("waiting") or ()
-        if request.preview and self._is_out_of_reach(given, request.urn):
+        if request.preview and self._is_out_of_reach(news, request.urn):
             return self._outputs(wanted, dict.fromkeys(wanted.members, UNKNOWN) | uids, waiting)
-        with _masked(given, recorded):
+        with _masked(news, recorded):
             session = self._session(olds, request.urn)
             before = Recorded(ObjectSet.of(recorded.plain), uids, waiting) if recorded.plain else None
             change = Change(session, wanted, urn=request.urn, recorded=before, tell=self._tell(request.urn))
             result = change.preview(unknown, patches_known=known) if request.preview else change.run(_timeout(request))
-        self._say(wanted, result, request.urn)
+        self._log(wanted, result, request.urn)
         if result.problems:
-            self._fail(wanted, given, recorded, result)
+            self._fail(wanted, news, recorded, result)
         return self._outputs(wanted, result.uids, result.waiting)
 
-    def _fail(self, wanted: ObjectSet, given: Properties, recorded: Properties, result: Result) -> None:
-        """Report a change that was done in part; the uids tell the next run what is as recorded."""
-        secrets = given.secret_texts() | recorded.secret_texts()
-        message = f"ObjectSet {wanted.id}: {len(result.problems)} problem(s); the next run goes on from here"
+    def _fail(self, wanted: ObjectSet, news: Properties, recorded: Properties, result: Result) -> None:
+        """Report a partial change; the uids identify the members that match their record."""
+        secrets = news.secret_texts() | recorded.secret_texts()
+        message = f"ObjectSet {wanted.id}: {len(result.problems)} problem(s); the next run continues from here"
         raise InitFailed(
             message,
             reasons=[mask(problem, secrets) for problem in result.problems],
@@ -214,24 +217,24 @@ class ObjectSetProvider(ResourceProviderServicer):
         )
 
     def _session(self, olds: Mapping[str, Any], urn: str) -> Session:
-        """Connect, and make sure that this is the cluster in which a set was recorded.
+        """Connect, and verify that this is the cluster in which the set was recorded.
 
         Raises:
-            ProviderError: It is another one: all members would seem to be gone.
+            ProviderError: It is another cluster, in which all members would seem to be missing.
         """
         with self._connecting:
             if self._connected is None:
                 if self._config is None:
-                    msg = "the provider's kubeconfig is not known yet; let it be a path that does not change"
+                    msg = "the provider's kubeconfig is not known yet; use a path that does not change"
                     raise ProviderError(msg)
                 self._connected = Session(self._config.connect(), self._workers, self._announced, self._taking)
             self._cluster = self._cluster or self._connected.cluster_uid()
         recorded = olds.get("cluster")
         if recorded and recorded is not UNKNOWN and recorded != self._cluster:
             msg = (
-                f"{self._connected.api.server} is another cluster than the one this set was applied to (the uid of "
-                f"namespace kube-system was {recorded} and is {self._cluster}); let the kubeconfig lead there again, "
-                f"or, when that cluster is gone for good, forget the set: pulumi state delete '{urn}'"
+                f"{self._connected.api.server} is not the cluster to which this set was applied (the uid of namespace "
+                f"kube-system was {recorded} and is {self._cluster}); point the kubeconfig to that cluster, or, if it "
+                f"no longer exists, remove the set from the state: pulumi state delete '{urn}'"
             )
             raise ProviderError(msg)
         return self._connected
@@ -243,44 +246,46 @@ class ObjectSetProvider(ResourceProviderServicer):
     def _tell(self, urn: str) -> Tell:
         return lambda line: self._engine.info(line, urn, ephemeral=True)
 
-    def _is_out_of_reach(self, given: Properties, urn: str) -> bool:
-        """Return whether a preview cannot ask the cluster, which is no fault while the cluster is still to come."""
-        if UNKNOWN in (given.plain.get("setName"), given.plain.get("namespace"), given.plain.get("members")):
+    def _is_out_of_reach(self, news: Properties, urn: str) -> bool:
+        """Return whether a preview cannot query the cluster, which is normal before the cluster exists."""
+        if UNKNOWN in (news.plain.get("setName"), news.plain.get("namespace"), news.plain.get("members")):
             return True
         try:
             if self._config is not None:
                 self._session({}, urn)
                 return False
-            why = "the kubeconfig is not known yet"
+            reason = "the kubeconfig is not known yet"
         except (KubeconfigError, Unreachable) as error:
-            why = str(error)
-        wanted = ObjectSet.of(given.plain)
-        self._engine.warning(f"{len(wanted.members) + len(wanted.targets())} objects not checked: {why}", urn)
+            reason = str(error)
+        wanted = ObjectSet.of(news.plain)
+        self._engine.warning(f"{len(wanted.members) + len(wanted.targets())} objects not checked: {reason}", urn)
         return True
 
-    def _say(self, wanted: ObjectSet, result: Result, urn: str) -> None:
+    def _log(self, wanted: ObjectSet, result: Result, urn: str) -> None:
         self._warn_of_strays(result.left_alone, urn)
         if result.unchecked:
             count = f"{result.unchecked} of {len(wanted.members)} objects"
-            self._engine.info(f"{count} not checked: their kind or namespace is not there yet", urn)
+            self._engine.info(f"{count} not checked: their kind or namespace does not exist yet", urn)
         if result.waiting and not result.problems:
             self._engine.info(_awaited(result.waiting), urn)
         if result.handed_over:
-            self._engine.info(f"handed over as they are: {', '.join(result.handed_over)}", urn)
+            self._engine.info(f"handed over unchanged: {', '.join(result.handed_over)}", urn)
         if result.taken:
-            self._engine.warning(f"fields taken by {TAKE_FIELDS_FROM}: {', '.join(result.taken)}", urn)
+            self._engine.warning(f"fields taken over with {TAKE_FIELDS_FROM}: {', '.join(result.taken)}", urn)
 
     def _warn_of_strays(self, strays: Iterable[str], urn: str) -> None:
         names = ", ".join(strays)
         if names:
-            words = f"no longer in the set, and without its marks left alone: {names}; delete by hand what nobody needs"
-            self._engine.warning(words, urn)
+            message = (
+                f"removed from the set, but not deleted because they lack its marks: {names}; delete them manually"
+            )
+            self._engine.warning(message, urn)
 
 
 def _awaited(objects: Sequence[str]) -> str:
     more = f" and {len(objects) - _NAMED} more" if len(objects) > _NAMED else ""
     first = ", ".join(objects[:_NAMED]) + more
-    return f"{len(objects)} objects that other controllers make are not there yet; the next up patches them: {first}"
+    return f"{len(objects)} objects of other controllers do not exist yet; the next up patches them: {first}"
 
 
 def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | provider_pb2.DeleteRequest) -> float:
@@ -289,7 +294,7 @@ def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | 
 
 @contextmanager
 def _masked(*properties: Properties) -> Iterator[None]:
-    """Take secrets out of any error: API servers quote the values they refuse."""
+    """Mask secrets in errors, because API servers quote rejected values."""
     try:
         yield
     except ProviderError as error:

@@ -1,4 +1,4 @@
-"""Taking objects out of the cluster: only what is still ours, never what is in use, not done until it is gone."""
+"""Deletes members that have the set's marks and are not in use, and waits for their deletion."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from jacquard.providers.objectset.inputs import Identity, ObjectSet
 from jacquard.providers.objectset.session import Session, Tell
 
 POLL_SECONDS = 0.5
-"""Pause between two looks at what finalizers still hold."""
+"""Pause between two reads of objects with finalizers."""
 _NAMED = 3
-"""Most objects that a line about waiting names."""
+"""Maximum number of objects listed in a message about waiting."""
 Bodies: TypeAlias = Iterable[Mapping[str, Any]]
 
 
 def in_use(session: Session, owner: ObjectSet, bodies: Bodies) -> dict[Identity, str]:
-    """Return which of the live objects must not be deleted, with the reason and the remedy in words.
+    """Return the live objects that must not be deleted, with the reason and the remedy.
 
     Raises:
-        ApiError: The server refused to say what depends on them.
+        ApiError: The server rejected a read of their dependents.
     """
     reasons = {owner.identity(body): claimed(body) for body in bodies}
     for kind in {(identity.group, identity.kind) for identity in reasons} & DEPENDENTS.keys():
         dependent = DEPENDENTS[kind]
-        owners = {one.name: one for one in reasons if (one.group, one.kind) == kind}
+        owners = {identity.name: identity for identity in reasons if (identity.group, identity.kind) == kind}
         for body in session.api.list(dependent.api_version, dependent.kind):
             used, name = owners.get(dependent.owner_of(body)), body["metadata"]["name"]
-            if used and (why := claimed(body)):
-                reasons[used] = f"has {dependent.kind} {name}, which {why}"
-    return {identity: why for identity, why in sorted(reasons.items()) if why}
+            if used and (reason := claimed(body)):
+                reasons[used] = f"has {dependent.kind} {name}, which {reason}"
+    return {identity: reason for identity, reason in sorted(reasons.items()) if reason}
 
 
 def prune(
@@ -46,17 +46,17 @@ def prune(
     tell: Tell,
     timeout_seconds: float,
 ) -> dict[Identity, str]:
-    """Delete live objects as they were seen, wait until they are gone, and return in words what is still there.
+    """Delete live objects unless they have changed, wait, and return the remaining objects with messages.
 
     Args:
-        session: The cluster and threads to use; once those are cancelled, nothing more is deleted or waited for.
-        owner: The set that the objects belong to.
-        bodies: The objects as read; one that has changed since is left alone.
+        session: Cluster and threads; after cancellation nothing more is deleted or awaited.
+        owner: The set of the objects.
+        bodies: The objects as read; an object that has changed since is not deleted.
         look: Returns the set's objects that still exist.
-        tell: Hears what is waited for.
-        timeout_seconds: How long finalizers may hold them.
+        tell: Shows a progress message.
+        timeout_seconds: Time limit for finalizers.
     """
-    doomed = {owner.identity(body): body for body in bodies}
+    targets = {owner.identity(body): body for body in bodies}
 
     def delete(body: Mapping[str, Any]) -> bool:
         metadata = body["metadata"]
@@ -64,16 +64,16 @@ def prune(
             return True
         return session.api.delete(owner.ref(body), uid=metadata["uid"], resource_version=metadata["resourceVersion"])
 
-    outcomes = session.workers.run(delete, doomed)
-    failed = {identity: _why(identity, error) for identity, error in outcomes.failed.items()}
-    pending = {doomed[identity]["metadata"]["uid"]: identity for identity in outcomes.done}
+    outcomes = session.workers.run(delete, targets)
+    failed = {identity: _reason(identity, error) for identity, error in outcomes.failed.items()}
+    pending = {targets[identity]["metadata"]["uid"]: identity for identity in outcomes.done}
     return failed | _wait(session, pending, look, tell, timeout_seconds)
 
 
 def _wait(
     session: Session, pending: dict[str, Identity], look: Callable[[], Bodies], tell: Tell, seconds: float
 ) -> dict[Identity, str]:
-    deadline, cancelled, told = time.monotonic() + seconds, session.workers.cancelled, ""
+    deadline, cancelled, shown = time.monotonic() + seconds, session.workers.cancelled, ""
     live: dict[str, Mapping[str, Any]] = {}
     while pending and not cancelled.is_set():
         live = {body["metadata"]["uid"]: body for body in look()}
@@ -82,18 +82,18 @@ def _wait(
         if left <= 0:
             break
         line = _awaited({identity: live[uid] for uid, identity in pending.items()})
-        if pending and line != told:
+        if pending and line != shown:
             tell(line)
-        told = line
+        shown = line
         cancelled.wait(min(POLL_SECONDS, left) if pending else 0)
     ended = "the run was cancelled" if cancelled.is_set() else f"{seconds:g} s"
     return {
-        identity: f"{identity}: is being deleted but not gone after {ended}; held by {_holders(live.get(uid))}"
+        identity: f"{identity}: is still being deleted after {ended}; blocked by {_holders(live.get(uid))}"
         for uid, identity in pending.items()
     }
 
 
-def _why(identity: Identity, error: ProviderError) -> str:
+def _reason(identity: Identity, error: ProviderError) -> str:
     if isinstance(error, ApiError) and error.reason == "Conflict":
         return changed_meanwhile(identity, "deleted")
     return explain(identity, error)
@@ -107,4 +107,4 @@ def _holders(live: Mapping[str, Any] | None) -> str:
 def _awaited(live: Mapping[Identity, Mapping[str, Any]]) -> str:
     first = ", ".join(f"{identity} ({_holders(live[identity])})" for identity in sorted(live)[:_NAMED])
     more = f" and {len(live) - _NAMED} more" if len(live) > _NAMED else ""
-    return f"waiting until {len(live)} are gone: {first}{more}"
+    return f"waiting for deletion: {first}{more}"

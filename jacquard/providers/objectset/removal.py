@@ -1,4 +1,4 @@
-"""Taking a whole set out of the cluster."""
+"""Deletes a whole set from the cluster."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from jacquard.providers.objectset.session import Session, Tell
 
 
 def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds: float) -> list[str]:
-    """Delete every member that still carries the set's marks, wait until they are gone, then delete the parent.
+    """Delete every member that still has the set's marks, wait for their deletion, then delete the parent.
 
-    Objects of other controllers that are still there then get back the fields that were applied to them.
+    Fields that the set applied to objects of other controllers are then removed from those that still exist.
 
-    Return the recorded members that exist and are not known to be ours any more; they are left alone.
+    Return the recorded members that exist without the set's marks; they are not deleted.
 
     Args:
-        session: The cluster.
-        recorded: The set as it was recorded; members that it has forgotten are found by their label.
-        tell: Hears what is waited for.
-        timeout_seconds: How long finalizers may hold a member.
+        session: Session with the cluster.
+        recorded: The recorded set; members that are not recorded are found by their label.
+        tell: Shows a progress message.
+        timeout_seconds: Time limit for finalizers of members.
 
     Raises:
-        RefusedError: A member is in use, or another set of the program wants it and has not got it; nothing was
+        RefusedError: A member is in use, or another set of the program wants it and has not adopted it yet; nothing was
             deleted.
-        ProviderError: Some members are still there; a further removal goes on.
+        ProviderError: Some members still exist; another removal continues.
     """
     ref = ObjectRef("v1", "ConfigMap", recorded.name, recorded.namespace)
     parent = session.api.get(ref)
@@ -43,13 +43,15 @@ def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds
     owned = [body for body in members.labelled(kinds, namespaces) if marked(body)]
     used = in_use(session, recorded, owned)
     if used:
-        raise RefusedError(recorded, (f"{identity} {why}" for identity, why in used.items()))
-    takers = {one: session.announced.taker(recorded, one) for one in map(recorded.identity, owned)}
+        raise RefusedError(recorded, (f"{identity} {reason}" for identity, reason in used.items()))
+    takers = {identity: session.announced.taker(recorded, identity) for identity in map(recorded.identity, owned)}
     if any(takers.values()):
-        still = "is wanted by the set {} and not there yet; run again once that set is up"
-        raise RefusedError(recorded, (f"{one} {still.format(taker)}" for one, taker in takers.items() if taker))
+        reason = "is wanted by the set {}, which has not adopted it yet; run again after an up of that set"
+        raise RefusedError(
+            recorded, (f"{identity} {reason.format(taker)}" for identity, taker in takers.items() if taker)
+        )
     rest = members.look(key for identity, key in recorded.identities().items() if identity not in takers)
-    held = prune(
+    remaining = prune(
         session,
         recorded,
         owned,
@@ -57,9 +59,9 @@ def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds
         tell=tell,
         timeout_seconds=timeout_seconds,
     )
-    if held:
-        lines = "\n  ".join(held[identity] for identity in sorted(held))
-        msg = f"ObjectSet {recorded.id}: {len(held)} of {len(owned)} members are still there:\n  {lines}"
+    if remaining:
+        lines = "\n  ".join(remaining[identity] for identity in sorted(remaining))
+        msg = f"ObjectSet {recorded.id}: {len(remaining)} of {len(owned)} members still exist:\n  {lines}"
         raise ProviderError(msg)
     _give_back(session, recorded, applyset.patches(parent) if parent and ours else {})
     if parent and ours:
@@ -74,5 +76,5 @@ def _give_back(session: Session, recorded: ObjectSet, known: Mapping[str, Any]) 
     problems = Patches(session, empty, recorded=recorded, known=known, waiting=()).give_back()
     if problems:
         lines = "\n  ".join(problems)
-        msg = f"ObjectSet {recorded.id}: {len(problems)} problem(s); a further removal goes on from here:\n  {lines}"
+        msg = f"ObjectSet {recorded.id}: {len(problems)} problem(s); another removal continues from here:\n  {lines}"
         raise ProviderError(msg)

@@ -1,4 +1,4 @@
-"""What the provider tells tools about itself: its one resource and its settings."""
+"""Package schema of the provider: its resource and its settings."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def plugin_version() -> str:
 
 def schema() -> str:
     """Return the Pulumi package schema as JSON."""
-    config: dict[str, Any] = {key: {**_TEXT, "description": words} for key, words in KEYS.items()}
+    config: dict[str, Any] = {key: {**_TEXT, "description": text} for key, text in KEYS.items()}
     place = {
         "setName": {**_TEXT, "description": "name of the set and of its parent ConfigMap; a change replaces"},
         "namespace": {**_TEXT, "description": "namespace of the parent ConfigMap; a change replaces"},
     }
-    members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
+    members = {**_OBJECTS, "description": "complete Kubernetes objects by a stable key"}
     patches = {
         **_OBJECTS,
-        "description": "fields of objects that other controllers make, by a stable key: apiVersion, kind, names, and "
-        "fields, which are applied to each that is there; none is made or deleted. namespace where the kind lies in "
-        "one; waitSeconds for objects that are to be there soon; madeOf, of which another value means other objects",
+        "description": "fields of objects that other controllers create, by a stable key: apiVersion, kind, names, and "
+        "fields, which are applied to each existing object; none is created or deleted. namespace for namespaced "
+        "kinds; waitSeconds for objects that are expected soon; madeOf, whose change means that objects are recreated",
     }
     waiting = {"type": "array", "items": _TEXT, "description": "objects of patches that do not have their fields yet"}
     cluster = {
         **_TEXT,
-        "description": "uid of the cluster's namespace kube-system, by which the cluster is known again",
+        "description": "uid of the cluster's namespace kube-system, which identifies the cluster",
     }
     uids = {**_TEXTS, "description": f"first {UID_DIGITS} digits of the uid of each object by its key"}
     return json.dumps(
@@ -48,7 +48,7 @@ def schema() -> str:
             "provider": {"inputProperties": config, "requiredInputs": ["kubeconfig", "clusterIdentifier"]},
             "resources": {
                 TYPE: {
-                    "description": "Objects applied side by side, found again and pruned by ApplySet labels",
+                    "description": "Objects applied in parallel, identified and pruned by ApplySet labels",
                     "inputProperties": {**place, "members": members, "patches": patches},
                     "requiredInputs": ["setName", "namespace", "members"],
                     "properties": {**place, "cluster": cluster, "uids": uids, "waiting": waiting},

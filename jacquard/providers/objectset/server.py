@@ -10,7 +10,7 @@ from jacquard.providers.rpc.server import Engine, serve_provider
 
 
 def main() -> None:
-    """Serve the provider until the engine is gone."""
+    """Serve the provider until the engine exits."""
     engine = Engine.from_argv()
     taking = (name.strip() for name in os.environ.get(TAKE_FIELDS_FROM, "").split(","))
     serve_provider(ObjectSetProvider(engine, filter(None, taking)), engine)

@@ -1,4 +1,4 @@
-"""What all calls to one provider process share."""
+"""State shared by all calls to a provider process."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from jacquard.providers.objectset.handover import Announcements
 from jacquard.providers.objectset.workers import Workers
 
 Tell: TypeAlias = Callable[[str], None]
-"""Function that shows what is going on beside the resource, until it is done."""
+"""Function that shows a progress message next to the resource during an operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A cluster, threads to work in it, and what is known of the running program."""
+    """A cluster, worker threads, and the announcements of the running program."""
 
     api: ApiServer
     workers: Workers
     announced: Announcements = field(default_factory=Announcements)
     taking: frozenset[str] = frozenset()
-    """Field managers whose fields are taken when they conflict; the user names them for one run."""
+    """Field managers whose fields are taken over on conflict; the user sets them for one run."""
 
     def cluster_uid(self) -> str:
-        """Return what tells this cluster from any other at the same address: the uid of namespace kube-system.
+        """Return the uid of namespace kube-system, which distinguishes this cluster from others at the same address.
 
         Raises:
-            ProviderError: There is none, so this is not the API server of a cluster.
-            ApiError: The server refused to answer.
+            ProviderError: The namespace does not exist, so this is not the API server of a cluster.
+            ApiError: The server rejected the request.
         """
-        found = self.api.get(ObjectRef("v1", "Namespace", "kube-system"))
-        if found is None:
-            msg = f"{self.api.server} has no namespace kube-system, so it cannot be told from another cluster"
+        namespace = self.api.get(ObjectRef("v1", "Namespace", "kube-system"))
+        if namespace is None:
+            msg = f"{self.api.server} has no namespace kube-system, so the cluster cannot be identified"
             raise ProviderError(msg)
-        return str(found["metadata"]["uid"])
+        return str(namespace["metadata"]["uid"])

@@ -1,4 +1,4 @@
-"""Many small requests side by side, every outcome kept, stoppable."""
+"""Runs many small requests in parallel, collects every outcome, and can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ R = TypeVar("R")
 
 
 class CancelledError(ProviderError):
-    """Work that was not begun because the run is being cancelled."""
+    """A task that was not started because the run is being cancelled."""
 
     def __init__(self) -> None:
-        super().__init__("not begun because the run was cancelled")
+        super().__init__("not started because the run was cancelled")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes(Generic[K, R]):
-    """What came of each task, by its key, in the order of the tasks."""
+    """Results and errors of tasks by key, in the order of the tasks."""
 
     done: dict[K, R] = field(default_factory=dict)
     failed: dict[K, ProviderError] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Workers:
 
     def __init__(self, count: int) -> None:
         self.cancelled = threading.Event()
-        """Once set, no further task is begun; those that run finish."""
+        """Once set, no further task is started; running tasks finish."""
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="member")
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ class Workers:
         self._pool.shutdown()
 
     def run(self, task: Callable[[T], R], items: Mapping[K, T]) -> Outcomes[K, R]:
-        """Call ``task`` for each item; a `ProviderError` is an outcome, any other exception a fault that is raised."""
+        """Call ``task`` for each item; a `ProviderError` is an outcome, any other exception is raised."""
 
         def guarded(item: T) -> R | ProviderError:
             if self.cancelled.is_set():

@@ -1,6 +1,6 @@
-"""What every server that Pulumi's engine starts needs: stubs, life cycle, property values, diffs, errors.
+"""Shared parts of servers that Pulumi's engine starts: stubs, life cycle, property values, diffs, errors.
 
-A provider is a class over `jacquard.providers.rpc.stubs.ResourceProviderServicer` and one line::
+A provider is a class based on `jacquard.providers.rpc.stubs.ResourceProviderServicer` and one line::
 
     def main() -> None:
         serve_provider(Provider())

@@ -12,7 +12,7 @@ from jacquard.providers.rpc.stubs import provider_pb2
 
 
 class ChangeKind(StrEnum):
-    """What happens to a property."""
+    """Kind of a property change."""
 
     ADD = "add"
     DELETE = "delete"
@@ -33,32 +33,32 @@ _REPLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One property that differs."""
+    """A property that differs."""
 
     path: Path
     kind: ChangeKind
 
 
 def changes(old: Any, new: Any, path: Path = ()) -> list[Change]:
-    """Return every difference between two JSON values, maps by key in the new one's order, lists by position.
+    """Return all differences between two JSON values: maps by key in the order of the new map, lists by position.
 
-    An `UNKNOWN` differs from everything; 1 and 1.0 are the same, 1 and true are not.
+    An `UNKNOWN` differs from everything; 1 and 1.0 are equal, 1 and true are not.
     """
     if isinstance(old, dict) and isinstance(new, dict):
-        found: list[Change] = []
+        result: list[Change] = []
         for key, value in new.items():
             if key in old:
-                found += changes(old[key], value, (*path, key))
+                result += changes(old[key], value, (*path, key))
             else:
-                found.append(Change((*path, key), ChangeKind.ADD))
-        found += (Change((*path, key), ChangeKind.DELETE) for key in old if key not in new)
-        return found
+                result.append(Change((*path, key), ChangeKind.ADD))
+        result += (Change((*path, key), ChangeKind.DELETE) for key in old if key not in new)
+        return result
     if isinstance(old, list) and isinstance(new, list):
         both = min(len(old), len(new))
-        found = [item for index in range(both) for item in changes(old[index], new[index], (*path, index))]
-        found += (Change((*path, index), ChangeKind.ADD) for index in range(both, len(new)))
-        found += (Change((*path, index), ChangeKind.DELETE) for index in range(both, len(old)))
-        return found
+        result = [item for index in range(both) for item in changes(old[index], new[index], (*path, index))]
+        result += (Change((*path, index), ChangeKind.ADD) for index in range(both, len(new)))
+        result += (Change((*path, index), ChangeKind.DELETE) for index in range(both, len(old)))
+        return result
     same = old == new and isinstance(old, bool) == isinstance(new, bool)
     return [] if same else [Change(path, ChangeKind.UPDATE)]
 
@@ -70,12 +70,12 @@ def diff_response(
     delete_before_replace: bool = False,
     inputs: bool = True,
 ) -> provider_pb2.DiffResponse:
-    """Return the engine's answer for ``found``.
+    """Return the engine's response for the changes in ``found``.
 
     Args:
-        found: All differences; none means "no change".
-        replaces: Whether a change needs a new resource.
-        delete_before_replace: The old resource must go before the new one can come (a fixed name, for instance).
+        found: All differences; an empty list means "no change".
+        replaces: Returns whether a change requires a new resource.
+        delete_before_replace: Delete the old resource before the new one is created (for a fixed name, for example).
         inputs: The differences are between old and new inputs, not between old outputs and new inputs.
     """
     found = list(found)

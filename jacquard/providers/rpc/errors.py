@@ -1,4 +1,4 @@
-"""Errors as the engine understands them."""
+"""Errors in the engine's protocol."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from jacquard.providers.rpc.stubs import provider_pb2, status_pb2
 
 
 def check_failure(path: Path, reason: str) -> provider_pb2.CheckFailure:
-    """Return one problem of a Check; ``path`` must exist in the program's inputs, or the engine drops it."""
+    """Return a failure of a Check; ``path`` must exist in the program's inputs, or the engine drops the failure."""
     return provider_pb2.CheckFailure(property=render(path), reason=reason)
 
 
 class InitFailed(ProviderError):  # noqa: N818 - named like the engine's own message
-    """Raise it to end a Create, Update or Read whose resource exists but is not what was asked.
+    """Ends a Create, Update or Read whose resource exists but is not in the requested state.
 
-    The engine then records the resource with these properties, so that the state keeps the truth and the next run
-    goes on from there.
+    The engine then records the resource with these properties, so that the state stays correct and the next run
+    continues from there.
 
     Args:
-        message: What failed, in one sentence.
-        reasons: One sentence each, shown below the message.
-        id_: The resource's id.
+        message: Failure, in one sentence.
+        reasons: Reasons, one sentence each, shown below the message.
+        id_: Id of the resource.
         properties: Outputs to record.
-        inputs: Inputs to record after a Read. After a Create the engine records what it sent, after an Update it keeps
-            the old ones, whatever stands here.
+        inputs: Inputs to record after a Read. After a Create the engine records the inputs that it sent, after an
+            Update it keeps the old inputs; both ignore this value.
     """
 
     def __init__(

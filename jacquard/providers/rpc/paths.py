@@ -1,4 +1,4 @@
-"""Property paths as Pulumi writes them: ``spec.a["b-c"][0]``."""
+"""Property paths in Pulumi's notation: ``spec.a["b-c"][0]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
-"""Keys and indices from the resource's properties down; the empty path is all of them."""
+"""Keys and indices, starting at the resource's properties; the empty path denotes all properties."""
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -27,7 +27,7 @@ def render(path: Path) -> str:
 
 
 def covered(path: Path, paths: Iterable[Path]) -> bool:
-    """Return whether ``path`` is one of ``paths`` or lies below one."""
+    """Return whether ``path`` is in ``paths``, or below one of them."""
     return any(path[: len(other)] == other for other in paths)
 
 
@@ -35,7 +35,7 @@ def look_up(properties: Any, path: Path) -> Any:
     """Return the value at ``path``.
 
     Raises:
-        LookupError: The path leads nowhere.
+        LookupError: The path does not exist.
     """
     value = properties
     for step in path:

@@ -1,4 +1,4 @@
-"""The life of a plugin: announce the port, serve, end with the engine."""
+"""Life cycle of a plug-in: print the port, serve, and exit with the engine."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from jacquard.providers.rpc.stubs import ResourceProviderServicer, add_ResourceP
 from jacquard.providers.rpc.stubs import engine_pb2_grpc as engine_grpc
 
 MESSAGE_BYTES = 400 * 1024 * 1024
-"""Largest message in bytes, the engine's own bound."""
+"""Maximum message size in bytes, equal to the engine's limit."""
 THREADS = 128
-"""Most calls at once, in threads made as needed. The engine asks for as many as ``--parallel``."""
+"""Maximum number of parallel calls; threads are created on demand. The engine sends up to ``--parallel`` calls."""
 GRACE_SECONDS = 10.0
-"""How long running calls may take to end once the plugin is told to stop."""
+"""Time for running calls to finish after a stop request."""
 _LOOK_SECONDS = 1.0
 
 
 class Engine:
-    """The engine's log; silent when a plugin was started by hand without an engine address."""
+    """Log of the engine; does nothing if the plug-in was started manually without an engine address."""
 
     def __init__(self, address: str | None) -> None:
         self.address = address
@@ -42,11 +42,11 @@ class Engine:
         return cls(next((word for word in sys.argv[1:] if not word.startswith("-")), None))
 
     def debug(self, message: str, urn: str = "") -> None:
-        """Log for ``pulumi --logtostderr -v``."""
+        """Log a message for ``pulumi --logtostderr -v``."""
         self._log(engine_pb2.DEBUG, message, urn, ephemeral=False)
 
     def info(self, message: str, urn: str = "", *, ephemeral: bool = False) -> None:
-        """Show a message beside its resource; an ephemeral one only while the resource is worked on."""
+        """Show a message next to its resource; an ephemeral message only during the operation."""
         self._log(engine_pb2.INFO, message, urn, ephemeral=ephemeral)
 
     def warning(self, message: str, urn: str = "") -> None:
@@ -60,20 +60,20 @@ class Engine:
         try:
             self._stub.Log(request, timeout=5.0)
         except grpc.RpcError:
-            return  # a log line that is lost must not fail an apply
+            return  # a lost log line must not fail an apply
 
 
 class ReadableErrors(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only
-    """Turns an exception of a unary call into a sentence: a `ProviderError` as it is, all else as a fault of ours.
+    """Converts exceptions of unary calls to messages: a `ProviderError` unchanged, others as a fault of the plug-in.
 
-    Handlers raise; none of them calls ``context.abort``.
+    Handlers raise exceptions; none of them calls ``context.abort``.
     """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def intercept_service(self, continuation: Callable[[Any], Any], details: grpc.HandlerCallDetails) -> Any:
-        """Wrap the handler of one call."""
+        """Wrap the handler of a call."""
         handler = continuation(details)
         if handler is None or handler.unary_unary is None:
             return handler
@@ -87,21 +87,21 @@ class ReadableErrors(grpc.ServerInterceptor):  # type: ignore[type-arg]  # gener
             except ProviderError as error:
                 context.abort(grpc.StatusCode.UNKNOWN, str(error))
             except NotImplementedError:
-                context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{name} is not offered by this plugin")
-            except Exception as error:  # noqa: BLE001 - the engine must get an answer, and the user no traceback
+                context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{name} is not supported by this plug-in")
+            except Exception as error:  # noqa: BLE001 - the engine needs an answer, and users no traceback
                 self._engine.debug(traceback.format_exc())
                 context.abort(
                     grpc.StatusCode.INTERNAL,
-                    f"{name} failed by a fault of the plugin ({type(error).__name__}); --debug shows where",
+                    f"{name} failed because of an error in the plug-in ({type(error).__name__}); --debug shows where",
                 )
 
         return grpc.unary_unary_rpc_method_handler(call, handler.request_deserializer, handler.response_serializer)
 
 
 def serve_provider(servicer: ResourceProviderServicer, engine: Engine | None = None) -> None:
-    """Serve a resource provider until the engine is gone or asks to stop.
+    """Serve a resource provider until the engine exits or requests a stop.
 
-    ``servicer.cancel()`` is called on SIGINT, SIGTERM and when the engine is gone, if the servicer has it.
+    ``servicer.cancel()``, if it exists, is called on SIGINT, SIGTERM and when the engine has exited.
     """
     cancel = getattr(servicer, "cancel", None)
     serve(lambda server: add_ResourceProviderServicer_to_server(servicer, server), engine=engine, cancel=cancel)
@@ -110,15 +110,15 @@ def serve_provider(servicer: ResourceProviderServicer, engine: Engine | None = N
 def serve(
     add: Callable[[grpc.Server], object], *, engine: Engine | None = None, cancel: Callable[[], None] | None = None
 ) -> None:
-    """Serve gRPC on a free loopback port, print the port as the first line of stdout, return when it is time to end.
+    """Serve gRPC on a free loopback port, print the port as the first line of stdout, and return at a stop request.
 
-    It is time on SIGINT or SIGTERM, on EOF of a piped stdin, or when the process that started this one is gone. Running
-    calls then get `GRACE_SECONDS`. What the code prints later goes to stderr: stdout belongs to the engine.
+    A stop request is SIGINT, SIGTERM, EOF of a piped stdin, or the end of the parent process. Running calls then get
+    `GRACE_SECONDS`. Later output of the code goes to stderr, because stdout is reserved for the engine.
 
     Args:
         add: Registers servicers on the server.
-        engine: Where faults are logged (default: the address in argv).
-        cancel: Called once when it is time to end, before the grace begins.
+        engine: Log for faults (default: the engine whose address is in argv).
+        cancel: Called once at the stop request, before the grace period.
     """
     engine = engine or Engine.from_argv()
     options = [
@@ -140,7 +140,7 @@ def serve(
     if cancel is not None:
         cancel()
     if not server.stop(GRACE_SECONDS).wait(GRACE_SECONDS + 1):
-        os._exit(1)  # a call is stuck in the kernel; its thread would keep the process alive
+        os._exit(1)  # a call is blocked in the kernel; its thread would keep the process alive
 
 
 def _stop_event() -> threading.Event:
@@ -164,7 +164,7 @@ def _stop_event() -> threading.Event:
 
 
 def _is_piped() -> bool:
-    """Return whether stdin comes from a process; a terminal or /dev/null says nothing about the engine."""
+    """Return whether stdin is connected to a process; a terminal or /dev/null is independent of the engine."""
     try:
         mode = os.fstat(0).st_mode
     except OSError:

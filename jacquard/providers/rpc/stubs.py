@@ -1,8 +1,8 @@
-"""The gRPC stubs of the installed ``pulumi`` package, without the package: its import costs more than our start-up.
+"""gRPC stubs of the installed ``pulumi`` package without importing the package, which would dominate start-up time.
 
-While the stubs are imported, ``pulumi`` and ``pulumi.runtime`` are stand-in modules that have nothing but a
-``__path__``; they are taken away again, so a later ``import pulumi`` gets the real one. Nothing is replaced when the
-real one is there already. Import stubs from here, never from ``pulumi.runtime.proto``.
+During the import of the stubs, ``pulumi`` and ``pulumi.runtime`` are stub modules with only a ``__path__``. They are
+removed afterwards, so that a later ``import pulumi`` loads the real package. If the real package is already loaded,
+nothing is replaced. Import stubs from here, never from ``pulumi.runtime.proto``.
 """
 
 from __future__ import annotations

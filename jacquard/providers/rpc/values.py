@@ -1,4 +1,4 @@
-"""Properties on the wire: protobuf structs with signatures for what JSON cannot say (secrets, unknowns, assets)."""
+"""Properties in the protocol: protobuf structs with signatures for secrets, unknowns and assets, which JSON lacks."""
 
 from __future__ import annotations
 
@@ -41,32 +41,32 @@ class Unknown(enum.Enum):
 
 
 UNKNOWN = Unknown.UNKNOWN
-"""Stands in decoded properties for a value that is known only after the apply."""
+"""Represents a value in decoded properties that is only known after the apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """Decoded properties. The representation shows no value, so that it is safe in a log."""
+    """Decoded properties. Their representation contains no value, so that they are safe to log."""
 
     plain: dict[str, Any] = field(repr=False)
-    """Plain JSON data; secrets unwrapped, unknowns as `UNKNOWN`, whole numbers as int, assets and archives as the
-    map of the wire with its `SIGNATURE`."""
+    """Plain JSON data: secrets unwrapped, unknowns as `UNKNOWN`, whole numbers as int, assets and archives as the
+    protocol's map with its `SIGNATURE`."""
     secrets: frozenset[Path] = frozenset()
-    """Topmost paths that were secret."""
+    """Topmost paths of secrets."""
     unknowns: frozenset[Path] = frozenset()
 
     def mask(self, text: str) -> str:
-        """Return ``text`` without any secret string or number of these properties."""
+        """Return ``text`` with all secret strings and numbers of these properties masked."""
         return mask(text, self.secret_texts())
 
     def secret_texts(self) -> frozenset[str]:
-        """Return every secret scalar as text, for `mask`; truth values and empty texts are none."""
+        """Return every secret scalar as text, for `mask`; booleans and empty texts are excluded."""
         values = (value for path in self.secrets for _, value in leaves(look_up(self.plain, path)))
         return frozenset(str(value) for value in values if value and type(value) in (str, int, float))
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """Return ``text`` with every one of ``secrets`` replaced, longest first, also in its quoted form."""
+    """Return ``text`` with each of ``secrets`` masked, longest first, including its quoted form."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         text = text.replace(secret, MASK)
         text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], MASK)
@@ -74,11 +74,11 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 
 def decode(struct: Struct, unknown: object = UNKNOWN) -> Properties:
-    """Return what the engine sent as plain data, with the paths of secrets and unknowns.
+    """Return the engine's properties as plain data, with the paths of secrets and unknowns.
 
     Args:
-        struct: The properties of a resource.
-        unknown: What stands for a value that is known only after the apply.
+        struct: Properties of a resource.
+        unknown: Object that represents a value only known after the apply.
     """
     secrets: set[Path] = set()
     unknowns: set[Path] = set()
@@ -91,7 +91,7 @@ class _Decoder:
     def __init__(self, secrets: set[Path], unknowns: set[Path], unknown: object) -> None:
         self._secrets = secrets
         self._unknowns = unknowns
-        self._stand_in = unknown
+        self._placeholder = unknown
 
     def value(self, value: Value, path: Path) -> Any:
         kind = value.WhichOneof("kind")
@@ -126,11 +126,11 @@ class _Decoder:
 
     def _unknown(self, path: Path) -> object:
         self._unknowns.add(path)
-        return self._stand_in
+        return self._placeholder
 
 
 def encode(plain: Mapping[str, Any], secrets: Iterable[Path] = ()) -> Struct:
-    """Return plain data for the wire, marking ``secrets`` (paths that lead nowhere are ignored) and `UNKNOWN`."""
+    """Return plain data for the protocol, with ``secrets`` (missing paths are ignored) and `UNKNOWN` marked."""
     struct = Struct()
     marks: dict[str | int | None, Any] = {}
     for path in secrets:
@@ -143,7 +143,7 @@ def encode(plain: Mapping[str, Any], secrets: Iterable[Path] = ()) -> Struct:
 
 
 _HERE = None
-"""Marks the end of a secret path in the tree of marks."""
+"""Key of the end of a secret path in the tree of marks."""
 
 
 def _fill(struct: Struct, plain: Mapping[str, Any], marks: Mapping[str | int | None, Any]) -> None:

@@ -55,7 +55,7 @@ def test_a_count_without_hosts_to_release_is_wrong_usage(invoke: Invoke) -> None
 
     assert (result.exit_code, result.stderr) == (
         2,
-        "error: --count is how many hosts --release-hosts takes; add --release-hosts CLUSTER/POOL\n",
+        "error: --count requires --release-hosts; add --release-hosts CLUSTER/POOL\n",
     )
 
 
@@ -101,7 +101,7 @@ def test_two_requests_for_hosts_are_two_changes(invoke: Invoke) -> None:
 
     assert (result.exit_code, result.stderr) == (
         2,
-        "error: --release-hosts and --replace-hosts are two changes; run the one, then the other\n",
+        "error: --release-hosts and --replace-hosts are separate changes; run one after the other\n",
     )
 
 
@@ -123,7 +123,7 @@ def test_a_number_given_twice_is_not_for_allocate_to_decide(invoke: Invoke, data
 
     assert result.exit_code == 2
     assert (
-        "10000 is also given to acme; restore the file with git checkout, since 4 nodes run by what vpcs.globex says"
+        "10000 is also assigned to acme; restore the file with git checkout, because 4 nodes run with vpcs.globex"
         in result.stderr
     )
     assert lock.read_text(encoding="utf-8") == before
@@ -139,7 +139,7 @@ def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, 
     assert result.exit_code == 1
     assert "+  globex-lab/lab/a03: {nodes: 1}\n" in result.stdout
     assert result.stderr == (
-        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop' and review it\n"
+        "error: laptop: lock files do not match the data; run 'jacquard allocate laptop' and review the change\n"
     )
     assert lock.read_text(encoding="utf-8") == before
     assert invoke("allocate", "laptop").exit_code == 0
@@ -156,7 +156,10 @@ def test_allocate_check_of_an_edit_that_is_meant_says_so_in_its_remedy(invoke: I
 
     assert (result.exit_code, result.stderr) == (
         1,
-        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop --accept-edits' and review it\n",
+        (
+            "error: laptop: lock files do not match the data; run 'jacquard allocate laptop --accept-edits' and review"
+            " the change\n"
+        ),
     )
     assert lock.read_text(encoding="utf-8") == before
     assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0

@@ -12,7 +12,7 @@ from typer.testing import Result
 
 Invoke = Callable[..., Result]
 AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example")
-TRAIN = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
+TRAIN = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time"
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -63,10 +63,10 @@ def test_a_word_is_written_with_what_it_is_about_and_found_again(repository: Pat
         f'  - {{tenant: acme, digest: {digest}, by: Ann, day: 2026-11-22, reason: "{TRAIN}", ticket: CHG-7}}\n'
     )
     assert result.stdout.splitlines()[-2:] == [
-        f"Ann agrees for acme to part {digest[:12]} of the change:",
+        f"Ann approves part {digest[:12]} of the change for acme:",
         f"  {TRAIN}",
     ]
-    assert told(invoke) == f"  acme: Ann agreed to part {digest[:12]} on 2026-11-22"
+    assert told(invoke) == f"  acme: part {digest[:12]} approved by Ann on 2026-11-22"
     assert acme(invoke)["agreement"] == {"by": "Ann", "day": "2026-11-22", "expires": None, "void": False}
     assert "### Impact: replaced" in invoke("impact", "laptop", "--format", "markdown").stdout
     assert invoke("check", "laptop").exit_code == 0
@@ -76,8 +76,9 @@ def test_a_word_is_written_with_what_it_is_about_and_found_again(repository: Pat
 def test_before_anybody_agreed_the_comment_asks(repository: Path, invoke: Invoke) -> None:
     del repository
 
-    assert "### Needs the word of `acme`" in invoke("impact", "laptop", "--format", "markdown").stdout
-    assert told(invoke) == f"  acme: platform@acme.example has to agree to part {str(acme(invoke)['digest'])[:12]}"
+    assert "### Approval required from `acme`" in invoke("impact", "laptop", "--format", "markdown").stdout
+    part = str(acme(invoke)["digest"])[:12]
+    assert told(invoke) == f"  acme: platform@acme.example must approve part {part}"
 
 
 def test_a_word_that_ended_is_asked_for_again(
@@ -86,12 +87,12 @@ def test_a_word_that_ended_is_asked_for_again(
     del repository
     invoke("approve", "laptop", "acme", "--by", "Ann", "--expires", "2026-11-30")
     digest = str(acme(invoke)["digest"])[:12]
-    assert told(invoke) == f"  acme: Ann agreed to part {digest} on 2026-11-22, until 2026-11-30"
+    assert told(invoke) == f"  acme: part {digest} approved by Ann on 2026-11-22, until 2026-11-30"
 
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-30T00:00:00Z")
 
     assert told(invoke) == (
-        f"  acme: platform@acme.example has to agree again to part {digest}: the word of Ann ended on 2026-11-30"
+        f"  acme: platform@acme.example must approve part {digest} again: the approval by Ann expired on 2026-11-30"
     )
 
 
@@ -128,7 +129,7 @@ def test_a_plan_writes_nothing(repository: Path, invoke: Invoke) -> None:
     result = invoke("approve", "laptop", "acme", "--by", "Ann", "--plan")
 
     assert result.exit_code == 0
-    assert "Ann would agree for acme to part" in result.stdout
+    assert "Ann would approve part" in result.stdout
     assert ", by: Ann, " in result.stdout
     assert not (repository / "approvals.yaml").exists()
 
@@ -173,20 +174,17 @@ def test_a_change_cannot_spare_itself_the_question(repository: Path, invoke: Inv
         (
             ("globex", "--by", "Ann"),
             (
-                "error: globex is not asked about what changes between {commit} and work tree (asked: acme); name where"
-                " the change begins with --base\n"
+                "error: the change from {commit} to work tree requires no approval of globex (required: acme); name the"
+                " start of the change with --base\n"
             ),
         ),
         (
             ("acme",),
-            "error: --by is required where git does not know who commits; write who agreed, for the tenant\n",
+            "error: --by is required because git has no committer name; write the person who approves for the tenant\n",
         ),
         (
             ("acme", "--by", "Ann", "--expires", "2026-11-22"),
-            (
-                "error: --expires: 2026-11-22 is the first day on which the word is void, and today is 2026-11-22;"
-                " write a later day\n"
-            ),
+            "error: --expires: must be after today, 2026-11-22 (got 2026-11-22); write a later day\n",
         ),
     ],
     ids=["no such tenant", "nobody asked", "nobody agrees", "void at once"],

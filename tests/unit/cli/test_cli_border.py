@@ -20,19 +20,19 @@ BORDER = "networks:\n  border: {asn: 64496, services: 100, internet: 200, networ
 
 def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) -> None:
     assert invoke("show", "laptop", "network", "--border").stdout == (
-        "laptop: what the border does for 1 VPC\n"
+        "laptop: border router contract for 1 VPC\n"
         "  underlay    eBGP on unnumbered links, IPv4 and EVPN; DPUs have ASN 4200008976-4200009999 and VTEPs in"
         " 10.4.0.0/22\n"
         "  MTU         9216 on all links, 9000 into VPCs\n"
-        "  drops       what comes from a VPC and is for\n"
-        "              10.64.0.0/10   of another VPC, or of nobody\n"
-        "              10.0.0.0/16   networks.management, which no tenant sees\n"
-        "              10.1.0.0/16   networks.bmc, which no tenant sees\n"
-        "              10.4.0.0/22   networks.dpu_loopbacks, which no tenant sees\n"
-        "              10.4.4.0/22   networks.ovn, which no tenant sees\n"
-        "  senders     what comes from a VPC with a sender that no imported route leads to is dropped, too\n"
+        "  drops       packets from a VPC to\n"
+        "              10.64.0.0/10   of another VPC, or unassigned\n"
+        "              10.0.0.0/16   networks.management, unreachable for tenants\n"
+        "              10.1.0.0/16   networks.bmc, unreachable for tenants\n"
+        "              10.4.0.0/22   networks.dpu_loopbacks, unreachable for tenants\n"
+        "              10.4.4.0/22   networks.ovn, unreachable for tenants\n"
+        "  sources     packets from a VPC whose source address has no imported route are dropped, too\n"
         "\n"
-        "acme/acme   VRF of its own, L3VNI 10000\n"
+        "acme/acme   own VRF, L3VNI 10000\n"
         "  imports     4200000000:10000\n"
         "              10.65.16.0/24 to /30   hosts\n"
         "              10.64.0.0/16 to /32   pods\n"
@@ -43,9 +43,9 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "              10.3.0.1/32   its control plane\n"
         "              10.2.0.0/17   storage\n"
         "              0.0.0.0/0   egress: public\n"
-        "  translates  what goes to the internet to public addresses\n"
+        "  translates  source addresses of internet traffic to public addresses\n"
         "\n"
-        "no VRF and no route of: globex (dpf-ovn)\n"
+        "no VRF and no routes for: globex (dpf-ovn)\n"
     )
 
 
@@ -101,7 +101,7 @@ def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPat
 def test_it_is_of_the_network_only(invoke: Invoke) -> None:
     result = invoke("show", "laptop", "capacity", "--border")
 
-    message = "error: --border tells in words what routers do; say: jacquard show laptop network --border\n"
+    message = "error: --border requires network without --svg and --path; use: jacquard show laptop network --border\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)
 
 
@@ -113,17 +113,17 @@ def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose
 
     fabric = text[text.index("roce-south") :].splitlines()
     assert fabric[:5] == [
-        "roce-south   what its switches do in halls a, b",
-        "  MTU         9000 on ports of hosts, and on links what VXLAN adds to it",
-        "  RDMA        DSCP 26, trusted; priority 3 is lossless (PFC), and packets in its queue are marked (ECN)",
-        "  congestion  DSCP 48 goes before all else and is never paused",
-        "  VRF         solstice/solstice, L3VNI 40000, no route to another",
+        "roce-south   switch configuration in halls a, b",
+        "  MTU         9000 on host ports; on links plus the VXLAN overhead",
+        "  RDMA        DSCP 26, trusted; priority 3 is lossless (PFC), with ECN marking in its queue",
+        "  congestion  DSCP 48 has strict priority and is never paused",
+        "  VRF         solstice/solstice, L3VNI 40000, no routes to other VRFs",
     ]
     assert fabric[5].startswith("              200 ports of a01-u01, a01-u02, ")
     assert fabric[5].endswith(", a07-u01")
-    assert fabric[6] == "  VRF         vireo/vireo, L3VNI 40001, no route to another"
+    assert fabric[6] == "  VRF         vireo/vireo, L3VNI 40001, no routes to other VRFs"
     assert fabric[8:11] == [
-        "  VRF         wisent/wisent, L3VNI 40002, no route to another",
+        "  VRF         wisent/wisent, L3VNI 40002, no routes to other VRFs",
         "              32 ports of b24-u01, b24-u02, b24-u03, b24-u04",
         "              10.136.0.0/25 with gateway 10.136.0.126, on port 0 of each host of wisent-train",
     ]

@@ -154,7 +154,7 @@ def test_racks_that_look_alike_share_a_line_from_three_on(laptop: Environment) -
 
     drawn = region_map(laptop.model_copy(update={"hosts": (*laptop.hosts, *more)}))
 
-    assert "  a05  . . . . . .        cpu-gen4\n       and 3 more like it, to a08\n" in drawn
+    assert "  a05  . . . . . .        cpu-gen4\n       and 3 identical racks, up to a08\n" in drawn
 
 
 def test_a_region_that_has_no_numbers_yet_is_drawn_too(laptop: Environment) -> None:

@@ -27,7 +27,7 @@ def test_what_two_regions_must_not_share_is_told_and_counted(invoke: Invoke) -> 
 
     assert alone.exit_code == ExitCode.OK, alone.output
     assert together.exit_code == ExitCode.BAD_DATA
-    problems = together.stderr.count("\n  ") - together.stderr.count("\n  by ")
+    problems = together.stderr.count("\n  ") - together.stderr.count("\n  reported by ")
     assert problems > 0
     assert together.stdout.splitlines()[-1] == f"2 environments: 1 ok, {problems} problems"
 
@@ -67,7 +67,7 @@ def test_an_image_that_has_expired_is_refused_but_in_a_rehearsal_only_told(invok
     assert "advice" not in before.stdout
     assert (
         "  advice: deprecated-image: gpu-2026.11.1, expired since 2027-05-03 (environments/catalog/images.yaml); "
-        "move the pool on with jacquard promote (3 objects, such as Metal3MachineTemplate globex-lab/"
+        "move the pool to another image with jacquard promote (3 objects, such as Metal3MachineTemplate globex-lab/"
     ) in after.stdout
 
 
@@ -77,7 +77,7 @@ def test_what_is_waived_is_told_with_its_reason_and_counted(invoke: Invoke, outs
 
     assert result.exit_code == ExitCode.OK, result.output
     first, *others = result.stdout.splitlines()
-    told = [line for line in others if not line.startswith(("  behind: ", "  isolation: "))]
+    told = [line for line in others if not line.startswith(("  out of date: ", "  isolation: "))]
     assert f", {len(RULES)} policies, 4 waived, " in first
     assert len(told) == 2
     assert told[1].startswith(
@@ -92,7 +92,7 @@ def test_a_waiver_that_has_expired_counts_as_a_violation_that_says_so(invoke: In
 
     assert result.exit_code == ExitCode.REFUSED
     assert result.stderr.splitlines()[0].startswith("laptop: 4 policy violations, ")
-    assert result.stderr.count("  waiver:  void since 2026-12-15; mend what it waived and remove it from ") == 4
+    assert result.stderr.count("  waiver:  void since 2026-12-15; fix the violation and remove the waiver from ") == 4
 
 
 def test_a_waiver_that_matches_nothing_is_told(invoke: Invoke, data_folder: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_waiver_that_matches_nothing_is_told(invoke: Invoke, data_folder: Path
 
     assert result.exit_code == ExitCode.OK
     assert result.stdout.splitlines()[1] == (
-        "  advice: the waiver of image-outside-channel for acme-train/train matches nothing that offends; remove it "
+        "  advice: the waiver of image-outside-channel for acme-train/train matches no violation; remove it "
         "from environments/laptop/waivers.yaml"
     )
 
@@ -151,11 +151,11 @@ def test_rules_that_do_not_exist_are_named_with_the_nearest_one(invoke: Invoke, 
     waivable = ", ".join((rules, "uniformity", *checks.waivable()))
     assert result.stderr == (
         "environments/laptop: 2 problems\n"
-        f"  policy.yaml:3   rules.unpined-image: 'unpined-image' is no rule (rules: {rules}); remove it or pick one; "
-        "did you mean 'unpinned-image'?\n"
-        f"  waivers.yaml:3  waivers[0].rule: 'host-beyond' is no rule (rules: {waivable}); remove it or pick one; did "
-        "you mean 'host-beyond-identity'?\n"
-        "  by policies.unknown-rule; what a rule is about: jacquard explain policies.unknown-rule\n"
+        f"  policy.yaml:3   rules.unpined-image: 'unpined-image' is not a rule (rules: {rules}); remove it or pick "
+        "one; did you mean 'unpinned-image'?\n"
+        f"  waivers.yaml:3  waivers[0].rule: 'host-beyond' is not a rule (rules: {waivable}); remove it or pick "
+        "one; did you mean 'host-beyond-identity'?\n"
+        "  reported by policies.unknown-rule; for details: jacquard explain policies.unknown-rule\n"
     )
 
 
@@ -174,8 +174,8 @@ def test_production_may_not_make_a_critical_rule_advisory(invoke: Invoke, data_f
     [problem] = [item for item in answer["problems"] if item["file"] == "policy.yaml"]
     assert (problem["line"], problem["path"], problem["rule"]) == (3, "rules.unpinned-image", "policies.firm-rule")
     assert problem["text"] == (
-        "must stay mandatory in production, since what is not pinned can change under us, and two nodes of one pool "
-        "would boot different software; remove it, and name what may offend in waivers.yaml"
+        "must stay mandatory in production, since an unpinned image can change, so that two nodes of one pool "
+        "would boot different software; remove it, and waive exceptions in waivers.yaml"
     )
 
 

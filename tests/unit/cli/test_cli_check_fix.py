@@ -27,7 +27,7 @@ def test_what_is_certain_is_written_and_said_and_the_rest_is_checked(
     assert found.stderr == (
         "environments/laptop/region.yaml:12  10.0.3.0/16 -> 10.0.0.0/16\n"
         'environments/laptop/tenants/acme.yaml:29  "10" -> 10\n'
-        "2 places mended in 2 files\n"
+        "2 fixes applied to 2 files\n"
     )
     assert "nodes: 10  # ten\n" in acme.read_text()
     assert invoke("check", "laptop", "--fix").stderr == ""

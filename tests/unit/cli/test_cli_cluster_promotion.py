@@ -26,8 +26,8 @@ def test_a_control_plane_is_promoted_once_and_the_change_is_shown(invoke: Invoke
     first, second = invoke(*promote), invoke(*promote)
 
     assert "+  acme-train: {version: v1.36.1, data_store: shared-a}\n" in first.stdout
-    assert first.stdout.endswith("acme-train: control plane moved to v1.36.1; next: jacquard preview laptop\n")
-    assert second.stdout == "acme-train: is pinned to v1.36.1 already, nothing to change\n"
+    assert first.stdout.endswith("acme-train: control plane promoted to v1.36.1; next: jacquard preview laptop\n")
+    assert second.stdout == "acme-train: already pinned to v1.36.1, nothing to change\n"
     assert "  acme-train: {version: v1.36.1, data_store: shared-a}\n" in asked_for.read_text()
 
 
@@ -51,7 +51,7 @@ def test_a_control_plane_goes_to_one_place_at_a_time(invoke: Invoke, asked_for: 
     result = invoke("promote", "laptop", "acme-train", *options)
 
     assert result.exit_code == 2
-    assert "acme-train is a control plane: write --to VERSION or --data-store NAME, one of the two" in result.stderr
+    assert "acme-train is a control plane: write either --to VERSION or --data-store NAME" in result.stderr
     assert asked_for.read_text() == before
 
 
@@ -59,4 +59,4 @@ def test_a_pool_has_no_data_store(invoke: Invoke) -> None:
     result = invoke("promote", "laptop", "acme-train/train", "--data-store", "shared-a")
 
     assert result.exit_code == 2
-    assert "--data-store is for control planes" in result.stderr
+    assert "--data-store is only for control planes" in result.stderr

@@ -47,9 +47,9 @@ def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
 
     assert result.exit_code == 0
     assert all(f" {verb} " in result.output for verb in VERBS)
-    assert (
-        "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held" in result.output
-    )
+    told = " ".join(result.output.split())
+    assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy" in told
+    assert "5 confirmation required, 6 drift, 7 cluster unreachable, 130 interrupted." in told
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -96,8 +96,8 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
         " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex (tenants/globex.yaml:11)"
     )
     assert behind == (
-        "  behind: acme-train/train and 1 more: image gpu-2026.10.2, the data say gpu-2026.11.1"
-        " (../catalog/images.yaml:15); what brings it there: jacquard promote laptop acme-train/train"
+        "  out of date: acme-train/train and 1 more: image is gpu-2026.10.2, data has gpu-2026.11.1"
+        " (../catalog/images.yaml:15); to update: jacquard promote laptop acme-train/train"
     )
 
 
@@ -143,7 +143,7 @@ def test_check_without_any_environment_says_where_it_looked(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: there is no environment in {tmp_path / 'nowhere'}; an environment is a folder with a region.yaml\n"
+        f"error: {tmp_path / 'nowhere'} contains no environment; an environment is a folder with a region.yaml\n"
     )
 
 
@@ -235,7 +235,7 @@ def test_status_of_a_region_that_is_not_there_says_how_to_bring_it_up(invoke: In
 
     assert result.exit_code == 0
     assert "laptop: not settled" in result.stdout
-    assert result.stdout.endswith("nothing of it answers here; bring it up with: jacquard up laptop\n")
+    assert result.stdout.endswith("no cluster is reachable; start the region with: jacquard up laptop\n")
 
 
 def test_status_of_a_region_that_is_not_there_is_data_as_well(invoke: Invoke) -> None:

@@ -33,7 +33,7 @@ def forge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeForge
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     file = tmp_path / "impact.md"
-    file.write_text("<!-- jacquard impact -->\n### Nothing that runs is disturbed\n")
+    file.write_text("<!-- jacquard impact -->\n### No running workload is disrupted\n")
     return file
 
 
@@ -44,17 +44,17 @@ def test_a_comment_is_written_then_written_anew_and_never_by_an_older_run(
 
     assert [one.exit_code for one in told] == [ExitCode.OK] * 4
     assert [one.stdout for one in told] == [
-        "acme/regions#7: comment written\n",
-        "acme/regions#7: the comment says so already\n",
-        "acme/regions#7: comment written anew\n",
-        "acme/regions#7: a newer run wrote the comment, which is left as it is\n",
+        "acme/regions#7: comment created\n",
+        "acme/regions#7: comment unchanged\n",
+        "acme/regions#7: comment updated\n",
+        "acme/regions#7: comment of a newer run left unchanged\n",
     ]
     [comment] = forge.comments
     assert comment.author == BOT
     assert comment.body.splitlines() == [
         "<!-- jacquard impact -->",
         "<!-- run 14.1 -->",
-        "### Nothing that runs is disturbed",
+        "### No running workload is disrupted",
     ]
 
 
@@ -71,8 +71,8 @@ def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
 
     assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
     assert result.stderr == (
-        "warning: acme/regions#7: the comment is not written: GitHub answered 403 (Resource not accessible, ***): the "
-        "token may not write comments here, as none of a fork may; give the job one that may\n"
+        "warning: acme/regions#7: the comment could not be written: GitHub answered 403 (Resource not accessible, ***): "
+        "the token may not write comments here, as in a fork; give the job a token with that right\n"
     )
     assert (tmp_path / "summary").read_text() == text.read_text()
 
@@ -82,7 +82,7 @@ def test_who_asks_for_it_gets_an_exit_code(invoke: Invoke, forge: FakeForge, tex
     result = invoke("comment", str(text), "--required")
 
     assert result.exit_code == ExitCode.FAILED
-    assert result.stderr.startswith("error: acme/regions#7: the comment is not written: GitHub answered 403")
+    assert result.stderr.startswith("error: acme/regions#7: the comment could not be written: GitHub answered 403")
 
 
 def test_a_job_of_a_fork_has_no_token_and_asks_nobody(
@@ -94,8 +94,8 @@ def test_a_job_of_a_fork_has_no_token_and_asks_nobody(
 
     assert result.exit_code == ExitCode.OK
     assert result.stderr == (
-        "warning: acme/regions#7: the comment is not written: the job has no GITHUB_TOKEN, as no job of a fork has; "
-        "give it one that may write comments\n"
+        "warning: acme/regions#7: the comment could not be written: the job has no GITHUB_TOKEN, like all jobs of "
+        "forks; provide a token that may write comments\n"
     )
     assert forge.headers == []
 
@@ -110,7 +110,7 @@ def test_nobody_listening_is_a_warning(
 
     assert (result.exit_code, forge.headers) == (ExitCode.OK, [])
     assert result.stderr == (
-        "warning: acme/regions#7: the comment is not written: GitHub cannot be reached at http://127.0.0.1:9: "
+        "warning: acme/regions#7: the comment could not be written: GitHub cannot be reached at http://127.0.0.1:9: "
         "[Errno 111] Connection refused\n"
     )
 
@@ -123,8 +123,8 @@ def test_a_file_without_a_mark_is_refused(invoke: Invoke, tmp_path: Path) -> Non
 
     assert result.exit_code == ExitCode.BAD_DATA
     assert result.stderr == (
-        f"error: {file}:1: is no mark by which the comment could be found again, like <!-- jacquard impact -->; write "
-        f"the file by: jacquard impact --format markdown > {file}\n"
+        f"error: {file}:1: must be a marker that identifies the comment, such as <!-- jacquard impact -->; write "
+        f"the file with: jacquard impact --format markdown > {file}\n"
     )
 
 
@@ -145,6 +145,6 @@ def test_a_job_of_no_pull_request_is_refused(
 
     assert result.exit_code == ExitCode.BAD_DATA
     assert result.stderr == (
-        "error: no pull request: the job does not say GITHUB_REF as refs/pull/NUMBER/merge; or give --pull-request\n"
+        "error: no pull request: missing variables: GITHUB_REF as refs/pull/NUMBER/merge; or pass --pull-request\n"
     )
     assert not (tmp_path / "summary").exists()

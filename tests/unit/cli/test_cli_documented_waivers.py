@@ -173,10 +173,10 @@ def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, da
     assert result.exit_code == ExitCode.BAD_DATA
     assert result.stderr == (
         "environments/laptop: 1 problem\n"
-        "  waivers.yaml:3  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that nothing waives"
+        "  waivers.yaml:3  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that cannot be waived"
         f" (rules: {policies}, uniformity, {checks}); remove it or pick one;"
         " did you mean 'networks.without-isolation'?\n"
-        "  by policies.unknown-rule; what a rule is about: jacquard explain policies.unknown-rule\n"
+        "  reported by policies.unknown-rule; for details: jacquard explain policies.unknown-rule\n"
     )
 
 

@@ -40,7 +40,7 @@ def test_no_drift_is_zero(servers: dict[str, Answering], invoke: Invoke) -> None
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
     assert servers
-    assert result.stdout.splitlines()[1:] == ["  all are as declared"]
+    assert result.stdout.splitlines()[1:] == ["  no drift"]
 
 
 def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[str, Answering], invoke: Invoke) -> None:
@@ -50,7 +50,7 @@ def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[s
 
     result = invoke("drift", "laptop", "--format", "json")
 
-    assert (result.exit_code, result.stderr) == (6, "drift: laptop: 1 object is not as declared\n")
+    assert (result.exit_code, result.stderr) == (6, "drift: laptop: 1 object differs from the data\n")
     answer = json.loads(result.stdout)
     assert [(one["name"], one["what"]) for one in answer["objects"]] == [("/".join(key[1:]), "missing")]
     assert answer["unread"] == [{"cluster": "globex-lab", "what": None, "reason": "no route"}]
@@ -63,8 +63,8 @@ def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, 
 
     result = invoke("drift", "laptop")
 
-    message = "laptop: not all could be read, so that nobody knows whether it is as declared"
-    assert (result.exit_code, result.stderr) == (7, f"unread: {message}\n")
+    message = "laptop: some clusters or objects could not be read, so drift is unknown"
+    assert (result.exit_code, result.stderr) == (7, f"unreachable: {message}\n")
     assert result.stdout.splitlines()[1:] == [
         "",
         "could not be read:",

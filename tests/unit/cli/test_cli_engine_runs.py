@@ -50,7 +50,7 @@ def test_a_mandatory_policy_ends_with_4_and_its_message(tmp_path: Path) -> None:
     assert stop.code is ExitCode.REFUSED
     assert str(stop) == (
         "up of laptop is refused by 1 mandatory policy; "
-        "change the data as said above and run 'jacquard up laptop' again"
+        "change the data as shown above and run 'jacquard up laptop' again"
     )
     assert shown == (
         "refused: forbidden-word: Command train-a\n"
@@ -65,7 +65,7 @@ def test_an_unmet_gate_ends_with_3_and_what_is_awaited(tmp_path: Path) -> None:
 
     assert stop.code is ExitCode.WAITING
     assert str(stop) == (
-        "stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy"
+        "stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy"
     )
     assert shown == ""
 
@@ -76,7 +76,8 @@ def test_a_failed_resource_is_named_with_the_providers_reason_and_no_echo(tmp_pa
 
     assert stop.code is ExitCode.FAILED
     assert str(stop) == (
-        f"up of laptop failed; what was done is recorded, 'jacquard up laptop' goes on from there (log: {result.log})"
+        "up of laptop failed; completed operations are recorded, 'jacquard up laptop' continues from there"
+        f" (log: {result.log})"
     )
     assert shown == (
         "error: Command train-b: the create command failed with exit code 3: echo b; exit 3\nits output:\nb\n"
@@ -105,7 +106,8 @@ def test_a_run_that_is_asked_to_end_says_what_happens_meanwhile(
         watched(Engine("laptop", None, {}), "up", "laptop", title="region", resume="up")
 
     assert capsys.readouterr().err.endswith(
-        "interrupted: stopping: operations under way are finished and recorded; once more to stop at once\n"
+        "interrupted: stopping after the current operations, which are recorded; press Ctrl-C again to stop "
+        "immediately\n"
     )
 
 

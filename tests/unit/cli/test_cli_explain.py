@@ -22,10 +22,10 @@ def test_a_policy_with_its_levels_and_reason(invoke: Invoke) -> None:
 
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        "unpinned-image: A node image is pinned by the SHA-256 that the catalogue has for it.",
-        "  why: what is not pinned can change under us, and two nodes of one pool would boot different software",
+        "unpinned-image: A node image is pinned by its SHA-256 in the catalogue.",
+        "  why: an unpinned image can change, so that two nodes of one pool would boot different software",
         "  levels: rehearsal mandatory, development mandatory, staging mandatory, production mandatory",
-        "  waivers.yaml can give leave: yes",
+        "  can be waived in waivers.yaml: yes",
     ]
 
 
@@ -37,7 +37,7 @@ def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
     first, *_, last = result.stdout.splitlines()
     assert first.startswith(f"{name}: ")
     assert first.endswith(".")
-    assert last in {"  waivers.yaml can give leave: yes", "  waivers.yaml can give leave: no"}
+    assert last in {"  can be waived in waivers.yaml: yes", "  can be waived in waivers.yaml: no"}
 
 
 def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
@@ -52,7 +52,7 @@ def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
     ("name", "told"),
     [
         ("unpined-image", "error: rule 'unpined-image' is unknown; did you mean 'unpinned-image'?\n"),
-        ("qqq", "error: rule 'qqq' is unknown; jacquard explain lists all\n"),
+        ("qqq", "error: rule 'qqq' is unknown; 'jacquard explain' lists all rules\n"),
     ],
 )
 def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:
@@ -68,4 +68,4 @@ def test_check_names_the_rules_behind_its_problems(
 
     last = invoke("check", "laptop").stderr.splitlines()[-1]
 
-    assert last == "  by references.vm-references; what a rule is about: jacquard explain references.vm-references"
+    assert last == "  reported by references.vm-references; for details: jacquard explain references.vm-references"

@@ -44,7 +44,7 @@ def test_facts_are_written_and_an_impact_reads_them(
 
     assert (taken.exit_code, again.exit_code) == (0, 0)
     assert taken.stdout == "laptop: 2 of 4 nodes occupied by 3 pods on 16 GPUs, as of 2026-11-22 16:00 UTC\n"
-    estimate = "occupied by jobs (an estimate, by facts of 2026-11-22 16:00 UTC, 12 minutes old)"
+    estimate = "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC, 12 minutes old)"
     lines = [line.split() for line in told.stdout.splitlines()]
     assert told.stdout.splitlines()[2] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
     assert [lines[4][-1], lines[5][-1]] == ["occupied", "2"]
@@ -63,8 +63,8 @@ def test_facts_that_are_too_old_are_not_used_and_that_is_said(
     told = invoke("impact", "laptop", "--facts", str(file))
     longer = invoke("impact", "laptop", "--facts", str(file), "--facts-age", "120")
 
-    why = "facts are of 2026-11-22 16:00 UTC, more than 60 minutes ago; take new ones"
-    warning = f"warning: laptop: {why}; until then nobody can tell which nodes are occupied\n"
+    why = "facts are dated 2026-11-22 16:00 UTC, more than 60 minutes ago; collect new ones"
+    warning = f"warning: laptop: {why}; until then it is unknown which nodes are occupied\n"
     assert (told.exit_code, told.stderr) == (0, warning)
     assert (longer.exit_code, longer.stderr) == (0, "")
 
@@ -76,7 +76,7 @@ def test_what_an_impact_is_given_must_be_facts(data_folder: Path, invoke: Invoke
 
     assert told.exit_code == ExitCode.BAD_DATA
     assert told.stderr == (
-        f"error: {file}: is not what 'jacquard facts' writes: invalid json: expected value at line 1 column 1\n"
+        f"error: {file}: is not a file written by 'jacquard facts': invalid json: expected value at line 1 column 1\n"
     )
 
 
@@ -86,7 +86,7 @@ def test_a_cluster_that_does_not_answer_is_named(answered: Callable[[Observation
     result = invoke("facts", "laptop")
 
     assert result.exit_code == 0
-    assert result.stderr == "warning: cluster globex-lab cannot be read, so that nothing is known of it: no route\n"
+    assert result.stderr == "warning: cluster globex-lab cannot be read and is omitted: no route\n"
     assert Facts.model_validate_json(result.stdout).clusters[2].unreachable == "no route"
 
 
@@ -98,8 +98,8 @@ def test_without_any_cluster_there_are_no_facts(
 
     result = invoke("facts", "laptop", "--out", str(file))
 
-    assert (result.exit_code, file.exists()) == (ExitCode.UNREAD, False)
-    assert result.stderr.splitlines()[-1] == "unread: laptop: no cluster can be read, so that there are no facts"
+    assert (result.exit_code, file.exists()) == (ExitCode.UNREACHABLE, False)
+    assert result.stderr.splitlines()[-1] == "unreachable: laptop: no cluster can be read, so there are no facts"
 
 
 def test_the_schema_describes_what_is_written(answered: Callable[[Observation], None], invoke: Invoke) -> None:

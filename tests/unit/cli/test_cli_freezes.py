@@ -99,5 +99,5 @@ def test_a_stack_of_the_whole_environment_is_frozen_with_any_of_its_tenants(slic
 def test_wrong_settings_of_rules_refuse_an_apply(laptop: Environment) -> None:
     policy = PolicySpec.model_validate({"schema_version": 1, "rules": {"unpined-image": "advisory"}})
 
-    with pytest.raises(SpecError, match="'unpined-image' is no rule"):
+    with pytest.raises(SpecError, match="'unpined-image' is not a rule"):
         refuse(laptop.model_copy(update={"policy": policy}), DURING)

@@ -91,7 +91,7 @@ def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeA
 
     assert (result.exit_code, result.output.splitlines()) == (
         0,
-        [f"{name} (gpu-2026.9.1) deleted: no MachineDeployment, MachineSet or data names it" for name in OLD]
+        [f"{name} (gpu-2026.9.1) deleted: no MachineDeployment, MachineSet or data references it" for name in OLD]
         + ["laptop: 2 templates deleted, 4 in use"],
     )
     assert api.deleted == [(name, "uid-old", "7") for name in OLD]
@@ -175,8 +175,8 @@ def test_one_that_changed_meanwhile_stays_and_fails_the_command(invoke: Invoke, 
     result = invoke("gc", "laptop")
 
     assert result.exit_code == 1
-    assert "Metal3MachineTemplate acme-train/old (gpu-2026.9.1) stays: " in result.stdout
-    assert result.stderr == "error: laptop: 2 templates could not be deleted; run this again\n"
+    assert "Metal3MachineTemplate acme-train/old (gpu-2026.9.1) not deleted: " in result.stdout
+    assert result.stderr == "error: laptop: 2 templates could not be deleted; run the command again\n"
 
 
 def test_nothing_is_unused_where_nobody_can_say_what_uses_it(invoke: Invoke, api: FakeApi) -> None:

@@ -1,4 +1,4 @@
-"""What ``up`` and ``preview`` hold back: objects that nobody asked to lose, and stacks that other plug-ins wrote."""
+"""Confirmation in ``up`` and ``preview``: destructive changes, and stacks that other provider plug-ins wrote."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def runs(pulumi: FakePulumi) -> list[str]:
     return [f"{call[0]} {call[2]}" for call in pulumi.calls if call[0] in ("preview", "up", "refresh")]
 
 
-def word(invoke: Invoke) -> str:
-    """Return the word that ``preview`` names."""
+def token(invoke: Invoke) -> str:
+    """Return the confirmation token that ``preview`` prints."""
     [stack] = json.loads(invoke("preview", "laptop", "--format", "json").stdout)["stacks"]
     return str(stack["held"]["accept"])
 
@@ -74,12 +74,12 @@ def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lo
     assert runs(engine) == ["preview laptop.bootstrap"]
     told = result.stderr.splitlines()[-5:]
     assert told[:-1] == [
-        "held: laptop: 2 objects would be lost that nobody asked to lose, nothing was applied",
+        "blocked: laptop: confirmation required to delete or replace 2 objects; nothing was applied",
         "laptop.bootstrap:",
         "  delete Namespace operators: its kind is guarded",
-        "  replace Secret n/a, forced by metadata.namespace: nobody changed what is declared of it",
+        "  replace Secret n/a, forced by metadata.namespace: its declaration did not change",
     ]
-    assert told[-1].startswith("to lose exactly these: jacquard up laptop --accept ")
+    assert told[-1].startswith("to confirm exactly these changes: jacquard up laptop --confirm ")
 
 
 def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> None:
@@ -95,7 +95,7 @@ def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> Non
             "object": "Secret n/a",
             "operation": "replace",
             "forced_by": ["metadata.namespace"],
-            "reason": "nobody changed what is declared of it",
+            "reason": "its declaration did not change",
             "users": [],
         }
     ]
@@ -112,7 +112,7 @@ def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, en
     assert "  delete Namespace operators: its kind is guarded\n" in text.stderr
     [stack] = json.loads(data.stdout)["stacks"]
     assert [one["operation"] for one in stack["held"]["objects"]] == ["delete", "replace"]
-    assert f"jacquard up laptop --accept {stack['held']['accept']}\n" in text.stderr
+    assert f"jacquard up laptop --confirm {stack['held']['accept']}\n" in text.stderr
 
 
 def test_the_word_for_these_lets_them_pass_and_no_others(
@@ -120,21 +120,42 @@ def test_the_word_for_these_lets_them_pass_and_no_others(
 ) -> None:
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
     plan(engine, *LOST)
-    said = word(invoke)
+    said = token(invoke)
     plan(engine, *LOST, deleted("Namespace", "more"))
 
-    refused = invoke("up", "laptop", "--accept", said)
+    refused = invoke("up", "laptop", "--confirm", said)
 
     assert refused.exit_code == 5
-    assert "3 objects would be lost" in refused.stderr
-    assert f"--accept {said}: is for another list than this one\n" in refused.stderr
+    assert "confirmation required to delete or replace 3 objects" in refused.stderr
+    assert f"--confirm {said}: does not match these changes\n" in refused.stderr
     assert "up laptop" not in runs(engine)
 
     plan(engine, *LOST)
-    passed = invoke("up", "laptop", "--accept", said, "--timeout", "0")
+    passed = invoke("up", "laptop", "--confirm", said, "--timeout", "0")
 
     assert passed.exit_code == 0, passed.output
     assert runs(engine)[-2:] == ["preview laptop", "up laptop"]
+
+
+def test_the_former_name_of_confirm_still_works_with_a_warning(
+    invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    plan(engine, *LOST)
+
+    passed = invoke("up", "laptop", "--accept", token(invoke), "--timeout", "0")
+
+    assert passed.exit_code == 0, passed.output
+    assert passed.stderr.count("warning: --accept is deprecated; use --confirm\n") == 1
+
+
+def test_former_names_of_options_are_not_in_the_help(invoke: Invoke) -> None:
+    shown = invoke("up", "--help").stdout
+
+    assert "--confirm" in shown
+    assert "--migrate-providers" in shown
+    assert "--accept" not in shown
+    assert "--switch-to" not in shown
 
 
 def test_what_the_data_says_needs_no_word(invoke: Invoke, engine: FakePulumi) -> None:
@@ -206,7 +227,10 @@ def test_a_slice_that_needs_what_an_earlier_one_brings_is_planned_when_it_is_its
 
     assert result.exit_code == 0, result.output
     assert runs(pulumi) == [f"up laptop.{name}" for name in SLICES]
-    assert "note: laptop.tenant-acme cannot be planned yet; that is tried again when it is its turn\n" in result.stderr
+    assert (
+        "note: laptop.tenant-acme cannot be planned yet; it is planned again after its dependencies are applied\n"
+        in result.stderr
+    )
 
 
 def test_a_slice_that_is_planned_late_is_held_back_too(
@@ -221,15 +245,19 @@ def test_a_slice_that_is_planned_late_is_held_back_too(
     assert result.exit_code == 5
     independent = ("foundation", "inventory-a", "tenant-globex", "cluster-globex-lab")
     assert runs(pulumi) == [f"up laptop.{name}" for name in independent]
-    assert "held: laptop.tenant-acme: 1 object would be lost that nobody asked to lose" in result.stderr
+    assert "blocked: laptop.tenant-acme: confirmation required to delete or replace 1 object" in result.stderr
     assert result.stderr.endswith(
-        "held: laptop: 4 of 6 stacks applied, 1 held, 1 not begun; 'jacquard up laptop' goes on from there\n"
+        "blocked: laptop: 4 of 6 stacks applied, 1 blocked, 1 not started; 'jacquard up laptop' continues from there\n"
     )
 
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("foundation", ExitCode.WAITING), ("tenant-acme", ExitCode.REFUSED), ("tenant-acme", ExitCode.HELD)],
+    [
+        ("foundation", ExitCode.WAITING),
+        ("tenant-acme", ExitCode.REFUSED),
+        ("tenant-acme", ExitCode.CONFIRMATION_REQUIRED),
+    ],
 )
 def test_no_slice_is_applied_when_one_is_refused_or_the_first_cannot_be_planned(
     invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]], name: str, code: ExitCode
@@ -258,31 +286,40 @@ def test_other_plug_ins_than_those_that_wrote_a_stack_do_not_go_on_with_it(
 
     assert result.exit_code == 5
     assert "was last written by the stand-ins" in result.stderr
-    assert result.stderr.endswith("jacquard up laptop --switch-to vendor\n")
+    assert result.stderr.endswith("jacquard up laptop --migrate-providers vendor\n")
     assert runs(pulumi) == []
 
 
-@pytest.mark.parametrize("by", ["option", "setting"])
-def test_a_stack_is_handed_over_by_a_refresh_and_a_plan_first(
-    invoke: Invoke, pulumi: FakePulumi, monkeypatch: pytest.MonkeyPatch, by: str
+OPTION, SETTING = "--migrate-providers", "JACQUARD_MIGRATE_PROVIDERS"
+FORMER = {"--switch-to": OPTION, "JACQUARD_SWITCH_TO": SETTING}
+
+
+@pytest.mark.parametrize("name", [OPTION, SETTING, *FORMER])
+def test_a_stack_is_migrated_by_a_refresh_and_a_plan_first(
+    invoke: Invoke, pulumi: FakePulumi, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     state(pulumi, kubernetes="stand-in 4.34.2")
     plan(pulumi, *LOST)
-    option = ("--switch-to", "vendor") if by == "option" else ()
-    if by == "setting":
-        monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
+    option = (name, "vendor") if name.startswith("--") else ()
+    if not option:
+        monkeypatch.setenv(name, "vendor")
 
     result = invoke("up", "laptop", *option)
 
     assert result.exit_code == 5
-    assert "note: laptop.bootstrap: the vendor's plug-ins take it over, its state is refreshed" in result.stderr
+    warnings = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
+    assert warnings == ([f"warning: {name} is deprecated; use {FORMER[name]}"] if name in FORMER else [])
+    assert (
+        "note: laptop.bootstrap: provider migration to the vendor's plug-ins, which refresh its state" in result.stderr
+    )
     assert runs(pulumi) == ["refresh laptop.bootstrap", "preview laptop.bootstrap"]
 
 
-def test_a_kind_of_plug_ins_that_is_none_is_refused(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendors")
+@pytest.mark.parametrize("name", [SETTING, "JACQUARD_SWITCH_TO"])
+def test_an_unknown_kind_of_plug_ins_is_refused(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "vendors")
 
     result = invoke("up", "laptop")
 
     assert result.exit_code == 2
-    assert result.stderr == "error: JACQUARD_SWITCH_TO: 'vendors' is unknown; write vendor or stand-in\n"
+    assert result.stderr == f"error: {name}: 'vendors' is unknown; write vendor or stand-in\n"

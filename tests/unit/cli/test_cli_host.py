@@ -11,7 +11,7 @@ from typer.testing import Result
 
 Invoke = Callable[..., Result]
 DAY = "2026-11-21"
-EITHER = "error: write --out STATE with --reason TEXT, or --back: the one or the other"
+EITHER = "error: write either --out STATE with --reason TEXT, or --back"
 RMA = ("--out", "rma", "--reason", "GPU 5 fell off the bus")
 
 
@@ -29,7 +29,7 @@ def test_a_free_host_takes_the_place_of_a_broken_one(invoke: Invoke, faults: Pat
     result = invoke("host", "laptop", "a04-u01", *RMA, "--ticket", "HW-1")
 
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[-1] == "a04-u01 is out of acme-train/system, which gets a04-u04"
+    assert result.stdout.splitlines()[-1] == "a04-u01 is out of service in acme-train/system, which gets a04-u04"
     assert faults.read_text() == (
         "# yaml-language-server: $schema=../../schemas/out_of_service.schema.json\n"
         "schema_version: 1\n"
@@ -45,10 +45,10 @@ def test_where_none_is_free_spares_stand_in_and_then_nodes_are_missing(invoke: I
     first, second = invoke("host", "laptop", "a01-u01", *RMA), invoke("host", "laptop", "a01-u02", *RMA)
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert first.stdout.splitlines()[-1] == "a01-u01 is out of acme-train/train, which gets no other host"
+    assert first.stdout.splitlines()[-1] == "a01-u01 is out of service in acme-train/train, which gets no other host"
     assert first.stderr == (
-        "note: acme-train/train misses 1 in a01, where no host is free; spares stand in, 10 of 10 nodes can run;"
-        " remove a host from out_of_service.yaml once it works again\n"
+        "note: acme-train/train needs 1 host in a01, where no host is free; spares are in use, 10 of 10 nodes can run;"
+        " remove a host from out_of_service.yaml once it is repaired\n"
     )
     assert "9 of 10 nodes can run" in second.stderr
     checked = invoke("check", "laptop")
@@ -89,7 +89,7 @@ def test_back_says_how_the_surplus_goes(invoke: Invoke) -> None:
     result = invoke("host", "laptop", "a04-u01", "--back")
 
     assert result.stdout.splitlines()[-1] == (
-        "a04-u01 is a host of acme-train/system again; what is too much there goes by: jacquard allocate laptop"
+        "a04-u01 is a host of acme-train/system again; to release surplus hosts: jacquard allocate laptop"
         " --release-hosts acme-train/system"
     )
     assert invoke("allocate", "laptop", "--release-hosts", "acme-train/system").exit_code == 0
@@ -107,9 +107,9 @@ def test_hosts_stand_in_order_and_words_are_quoted_where_yaml_needs_it(invoke: I
 
 
 def test_a_host_of_nobody(invoke: Invoke) -> None:
-    assert invoke("host", "laptop", "a04-u06", *RMA).stdout.endswith("a04-u06 is nobody's: no pool misses it\n")
+    assert invoke("host", "laptop", "a04-u06", *RMA).stdout.endswith("a04-u06 is unassigned; no pool is affected\n")
     assert invoke("host", "laptop", "a04-u06", "--back").stdout.endswith(
-        "a04-u06 is nobody's and may be given to a pool again\n"
+        "a04-u06 is unassigned and available to pools again\n"
     )
 
 
@@ -119,15 +119,15 @@ def test_a_host_of_nobody(invoke: Invoke) -> None:
         (("a01-u01",), EITHER),
         (
             ("a01-u01", "--back", *RMA),
-            f"{EITHER}\n--reason and --ticket belong to --out; leave them out with --back",
+            f"{EITHER}\n--reason and --ticket require --out; omit them with --back",
         ),
-        (("a01-u01", "--out", "rma"), "error: --reason is required with --out; write what happened, for people"),
-        (("a01-u01", "--back"), "error: host a01-u01 is in service; nothing says otherwise"),
+        (("a01-u01", "--out", "rma"), "error: --reason is required with --out; write the cause or the planned work"),
+        (("a01-u01", "--back"), "error: host a01-u01 is already in service"),
         (
             ("a01-u1", "--back"),
             "error: host 'a01-u1' is unknown; did you mean 'a01-u01'?",
         ),
-        (("nowhere", "--back"), "error: host 'nowhere' is unknown; the inventory of laptop names its hosts"),
+        (("nowhere", "--back"), "error: host 'nowhere' is unknown; the inventory of laptop lists its hosts"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_written(

@@ -92,5 +92,5 @@ def test_clusters_that_do_not_answer_leave_it_open(
 
     assert answer["unreachable"] == [MANAGEMENT]
     assert {pool["uniform"] for pool in answer["pools"]} == {None}
-    assert "acme-train/infer: 4 nodes, unknown, 0 of 4 were seen" in shown
+    assert "acme-train/infer: 4 nodes, unknown, 0 of 4 inspected" in shown
     assert shown[-1] == "cluster management cannot be read: gone"

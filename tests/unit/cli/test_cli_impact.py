@@ -17,8 +17,8 @@ from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 
 Invoke = Callable[..., Result]
-NO_COMMIT = "is no commit that the work tree has anything in common with; name another one with --base"
-VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
+NO_COMMIT = "is not a commit with a common ancestor with the work tree; pass another one to --base"
+VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time"
 
 
 @pytest.fixture
@@ -36,32 +36,32 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         f"laptop: {commit} -> work tree",
         f"  {VERDICT}",
         (
-            "  occupied by jobs: unknown; no facts are given; 'jacquard facts laptop --out FILE' takes them, --facts "
-            "FILE gives them"
+            "  occupied by jobs: unknown; no facts; collect them with 'jacquard facts laptop --out FILE' and pass "
+            "--facts FILE"
         ),
         "",
-        "effect    on     part                        tenant  when     count  GPUs  away  spares left  minutes",
-        "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80     2       1 of 1  unknown",
+        "effect    on     part                        tenant  when     count  GPUs  unavailable  spares left  minutes",
+        "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80            2       1 of 1  unknown",
         "",
         "acme-train/train, 2 groups: nodes",
         (
             "  replaced: MachineDeployment spec.template.spec.version, spec.template.spec.bootstrap.configRef.name, "
             "spec.template.spec.infrastructureRef.name, such as management/acme-train/acme-train-train-a01"
         ),
-        "    Cluster API makes every Machine of the group anew, within maxSurge and maxUnavailable.",
+        "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
         (
-            "  by images.lock.yaml:62 groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
+            "  caused by images.lock.yaml:62 groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
             "gpu-2026.11.1@8be388024e6c0b15"
         ),
         (
-            "  by images.lock.yaml:63 groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
+            "  caused by images.lock.yaml:63 groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
             "gpu-2026.11.1@8be388024e6c0b15"
         ),
         "",
         "tenants:",
         (
-            "  acme: platform@acme.example has to agree to part DIGEST; 12 of 14 h100-ib-8 that are paid for at the"
-            " lowest point"
+            "  acme: platform@acme.example must approve part DIGEST; at least 12 of 14 contracted h100-ib-8"
+            " available"
         ),
         "",
         (
@@ -71,8 +71,8 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
             "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-11f43d6dcc"
         ),
         "",
-        "waits for a promotion:",
-        "  acme-train/infer (image), as before: jacquard promote laptop acme-train/infer --to data",
+        "pending promotions:",
+        "  acme-train/infer (image), before this change: jacquard promote laptop acme-train/infer --to data",
     ]
 
 
@@ -89,7 +89,7 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     text = invoke("impact", "laptop").stdout
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
-    assert "175 (and until jobs end)" in text  # five nodes one after the other, 35 minutes each
+    assert "175 (plus job time)" in text  # five nodes one after the other, 35 minutes each
     rolls = [row["roll"] for row in found["rows"]]
     assert [(roll["minutes"], roll["minutes_most"], roll["gpu_hours"]) for roll in rolls] == [(175, None, 23.3)] * 2
 
@@ -113,7 +113,7 @@ def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
 
 def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None:
     commit = git(repository, "rev-parse", "HEAD")[:9]
-    verdict = ["  nothing happens to anything that runs"]
+    verdict = ["  no running workload is affected"]
     assert invoke("impact", "laptop").stdout.splitlines()[:2] == [f"laptop: {commit} -> {commit}", *verdict]
 
 
@@ -139,7 +139,7 @@ def test_what_the_other_side_merged_meanwhile_is_no_part_of_the_change(repositor
             ("--base", "nowhere"),
             f"error: nowhere {NO_COMMIT}\n",
         ),
-        (("--base", "empty"), "error: empty has no environments; name a commit that has it with --base\n"),
+        (("--base", "empty"), "error: empty does not contain environments; pass a commit that contains it to --base\n"),
     ],
     ids=["no commit", "no environments"],
 )
@@ -169,7 +169,7 @@ def test_an_environment_that_is_new_has_nothing_that_runs(repository: Path, invo
     result = invoke("impact", "lab")
 
     commit = git(repository, "rev-parse", "HEAD")[:9]
-    message = f"error: lab is new: {commit} has no such environment, so that nothing of it can run yet\n"
+    message = f"error: lab is new: {commit} does not contain it, so nothing of it can run yet\n"
     assert (result.stderr, result.exit_code) == (message, ExitCode.FAILED)
 
 
@@ -179,7 +179,7 @@ def test_a_change_that_adds_an_environment_tells_of_the_others(repository: Path,
     result = invoke("impact", "--format", "json")
 
     commit = git(repository, "rev-parse", "HEAD")[:9]
-    note = f"note: lab is new: {commit} has no such environment, so that nothing of it can run yet\n"
+    note = f"note: lab is new: {commit} does not contain it, so nothing of it can run yet\n"
     assert (result.stderr, result.exit_code) == (note, ExitCode.OK)
     assert [one["environment"] for one in json.loads(result.stdout)] == ["laptop"]
 
@@ -194,7 +194,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
     assert told.endswith(
-        "\nother environments read the same catalogue:\n  lab: what happens is unknown; jacquard impact lab\n"
+        "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
     )
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
@@ -241,4 +241,5 @@ def test_a_library_that_cannot_be_asked_leaves_everything_unknown(clone: Path, i
     result = invoke("impact", "laptop")
 
     assert "unknown: platform of everything" in result.stdout
-    assert "Jacquard is another one than in the base, which could not be asked what it rendered" in result.stdout
+    why = "The base uses another version of Jacquard, which cannot render here; both sides are rendered by this "
+    assert f"{why}version." in result.stdout

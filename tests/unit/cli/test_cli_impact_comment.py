@@ -31,16 +31,16 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
 
     assert lines[:6] == [
         MARK,
-        "### Needs the word of `acme`",
+        "### Approval required from `acme`",
         "",
         "**`laptop`**",
         "",
-        "- `replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once`",
+        "- `replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time`",
     ]
     part = (promoted.tenants[0].digest or "")[:12]
     assert (
-        f"- `acme: platform@acme.example has to agree to part {part}; 12 of 14 h100-ib-8 that are paid for at the"
-        " lowest point`"
+        f"- `acme: platform@acme.example must approve part {part}; at least 12 of 14 contracted h100-ib-8"
+        " available`"
     ) in lines
 
 
@@ -51,7 +51,7 @@ def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
 def test_nothing_that_happens_has_a_headline_too(promoted: Impact) -> None:
     nothing = promoted.model_copy(update={"rows": (), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE})
 
-    assert comment([nothing]).splitlines()[1] == "### Nothing that runs is disturbed"
+    assert comment([nothing]).splitlines()[1] == "### No running workload is disrupted"
 
 
 def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: Impact) -> None:
@@ -63,7 +63,7 @@ def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: 
     assert 0.9 * LIMIT_BYTES < len(text.encode()) <= LIMIT_BYTES
     assert text.count("<details>") == text.count("</details>") > 10
     assert text.endswith(
-        "sections left out, since a comment has its limit: `jacquard impact --format json` tells all.\n"
+        "sections omitted (size limit of comments); `jacquard impact --format json` contains all.\n"
     )
 
 
@@ -75,8 +75,8 @@ def test_values_stay_within_their_code_spans(promoted: Impact) -> None:
         if "acme.yaml:3" in line
     ]  # fmt: skip
 
-    assert line.startswith("- ````by tenants/acme.yaml:3 x: ``` </details> @team")
-    assert line.endswith("end\\nnext -> nothing````")
+    assert line.startswith("- ````caused by tenants/acme.yaml:3 x: ``` </details> @team")
+    assert line.endswith("end\\nnext -> none````")
     assert "\\x1b" in line
     assert "\\u202e" in line
 

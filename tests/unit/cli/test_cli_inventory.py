@@ -22,7 +22,7 @@ OPTIONS = (
 )
 NOTE = (
     "note: bmc_password of 2 rows not read: "
-    "credentials are references; put them into the Secrets that bmc_secret names\n"
+    "credentials are references; store them in the Secrets that bmc_secret names\n"
 )
 
 
@@ -49,8 +49,8 @@ def test_hosts_are_taken_in_and_each_change_is_shown(invoke: Any, table: Path, h
         "environments/laptop/inventory/hall-a.csv: 1 added, 1 changed",
         "+ a09-u01: rack a09, slot 1, h100-ib-8",
         "~ a01-u01: serial 'G26A0101' -> 'G26A0199'",
-        f"not in {table} and kept: {kept} and {len(before) - 22} more; --prune removes",
-        "next: jacquard allocate laptop, and review the change",
+        f"not in {table} but kept: {kept} and {len(before) - 22} more; --prune removes them",
+        "next: run 'jacquard allocate laptop' and review the change",
     ]
     new = 'a09,1,a09-u01,h100-ib-8,G26A0901,redfish-virtualmedia+https://10.1.9.1/redfish/v1/Systems/1,bmc-a09,"{}",{}'
     assert hall.read_text().splitlines() == [
@@ -101,7 +101,7 @@ def test_a_refused_file_changes_nothing_and_shows_no_password(invoke: Any, table
 
     result = invoke("inventory", "import", "netbox", str(table), *OPTIONS)
 
-    rule = 'a MAC address is six lower-case hex pairs with colons in quotes, like "80:c1:00:00:01:01"'
+    rule = 'a MAC address must be six lower-case hex pairs with colons, in quotes, like "80:c1:00:00:01:01"'
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
         f"environments/laptop: 1 problem\n  {table}:3  cf_boot_mac: {rule} (got '02:00:00:01:09')\n"
@@ -138,9 +138,9 @@ def test_a_file_may_come_by_standard_input(invoke: Any, hall: Path) -> None:
     [
         (
             ("--map", "role"),
-            "--map role: both sides of = are needed; write --map LEFT=RIGHT, in quotes if it has spaces",
+            "--map role: both sides of = are required; write --map LEFT=RIGHT, quoted if it has spaces",
         ),
-        (("--set", "leaf=a", "--set", "leaf=b"), "--set leaf=b: 'leaf' is 'a' already; give it once"),
+        (("--set", "leaf=a", "--set", "leaf=b"), "--set leaf=b: 'leaf' is already set to 'a'; set it once"),
     ],
 )
 def test_an_option_in_another_form_is_refused(invoke: Any, table: Path, options: tuple[str, ...], text: str) -> None:

@@ -22,17 +22,17 @@ def test_logs_are_listed_shown_and_matched_by_the_beginning_of_their_name(invoke
     unknown = invoke("logs", "laptop", "engine/laptop.bootstrip")
 
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [
-        "part",
+        "component",
         "management/kube-apiserver",
         "engine/laptop.bootstrap",
-        "they",
+        "folders:",
     ]
-    assert listed.stdout.endswith(f"they lie in {home}/regions/laptop/logs and {engine}\n")
+    assert listed.stdout.endswith(f"folders: {home}/regions/laptop/logs and {engine}\n")
     assert shown.stdout.splitlines() == [f"line {number}" for number in range(50, 150)]
     assert unknown.exit_code == 2
     assert unknown.stderr == (
-        "error: part 'engine/laptop.bootstrip' is unknown (known: management/kube-apiserver, engine/laptop.bootstrap); "
-        "did you mean 'engine/laptop.bootstrap'?\n"
+        "error: component 'engine/laptop.bootstrip' is unknown (known: management/kube-apiserver, "
+        "engine/laptop.bootstrap); did you mean 'engine/laptop.bootstrap'?\n"
     )
 
 
@@ -41,5 +41,5 @@ def test_logs_of_a_region_that_never_was_say_what_writes_them(invoke: Invoke) ->
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "error: laptop: there are no logs; a local region writes them once 'jacquard up laptop' has begun\n"
+        "error: laptop: there are no logs; 'jacquard up laptop' of a local region creates them\n"
     )

@@ -42,14 +42,14 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
         "cobalt/cobalt   dpf-hbn   VNI 10002   route target 4200000002:10002   egress public   ingress public\n"
         "  hosts 10.72.24.0/21   pods 10.74.0.0/15   services 10.72.96.0/20   load balancers 10.72.18.0/24\n"
         "  cluster cobalt-one   API 10.3.0.3 cobalt-one.api.us-east-04a.cloud.example"
-        "   names below cobalt-one.us-east-04a.cloud.example"
+        "   DNS domain cobalt-one.us-east-04a.cloud.example"
         "   GUIDs on ib-east-1 0x0200000000020000-0x020000000002ffff   public 198.51.100.1\n"
         "  partitions   ib-east-1 0x11\n"
-        "  DPUs of its hosts   a2 21 by links 0-23   b1 306 by links 24-331   d2 5 by links 332-339\n"
+        "  DPUs of hosts   a2 21 on links 0-23   b1 306 on links 24-331   d2 5 on links 332-339\n"
     ) in text
     assert "fabrics.ib-east-1.pkeys      0x10-0x7f0 " in text
     assert (
-        "networks are counted in addresses; no tenant gets 8,192 of networks.asn, 2 of networks.control_plane_vips,"
+        "networks are counted in addresses; reserved: 8,192 of networks.asn, 2 of networks.control_plane_vips,"
         " 2 of networks.public\n"
     ) in text
 
@@ -60,7 +60,7 @@ def test_hosts_of_a_vpc_are_told_with_their_addresses(everywhere: Invoke) -> Non
     lock = load_environment("lab", paths.ROOT / "environments").allocations
 
     assert vpc["addresses"] == {host: str(address) for host, address in lock.addresses.items()}
-    assert f"  addresses of its hosts   a01-u01 {vpc['addresses']['a01-u01']}" in shown.stdout
+    assert f"  host addresses   a01-u01 {vpc['addresses']['a01-u01']}" in shown.stdout
 
 
 def test_a_vpc_that_no_evpn_tells_apart_has_no_vni(everywhere: Invoke) -> None:
@@ -88,7 +88,7 @@ def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
     shapes = list(ET.parse(file).iter(f"{SVG}rect"))  # noqa: S314 - our own output
 
     shares = [share for vpc in found["vpcs"] for share in vpc["dpus"] if share["hosts"]]
-    assert said.endswith(f" drawn in {file}\n")
+    assert said.endswith(f" in {file}\n")
     assert len(shapes) == len(found["vpcs"]) * (1 + len(found["dpu_clusters"]))
     assert sum(shape.get("fill-opacity") == ".3" for shape in shapes) == len(shares)
     assert {f"{share['hosts']:,}" for share in shares} <= {*texts}
@@ -122,11 +122,11 @@ def test_a_region_without_tenants_has_ranges_and_a_picture(invoke: Invoke, data_
     result = invoke("show", "laptop", "network", "--svg", str(tmp_path / "network.svg"))
 
     assert result.stdout.startswith("laptop: 0 VPCs of 0 tenants\n")
-    assert "networks.tenants             10.64.0.0/10               0            0  4,194,304  /10" in result.stdout
+    assert "networks.tenants             10.64.0.0/10                  0            0  4,194,304  /10" in result.stdout
 
 
 def test_it_is_no_yaml(invoke: Invoke) -> None:
     result = invoke("show", "laptop", "network", "--format", "yaml")
 
-    message = "error: --format yaml: network is a table; write text or json\n"
+    message = "error: --format yaml: network has no YAML output; write text or json\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)

@@ -30,7 +30,7 @@ def test_both_vpcs_of_a_peering_tell_the_other(everywhere: Invoke) -> None:
     text = everywhere("show", REGION, "network").stdout
     data = json.loads(everywhere("show", REGION, "network", "--format", "json").stdout)
 
-    assert f"  peers   {serve} by route target {TARGETS[serve]}\n" in text
+    assert f"  peers   {serve} (route target {TARGETS[serve]})\n" in text
     peers = {f"{vpc['tenant']}/{vpc['vpc']}": vpc["peers"] for vpc in data["vpcs"] if vpc["peers"]}
     assert peers == {train: {serve: TARGETS[serve]}, serve: {train: TARGETS[train]}}
 
@@ -82,7 +82,8 @@ def test_the_border_is_told_that_peers_pass_it_by(everywhere: Invoke) -> None:
     data = json.loads(everywhere("show", REGION, "network", "--border", "--format", "json").stdout)
 
     told = (
-        "  peers       ember/ember-serve (4200000005:10005): from DPU to DPU by the VNI of the other, past the border\n"
+        "  peers       ember/ember-serve (4200000005:10005): between DPUs over the VNI of the peer, bypassing the "
+        "border routers\n"
     )
     assert told in text
     assert {vpc["vpc"]: vpc["peers"] for vpc in data["vpcs"] if vpc["peers"]}["ember-serve"] == {
@@ -115,12 +116,12 @@ def test_denied_networks_are_shown(everywhere: Invoke) -> None:
     [
         (
             ("--path", "internet", "pod:halcyon-train", "--port", "443"),
-            "--port: '443' is no protocol and port; write tcp/443 or udp/443",
+            "--port: '443' is not a protocol and port; write tcp/443 or udp/443",
         ),
-        (("--path", "internet", "pod:halcyon-train", "--port", "tcp/0"), "'tcp/0' is no protocol and port"),
+        (("--path", "internet", "pod:halcyon-train", "--port", "tcp/0"), "'tcp/0' is not a protocol and port"),
         (
             ("--port", "tcp/443"),
-            "--port is of a path; say: jacquard show us-east-04a network --path FROM TO --port tcp/443",
+            "--port requires --path; use: jacquard show us-east-04a network --path FROM TO --port tcp/443",
         ),
     ],
 )

@@ -43,8 +43,8 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
         "  pod:globex-lab: 10.65.64.0/18, pods of VPC globex\n"
         "there\n"
         "  no   DPU of the host in acme: denies 10.64.0.0/10: other tenants\n"
-        "rules of acme are in DPUServiceConfiguration acme-hbn\n"
-        "rules of globex are in DPUVirtualNetwork globex-2faff0c0c5\n"
+        "rules of acme are defined in DPUServiceConfiguration acme-hbn\n"
+        "rules of globex are defined in DPUVirtualNetwork globex-2faff0c0c5\n"
     )
     assert everywhere("show", "laptop", "network", "--path", "pod:acme-train", "internet").stdout == (
         "pod:acme-train reaches internet\n"
@@ -53,8 +53,8 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
         "there\n"
         "  yes  DPU of the host in acme: permits 0.0.0.0/0: egress: public\n"
         "  yes  VRF acme: route 0.0.0.0/0 by route target 4200000000:10000: egress: public\n"
-        "  yes  border: leads to 0.0.0.0/0   (by the contract of the border)\n"
-        "rules of acme are in DPUServiceConfiguration acme-hbn\n"
+        "  yes  border: leads to 0.0.0.0/0   (border router contract)\n"
+        "rules of acme are defined in DPUServiceConfiguration acme-hbn\n"
     )
 
 
@@ -109,12 +109,12 @@ def test_rules_are_in_objects_that_are_rendered(region: str) -> None:
         ("laptop", "internet", "pod:acme-train", "announces no route to 10.64.0.0/16 (pods) to the internet"),
         ("laptop", "pod:globex-lab", "internet", None),
         ("laptop", "pod:globex-lab", "api:globex-lab", None),
-        ("laptop", "internet", "host:globex-lab/lab", "nobody outside has a route into dpf-ovn"),
+        ("laptop", "internet", "host:globex-lab/lab", "no external network has a route into dpf-ovn"),
         ("lab", "host:research/h100", "storage", None),
         ("us-east-04a", "pod:delphi-fold", "internet", "denies 0.0.0.0/0: egress: none"),
         ("us-east-04a", "pod:aurelia-train", "boot", "denies 10.5.64.0/18: networks.boot"),
         ("eu-south-03a", "pod:tessera-render", "bmc", "denies 10.129.0.0/16: networks.bmc"),
-        ("eu-south-03a", "internet", "pod:tessera-render", "nobody outside has a route into kube-ovn"),
+        ("eu-south-03a", "internet", "pod:tessera-render", "no external network has a route into kube-ovn"),
         ("eu-south-03a", "pod:solstice-lab", "internet", "denies 0.0.0.0/0: egress: none"),
         ("eu-south-03a", "bmc", "pod:solstice-lab", "ingress: public, and 10.129.0.0/16 excepted"),
     ],
@@ -171,7 +171,7 @@ def test_a_way_that_must_be_there_is_cut_where_a_rule_says_so(
     ("target", "rule"),
     [
         ("192.0.2.9", "denies 192.0.2.0/24: deny of this VPC"),
-        ("198.19.0.9", "denies 198.18.0.0/15: networks.deny, which no VPC reaches"),
+        ("198.19.0.9", "denies 198.18.0.0/15: networks.deny, unreachable for VPCs"),
     ],
 )
 def test_a_denied_network_is_told_with_the_list_that_denies_it(
@@ -187,13 +187,13 @@ def test_a_denied_network_is_told_with_the_list_that_denies_it(
 
 
 UNKNOWN = (
-    "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE,"
+    "--path: 'pod:acme-trian' is not an end of a path (host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE,"
     " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks, ovn,"
     " api:acme-train, pod:acme-train and 9 more); did you mean 'pod:acme-train'?"
 )
-OUTSIDE = "--path: neither internet nor storage is in a VPC, and nothing here is between others"
-NOWHERE = "--path: '2001:db8::1' is an address of IPv6, which no pod reaches: no route of IPv6 leads out of a cluster"
-ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network --path internet storage"
+OUTSIDE = "--path: neither internet nor storage is in a VPC, and Jacquard controls nothing between others"
+NOWHERE = "--path: '2001:db8::1' is an IPv6 address that no pod reaches: clusters have no external IPv6 routes"
+ELSEWHERE = "--path requires network without --svg; use: jacquard show laptop network --path internet storage"
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, t
 def test_a_wrong_port_is_told_as_that(invoke: Invoke, port: str, remedy: str) -> None:
     result = invoke("show", "laptop", "network", "--path", "pod:acme-train", "storage", "--port", port)
 
-    told = f"error: --port: '{port}' is no protocol and port; write {remedy}\n"
+    told = f"error: --port: '{port}' is not a protocol and port; write {remedy}\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, told)
 
 
@@ -233,10 +233,10 @@ def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
         return [line for line in lines if line.startswith("on ")]
 
     assert told("eu-south-03a", "pod:solstice-lab", "pod:vireo-train") == [
-        "on roce-south, by VNI 40000 and VNI 40001, ports of both are apart"
+        "on roce-south, by VNI 40000 and VNI 40001, ports of both are isolated"
     ]
     assert told("us-east-04a", "pod:ember-train", "pod:ember-train") == [
-        "on ib-east-1, by PKey 0x13, ports of both hear each other past all of it"
+        "on ib-east-1, by PKey 0x13, ports of both can communicate, regardless of the rules above"
     ]
     assert told("eu-south-03a", "pod:solstice-lab", "pod:tessera-render") == []
     assert told("eu-south-03a", "pod:solstice-lab", "storage") == []
@@ -246,4 +246,4 @@ def test_of_an_address_of_ipv6_it_says_who_reaches_it(everywhere: Invoke) -> Non
     result = everywhere("show", "eu-south-03a", "network", "--path", "pod:solstice-lab", "fd42:7a1c:e500::7")
 
     assert result.exit_code == ExitCode.BAD_DATA
-    assert "of pods in VPC solstice (fd42:7a1c:e500::/56), whose pods alone reach it" in result.stderr
+    assert "of pods in VPC solstice (fd42:7a1c:e500::/56), reachable only by its pods" in result.stderr

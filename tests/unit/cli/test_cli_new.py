@@ -54,9 +54,9 @@ def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, fol
         "environments: 10 new files",
         *[f"  {path}" for path in catalog + made],
         "next:",
-        "  jacquard allocate edge-1  write the numbers and hosts that the data leave open",
+        "  jacquard allocate edge-1  allocate the numbers and hosts that the data leave open",
         "  jacquard check edge-1     check data and policies",
-        "  jacquard up edge-1        bring it up on this machine",
+        "  jacquard up edge-1        run it on this machine",
     ]
     assert new("allocate", "edge-1").exit_code == 0
     checked = new("check", "edge-1", "--format", "json")
@@ -100,7 +100,8 @@ def test_other_halls_are_written_as_yaml_needs_them(invoke: Invoke, data_folder:
     result = invoke("new", "desk-2", "--like", "laptop", "--halls", "x, 1,no")
 
     assert result.exit_code == 0, result.output
-    assert "note: its address ranges are those of laptop: regions that share a backbone need others" in result.stderr
+    note = "note: the address ranges are those of laptop; regions that share a backbone need different ones"
+    assert note in result.stderr
     text = (data_folder / "desk-2" / "region.yaml").read_text()
     assert '  - {name: desk, halls: [x, "1", "no"]}\n' in text
     assert "registry.desk-2.cloud.example" in text
@@ -111,9 +112,9 @@ def test_everything_wrong_is_told_at_once_and_nothing_written(new: Invoke, folde
 
     assert result.exit_code == 2
     assert result.stderr.splitlines() == [
-        "error: region 'Edge_1' is no name; write a letter, then lower-case letters, digits and '-', at most 63",
-        "--halls: 'B' is no name; write lower-case letters, digits and '-', as a,b",
-        "--halls: a is there twice; name each once",
+        "error: region 'Edge_1' is invalid; write a letter, then lower-case letters, digits and '-', at most 63",
+        "--halls: 'B' is invalid; write lower-case letters, digits and '-', such as a,b",
+        "--halls: a is duplicated; name each hall once",
     ]
     assert not folder.exists()
 
@@ -124,7 +125,8 @@ def test_a_folder_that_is_there_is_never_touched(invoke: Invoke, data_folder: Pa
     result = invoke("new", "laptop")
 
     assert result.exit_code == 2
-    assert result.stderr == f"error: {data_folder / 'laptop'} is there already; choose another name, or edit that one\n"
+    remedy = "choose another name, or edit the existing files"
+    assert result.stderr == f"error: {data_folder / 'laptop'} already exists; {remedy}\n"
     assert files(data_folder) == before
 
 
@@ -139,14 +141,14 @@ def test_halls_of_several_sites_are_for_the_data(invoke: Invoke, data_folder: Pa
     result = invoke("new", "desk-2", "--like", "laptop", "--halls", "x")
 
     assert result.exit_code == 2
-    assert result.stderr == "error: --halls: laptop has 2 sites; leave it out and edit 'sites' of the new region\n"
+    assert result.stderr == "error: --halls: laptop has 2 sites; omit --halls and edit 'sites' of the new region\n"
 
 
 def test_more_halls_than_examples_have_addresses_for(new: Invoke) -> None:
     result = new("new", "edge-1", "--halls", ",".join(f"h{number}" for number in range(101)))
 
     assert result.exit_code == 2
-    assert result.stderr == "error: --halls: 101 halls, at most 100 can be made up; begin with fewer\n"
+    assert result.stderr == "error: --halls: at most 100 example halls are supported (got 101); name fewer halls\n"
 
 
 def test_a_name_is_replaced_where_it_is_a_word() -> None:

@@ -32,13 +32,14 @@ def rows(text: str) -> list[list[str]]:
 def test_each_thing_that_can_be_ordered_has_a_row(invoke: Invoke) -> None:
     found = rows(invoke("show", "laptop", "offerings").stdout)
 
-    assert found[0] == ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "room when empty"]
+    columns = ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "capacity when empty"]
+    assert found[0] == columns
     assert found[1][:7] == ["cpu-4", "4", "16Gi", "500Gi", "-", "acme-train", "1"]
     assert ["ubuntu-24-04", "ubuntu-24.04.3-20261015", "4Gi", "acme-train"] in found
     assert ["cpu-gen4", "192", "768Gi", "-", "3", "a04 (3)"] in found
-    kept = ["many nodes at once, kept", "every 6h, kept 72h"]
+    kept = ["many nodes, durable", "every 6h, kept 72h"]
     assert ["shared-vast (default)", "vast", *kept, "acme-train, globex-lab"] in found
-    assert found[-1] == ["a manifest that orders one: jacquard show laptop offerings --example cpu-4"]
+    assert found[-1] == ["example manifest: jacquard show laptop offerings --example cpu-4"]
 
 
 def test_checkpoints_have_a_class_to_be_written_to_and_one_to_be_kept_in(everywhere: Invoke) -> None:
@@ -58,8 +59,8 @@ def test_buckets_are_listed_with_where_their_keys_are(everywhere: Invoke) -> Non
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
-        ("eu-south-03a", ["nvidia.com/mig-1g.20gb", "32", "24", "walls", "solstice-lab/h100"]),
-        ("lab", ["nvidia.com/gpu.shared", "32", "3", "no walls", "research/h100"]),
+        ("eu-south-03a", ["nvidia.com/mig-1g.20gb", "32", "24", "isolated", "solstice-lab/h100"]),
+        ("lab", ["nvidia.com/gpu.shared", "32", "3", "not isolated", "research/h100"]),
     ],
 )
 def test_what_pods_ask_for_on_shared_gpus_is_told(everywhere: Invoke, environment: str, expected: list[str]) -> None:
@@ -79,7 +80,7 @@ def test_sharing_that_data_ask_for_is_offered_once_it_is_promoted(
     )
     assert told() == []
     checked = " ".join(invoke("check", "laptop").stdout.split())
-    assert "gpu_sharing none, the data say {mig: 3g.40gb} (tenants/globex.yaml:24)" in checked
+    assert "gpu_sharing is none, data has {mig: 3g.40gb} (tenants/globex.yaml:24)" in checked
 
     assert invoke("promote", "laptop", "globex-lab/lab").exit_code == ExitCode.OK
     assert [(one["resource"], one["each_node"], one["nodes"]) for one in told()] == [("nvidia.com/mig-3g.40gb", 16, 4)]
@@ -104,7 +105,7 @@ def test_a_pod_learns_what_to_ask_for_to_get_infiniband(everywhere: Invoke) -> N
 def test_ports_on_roce_are_those_of_the_nodes_own_network(everywhere: Invoke) -> None:
     text = everywhere("show", "eu-south-03a", "offerings").stdout
 
-    ports = ["roce-south, by hostNetwork", "-", "8 ports", "the node"]
+    ports = ["roce-south, hostNetwork", "-", "8 ports", "the node"]
     assert ["h100-eth-8", *ports, "solstice-lab, vireo-train"] in rows(text)
 
 
@@ -177,7 +178,7 @@ def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, ed
 def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
     assert everywhere("show", "lab", "offerings").stdout.startswith("no cluster offers VMs\n")
     result = everywhere("show", "lab", "offerings", "--example", "cpu-4")
-    assert result.stderr == "error: --example: nobody is offered 'cpu-4' (known: shared-nfs, h100-ib-8)\n"
+    assert result.stderr == "error: --example: 'cpu-4' is not offered (known: shared-nfs, h100-ib-8)\n"
 
 
 @pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
@@ -198,7 +199,7 @@ def test_an_example_is_a_manifest_below_what_its_tenant_has_to_do(invoke: Invoke
 
     assert text.splitlines()[:4] == [
         "# A VM of size cpu-4 for cluster acme-train of tenant acme (laptop).",
-        "# Save it as order.yaml, change its name if you like, and run, with a kubeconfig of that cluster:",
+        "# Save this as order.yaml, change the name if needed, and run with a kubeconfig of that cluster:",
         "#   kubectl create secret generic workstation-keys --from-file=me=$HOME/.ssh/id_ed25519.pub",
         "#   kubectl apply -f order.yaml",
     ]
@@ -266,15 +267,15 @@ def test_gpus_that_vms_have_are_in_no_pod(everywhere: Invoke) -> None:
         (
             ("offerings", "--example", "cpu4"),
             (
-                "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16, shared-nfs, shared-vast, h100-ib-8); did"
+                "--example: 'cpu4' is not offered (known: cpu-4, cpu-16, shared-nfs, shared-vast, h100-ib-8); did"
                 " you mean 'cpu-4'?"
             ),
         ),
         (
             ("capacity", "--example", "cpu-4"),
-            "--example orders what is offered; say: jacquard show laptop offerings --example cpu-4",
+            "--example requires offerings; use: jacquard show laptop offerings --example cpu-4",
         ),
-        (("offerings", "--format", "yaml"), "--format yaml: offerings is a table; write text or json"),
+        (("offerings", "--format", "yaml"), "--format yaml: offerings has no YAML output; write text or json"),
     ],
 )
 def test_what_it_cannot_answer_it_says(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:

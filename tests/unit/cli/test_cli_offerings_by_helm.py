@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.inputs.vm_offering import public_addresses
-from components.lookups.pools import clusters
+from components.lookups.pools import clusters, public_addresses
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 
@@ -27,8 +26,8 @@ def test_an_example_is_printed_as_values_too(invoke: Invoke) -> None:
     release = f"--version {version('jacquard')} --values order.yaml"
     assert text.splitlines()[:5] == [
         "# A VM of size cpu-4 for cluster acme-train of tenant acme (laptop).",
-        "# These are values of chart virtual-machine. Save them as order.yaml, change what stands above catalog, and",
-        "# run, with a kubeconfig of that cluster, and the registry of your platform's charts in place of REGISTRY:",
+        "# These are values of chart virtual-machine. Save them as order.yaml, edit the values above catalog, replace",
+        "# REGISTRY with the chart registry of your platform, and run with a kubeconfig of that cluster:",
         "#   kubectl create secret generic workstation-keys --from-file=me=$HOME/.ssh/id_ed25519.pub",
         f"#   helm install workstation oci://REGISTRY/virtual-machine {release}",
     ]
@@ -62,15 +61,15 @@ def test_an_address_that_is_handed_out_is_among_the_values(invoke: Invoke, data_
     [
         (
             ("offerings", "--example", "cpu4", "--helm"),
-            "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16); did you mean 'cpu-4'?",
+            "--example: 'cpu4' is not offered (known: cpu-4, cpu-16); did you mean 'cpu-4'?",
         ),
         (
             ("offerings", "--example", "shared-nfs", "--helm"),
-            ("--helm: the chart makes VMs, and 'shared-nfs' is no size of VM (sizes: cpu-4, cpu-16); leave --helm out"),
+            ("--helm: the chart creates VMs, and 'shared-nfs' is not a VM size (sizes: cpu-4, cpu-16); omit --helm"),
         ),
         (
             ("offerings", "--helm"),
-            "--helm prints an order as values; say: jacquard show laptop offerings --example SIZE --helm",
+            "--helm requires --example; use: jacquard show laptop offerings --example SIZE --helm",
         ),
     ],
 )

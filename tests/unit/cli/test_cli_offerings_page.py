@@ -59,9 +59,9 @@ def test_it_has_all_that_the_tables_have_without_leaving_places_out() -> None:
 
     assert list(found) == [
         "Virtual machines",
-        "Systems of virtual machines",
+        "Images of virtual machines",
         "Nodes",
-        "NVLink beyond a node",
+        "Multi-node NVLink",
         "Storage classes",
         "Checkpoints",
         "RDMA",
@@ -106,7 +106,7 @@ def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, t
     result = invoke("show", "laptop", "offerings", "--html", str(target))
     written = target.read_text(encoding="utf-8")
 
-    assert result.stdout.endswith(f"\nthe same as a page in {target}\n")
+    assert result.stdout.endswith(f"\nHTML page in {target}\n")
     assert written == html(offered("laptop"))
     assert invoke("show", "laptop", "offerings", "--html", str(target), "--format", "json").exit_code == ExitCode.OK
     target.write_text("mine", encoding="utf-8")
@@ -120,5 +120,5 @@ def test_it_is_of_offerings_alone(invoke: Invoke, arguments: tuple[str, ...]) ->
     result = invoke("show", "laptop", *arguments, "--html", "page.html")
 
     assert result.stderr == (
-        "error: --html is a page of what is offered; say: jacquard show laptop offerings --html page.html\n"
+        "error: --html requires offerings without --example; use: jacquard show laptop offerings --html page.html\n"
     )

@@ -42,7 +42,7 @@ def test_nothing_is_written_among_the_data(
 
     result = invoke(*command, str(out))
 
-    place = f"{out}: lies in {data_folder / holder}, which holds the data of environments; name a place outside"
+    place = f"{out}: is inside {data_folder / holder}, which contains the data of environments; name a path outside"
     assert (result.exit_code, result.output) == (ExitCode.BAD_DATA, f"error: {command[-1]} {place}\n")
     assert _tree(data_folder) == before
 
@@ -55,8 +55,8 @@ def test_no_file_of_somebody_else_is_written_over(invoke: Invoke, tmp_path: Path
     result = invoke(*command, str(out))
 
     text = (
-        f"error: {command[-1]} {out}: is there already, and nothing says that this command wrote it; remove it first,"
-        " or name another file\n"
+        f"error: {command[-1]} {out}: exists and was not written by this command; remove it first, or name"
+        " another file\n"
     )
     assert (result.exit_code, result.stderr, result.stdout) == (ExitCode.BAD_DATA, text, "")
     assert out.read_text() == "# mine\n"
@@ -79,7 +79,7 @@ def test_a_pipe_is_no_file_and_is_not_waited_for(invoke: Invoke, tmp_path: Path,
 
     assert (result.exit_code, result.stderr) == (
         ExitCode.BAD_DATA,
-        f"error: {command[-1]} {pipe}: is no file; name one\n",
+        f"error: {command[-1]} {pipe}: is not a file; name a file\n",
     )
 
 
@@ -115,7 +115,7 @@ def test_no_folder_of_somebody_else_is_rendered_to(invoke: Invoke, tmp_path: Pat
     result = invoke(*RENDER, str(tmp_path / name))
 
     text = (
-        f"error: {tmp_path / name}: is not empty and no 'jacquard render' wrote it; choose an empty or a new folder for"
+        f"error: {tmp_path / name}: is not empty and not written by 'jacquard render'; name an empty or new folder for"
         " --out\n"
     )
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, text)

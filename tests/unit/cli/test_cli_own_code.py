@@ -29,7 +29,7 @@ def test_its_rule_refuses_is_listed_and_can_be_waived(
     refused = invoke("check", "edge-1")
     assert refused.exit_code == 4
     assert "note-without-contact: ConfigMap kube-public/region-note in cluster first-train" in refused.output
-    assert "    fix:     write CONTACT in components/region_note.py" in refused.output
+    assert "    fix:     set CONTACT in components/region_note.py" in refused.output
 
     log = json.loads(invoke("check", "--format", "sarif").stdout)["runs"][0]
     assert "note-without-contact" in {rule["id"] for rule in log["tool"]["driver"]["rules"]}
@@ -46,27 +46,27 @@ def test_its_rule_refuses_is_listed_and_can_be_waived(
     assert not (tmp_path / "out").exists()
 
 
-MEND = "mend it, or move it out of policies/rules/"
-CLASH = "name: 'unpinned-image' is a rule of jacquard already; give it another name"
+MEND = "fix it, or move it out of policies/rules/"
+CLASH = "name: 'unpinned-image' is already a rule of jacquard; choose another name"
 BROKEN_RULES = {
     "a_import.py": (
         "import nowhere_to_be_found\n",
-        f":1 does not import: ModuleNotFoundError: No module named 'nowhere_to_be_found'; {MEND}",
+        f":1 cannot be imported: ModuleNotFoundError: No module named 'nowhere_to_be_found'; {MEND}",
     ),
     "b_syntax.py": (
         "\ndef\n",
-        f":2 does not import: SyntaxError: invalid syntax; {MEND}",
+        f":2 cannot be imported: SyntaxError: invalid syntax; {MEND}",
     ),
-    "c_empty.py": ("", " has no RULE; define it, or begin the file's name with _ to have it left alone"),
+    "c_empty.py": ("", " has no RULE; define it, or prefix the file name with _ to ignore it"),
     "d_type.py": ("RULE = {}\n", " RULE: is of type dict; write RULE = Rule(...) of policies.verdict"),
     "e_clash.py": ("{note-without-contact -> unpinned-image}", f":31 RULE.{CLASH}"),
     "f_name.py": (
         "{note-without-contact -> No Note}",
-        ":31 RULE.name: is no name for a rule (got 'No Note'); write lower-case letters, digits and '-', as no-latest",
+        ":31 RULE.name: must be lower-case letters, digits and '-', such as no-latest (got 'No Note')",
     ),
     "g_twice.py": (
         "{note-without-contact -> note-without-contact}",
-        ":31 RULE.name: 'note-without-contact' is a rule of policies/rules/a_first.py already; give it another name",
+        ":31 RULE.name: 'note-without-contact' is already a rule of policies/rules/a_first.py; choose another name",
     ),
     "_helper.py": ("import nowhere_to_be_found\n", ""),
 }
@@ -89,20 +89,20 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
     assert sorted(told) == sorted(f"../../policies/rules/{name}{text}" for name, text in wanted.items())
     explained = invoke("explain")
     assert explained.exit_code == 2
-    assert "policies/rules/e_clash.py:31: 'unpinned-image' is a rule of jacquard already" in explained.stderr
-    with pytest.raises(SystemExit, match=r"policies/rules/a_import.py:1: does not import: ModuleNotFoundError"):
+    assert "policies/rules/e_clash.py:31: 'unpinned-image' is already a rule of jacquard; choose" in explained.stderr
+    with pytest.raises(SystemExit, match=r"policies/rules/a_import.py:1: cannot be imported: ModuleNotFoundError"):
         analyzer.run()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("def concepts", "def other", "region_note.py has no concepts; define it, or begin the file's name with _"),
+        ("def concepts", "def other", "region_note.py has no concepts; define it, or prefix the file name with _"),
         ("def concepts", "concepts = 1\ndef other", "region_note.py concepts is of type int; write def concepts"),
         (
             "if cluster is None:",
             "if 1 / 0:",
-            "region_note.py:24 concepts() breaks on slice foundation: ZeroDivisionError: division by zero; mend it",
+            "region_note.py:24 concepts() fails on slice foundation: ZeroDivisionError: division by zero; fix it",
         ),
         (
             "    yield OwnInput",
@@ -112,12 +112,12 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
         (
             '"ConfigMap", "region-note", namespace="kube-public"',
             '"Namespace", "kamaji-system"',
-            "'management-note': Namespace kamaji-system of cluster management is made twice in slice foundation; leave",
+            "'management-note': Namespace kamaji-system of cluster management is defined twice in slice foundation;",
         ),
         (
             "    yield OwnInput",
             "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
-            "component 'management-note' of slice foundation is in components/region_note.py too; give it another",
+            "component 'management-note' of slice foundation is also in components/region_note.py; rename it",
         ),
         (
             'namespace="kube-public"',

@@ -43,14 +43,14 @@ def contract(**more: Any) -> PartitionsContract:
 
 def test_each_port_is_told_with_its_partition() -> None:
     assert [line.plain for line in lines(contract())] == [
-        "laptop: members of partitions on 1 InfiniBand fabric",
+        "laptop: partition members on 1 InfiniBand fabric",
         "",
         "ib-desk   in halls a, PKeys 0x10-0x1f",
         "  0x11       acme/acme, of acme-train",
         "             1 port of a01-u01, full members, at index 0, with IP",
-        "             no other GUID",
-        "  nobody     2 ports of a01-u02, limited members of 0x7fff and of nothing else",
-        "  freed      0x10, without a member",
+        "             no other GUIDs",
+        "  unused     2 ports of a01-u02, limited members of 0x7fff only",
+        "  freed      0x10, no members",
     ]
 
 
@@ -61,7 +61,7 @@ def test_virtual_functions_and_ports_that_nobody_knows_are_told() -> None:
     assert text[4:7] == [
         "             0x0200000000000000-0x0200000000000fff: virtual functions of acme-train, by ib-kubernetes",
         "             ports of 2 hosts without port_guids in the inventory, such as a01-u01",
-        "             no other GUID",
+        "             no other GUIDs",
     ]
 
 
@@ -79,5 +79,5 @@ def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPat
 def test_it_is_of_the_network_only_and_alone(invoke: Invoke, options: tuple[str, ...]) -> None:
     result = invoke("show", "laptop", *options, "--partitions")
 
-    message = "error: --partitions tells who is in partitions; say: jacquard show laptop network --partitions\n"
+    message = "error: --partitions requires a plain network; use: jacquard show laptop network --partitions\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)

@@ -25,10 +25,10 @@ def test_each_artefact_is_a_line_and_what_is_by_tag_is_told_with_its_reason(invo
     assert "manifests oci://registry.cloud.example/manifests/kubevirt-operator v1.9.0 21fbed784e4a 1" in lines
     assert any(line.startswith("cluster-api oci://registry.cloud.example/manifests/cluster-") for line in lines)
     tags = sum(" by tag " in line for line in lines)
-    dpf = "DPF names charts of services on DPUs by version, and these charts name images by tag"
+    dpf = "DPF refers to charts of services on DPUs by version, and these charts to images by tag"
     artefacts = len(lines) - 5
     assert lines[-3:] == [
-        f"{artefacts - tags} of {artefacts} are fetched by their digest",
+        f"{artefacts - tags} of {artefacts} are pinned by digest",
         f"by tag: dpu-charts, since {dpf}",
         f"by tag: images, since {dpf}",
     ]
@@ -49,5 +49,5 @@ def test_another_word_than_images_is_refused(invoke: Invoke) -> None:
 
     assert (result.exit_code, result.stderr) == (
         ExitCode.BAD_DATA,
-        "error: --platform tells what the platform fetches; say: jacquard show laptop images --platform\n",
+        "error: --platform requires images; use: jacquard show laptop images --platform\n",
     )

@@ -49,20 +49,20 @@ def test_each_form_is_one_paragraph_with_its_count(by_hand: Invoke) -> None:
     answer = json.loads(by_hand("show", "us-east-04a", "prerequisites", "--format", "json").stdout)
     total = sum(len(form["items"]) for form in answer["forms"])
     kinds = len(answer["forms"])
-    assert lines[0] == f"us-east-04a is given {total} things of {kinds} kinds; nothing here makes them"
+    assert lines[0] == f"us-east-04a requires {total} prerequisites of {kinds} kinds, which Jacquard does not create"
     assert total > 100
     first = next(place for place, line in enumerate(lines) if line.startswith("   606  "))
     some = "aurelia-train/bmc-a129, aurelia-train/bmc-b129, aurelia-train/bmc-b130"
     files = "--from-file=username=FILE --from-file=password=FILE"
     assert lines[first : first + 5] == [
         (
-            f"   606  logins of BMCs, one a rack in each namespace with hosts of it: {some} and 603 more"
+            f"   606  logins of BMCs, one for each rack in each namespace with its hosts: {some} and 603 more"
             " in 18 namespaces of cluster management"
         ),
-        "        Ironic starts, boots and wipes hosts through their BMCs; without it a host never registers.",
-        "        for    6000 BareMetalHost, the first BareMetalHost aurelia-train/a129-u01",
-        "        form   Opaque; keys password, username",
-        f"        make   kubectl -n NAMESPACE create secret generic NAME {files}",
+        "        Ironic boots and wipes hosts through their BMCs; without it a host never registers.",
+        "        used by  6000 BareMetalHost, the first BareMetalHost aurelia-train/a129-u01",
+        "        form     Opaque; keys password, username",
+        f"        create   kubectl -n NAMESPACE create secret generic NAME {files}",
     ]
     assert [line for line in lines if line and not line.startswith(" ")][1:] == [
         "secrets",
@@ -95,5 +95,5 @@ def test_it_is_a_table(invoke: Invoke) -> None:
 
     assert (result.exit_code, result.stderr) == (
         ExitCode.BAD_DATA,
-        "error: --format yaml: prerequisites is a table; write text or json\n",
+        "error: --format yaml: prerequisites has no YAML output; write text or json\n",
     )

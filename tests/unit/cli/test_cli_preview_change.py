@@ -22,7 +22,7 @@ from jacquard.previews.preview import Preview
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 LABELS = "labels: {workload: training}"
-GATE = "stack toy needs 1 thing that is not there yet"
+GATE = "stack toy has 1 missing prerequisite"
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def test_where_base_and_head_render_the_same_no_engine_is_asked(
 
     assert (result.exit_code, pulumi.calls) == (ExitCode.OK, [])
     assert result.stdout.splitlines()[-4:] == [
-        "laptop: not asked, since base and head render the same",
+        "laptop: skipped, base and head render the same objects",
         "",
         "laptop: safe",
-        "  unchanged: nothing is to be applied",
+        "  unchanged: nothing to apply",
     ]
 
 
@@ -128,7 +128,7 @@ def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi:
     result = invoke("preview", "laptop", "--base", "HEAD", "--out", str(tmp_path / "out"))
 
     assert (result.exit_code, result.stdout) == (130, "")
-    assert result.stderr.count("interrupted: stopping: operations under way are finished and recorded") == 1
+    assert result.stderr.count("interrupted: stopping after the current operations, which are recorded") == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -140,7 +140,7 @@ def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.
 
     assert result.exit_code == ExitCode.FAILED
     [stack] = told(result)["stacks"]
-    assert stack["reason"].startswith("no 'pulumi' is made ready for this project")
+    assert stack["reason"].startswith("'pulumi' is not installed for this project")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_out_without_a_base_is_refused(invoke: Invoke, tmp_path: Path) -> None:
     result = invoke("preview", "laptop", "--out", str(tmp_path / "out"))
 
     assert result.exit_code == ExitCode.BAD_DATA
-    assert "--out: only a change is written to files; name what it is compared with by --base" in result.output
+    assert "--out requires --base; add --base REF" in result.output
 
 
 def test_a_tenant_that_is_asked_makes_it_need_approval(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:

@@ -69,14 +69,14 @@ def lines(*previews: Preview) -> list[str]:
 
 SMALL = [
     MARK,
-    "### Safe: nothing that runs is disturbed",
+    "### Safe: no running workload is disrupted",
     "",
     "**`laptop`** `base` to `head`",
     "",
-    "- `nothing happens to anything that runs`",
+    "- `no running workload is affected`",
     "",
     "",
-    "Goes, or is made anew:",
+    "Deleted or replaced:",
     "",
     "- `1 object deleted: BareMetalHost m/n/gone`",
     "",
@@ -92,22 +92,22 @@ SMALL = [
     "- spec.on: true",
     "+ spec.on: false",
     "+ spec.x: 1",
-    "  delete BareMetalHost m/n/gone, declared before this change and not applied yet",
+    "  delete BareMetalHost m/n/gone, declared before this change but not applied yet",
     "```",
     "",
     "</details>",
     "",
-    "Not asked, since base and head render the same:",
+    "Skipped, base and head render the same objects:",
     "",
     "- `laptop.other`",
     "",
-    "<details><summary><code>laptop: policies before this change</code></summary>",
+    "<details><summary><code>laptop: policy violations of the base</code></summary>",
     "",
     "- `fixed: no-x: c/p: x is here; take it away`",
     "",
     "</details>",
     "",
-    "<details><summary><code>laptop: drift, which 'up' does not put back</code></summary>",
+    "<details><summary><code>laptop: drift ('up' does not revert it)</code></summary>",
     "",
     "```diff",
     "  update BareMetalHost m/n/h9",
@@ -118,7 +118,7 @@ SMALL = [
     "</details>",
     "",
     (
-        "`laptop`: `no facts of the region were given or young enough: who works on its nodes is unknown`; "
+        "`laptop`: `no recent facts of the region: occupancy of its nodes is unknown`; "
         "`impact DIGEST, stacks DIGEST, policies DIGEST`"
     ),
 ]
@@ -156,9 +156,9 @@ def test_what_speaks_against_a_change_stands_first_the_worst_of_all_environments
     unknown = judged(quiet.model_copy(update={"effect": Effect.UNKNOWN}), [], [])
     blocked = judged(quiet, [stack(outcome=Outcome.FAILED, reason="no answer\nat all")], [offence(Standing.NEW)])
 
-    assert lines(safe)[1] == "### Safe: nothing that runs is disturbed"
-    assert lines(safe, unknown)[1] == "### Undecided: nobody can tell what this does to something"
-    assert lines(unknown, asks)[1] == "### Needs approval of `acme`"
+    assert lines(safe)[1] == "### Safe: no running workload is disrupted"
+    assert lines(safe, unknown)[1] == "### Undecided: some effects are unknown"
+    assert lines(unknown, asks)[1] == "### Approval required from `acme`"
     assert lines(asks, blocked)[1] == "### Blocked"
     text = lines(blocked)
     assert text[5:7] == ["- `blocked: refused by no-x`", "- `blocked: the preview of laptop failed: no answer`"]
@@ -187,8 +187,8 @@ def test_a_change_of_6_000_hosts_stays_below_the_limit_with_all_code_and_folds_c
     assert text.count("<details>") == text.count("</details>") > 1
     assert len(re.findall(r"^```", text, re.MULTILINE)) % 2 == 0
     assert "3000 objects replaced: BareMetalHost m/n/h0-1, " in text
-    assert " sections left out, since a comment has its limit: `preview.json` of this run tells all.\n" in text
-    assert text.splitlines()[-1].startswith("`laptop`: `no facts")
+    assert " sections omitted (size limit of comments); `preview.json` of this run contains all.\n" in text
+    assert text.splitlines()[-1].startswith("`laptop`: `no recent facts")
 
 
 def test_one_environment_does_not_crowd_out_the_verdicts_of_others(quiet: Impact) -> None:

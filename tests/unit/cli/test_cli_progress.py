@@ -38,9 +38,9 @@ def test_progress_in_a_log_is_a_line_now_and_then(now: list[float]) -> None:
             shown.engine(progress, 141, "resources")
 
     assert text(screen) == (
-        "region: begins\n"
-        "region: 0 of 141 resources, 10 s, awaited: DataStore a (create, 9.0 s)\n"
-        "region: 0 of 141 resources, 20 s, awaited: DataStore a (create, 19 s)\n"
+        "region: started\n"
+        "region: 0 of 141 resources, 10 s, waiting for: DataStore a (create, 9.0 s)\n"
+        "region: 0 of 141 resources, 20 s, waiting for: DataStore a (create, 19 s)\n"
     )
 
 
@@ -53,9 +53,9 @@ def test_progress_of_node_pools_names_the_groups_that_are_awaited(now: list[floa
         shown.region(replace(STATUS, settled=False, pools=[replace(TRAIN, ready=3, groups=[group])]))
 
     assert text(screen) == (
-        "node pools: begins\n"
+        "node pools: started\n"
         "node pools: 3 of 5 nodes ready, 10 s, "
-        "awaited: acme-train/train a01 (3 of 5 nodes ready, 4 machines exist)\n"
+        "waiting for: acme-train/train a01 (3 of 5 nodes ready, 4 machines exist)\n"
     )
 
 
@@ -71,9 +71,9 @@ def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
             shown.region(replace(STATUS, settled=False, pools=[replace(TRAIN, groups=[replace(group, ready=ready)])]))
 
     assert text(screen) == (
-        "node pools: begins\n"
-        "node pools: nothing has moved for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
-        "node pools: nothing has moved for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
+        "node pools: started\n"
+        "node pools: no progress for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
+        "node pools: no progress for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
     )
 
 
@@ -89,8 +89,8 @@ def test_several_at_once_in_a_log_are_told_by_their_titles_and_what_one_says_nam
         shown.ended(Stop("up of laptop.tenant-a failed"))
 
     assert text(screen) == (
-        "tenant-a: begins\n"
-        "tenant-b: begins\n"
+        "tenant-a: started\n"
+        "tenant-b: started\n"
         "tenant-a: 0 of 7 resources, 10 s\n"
         "tenant-b: 0 of 7 resources, 10 s\n"
         "laptop.tenant-a:\nadvice: be careful\n  for once\n"
@@ -108,11 +108,11 @@ def test_several_at_once_on_a_terminal_are_below_each_other_and_below_what_is_th
             one.engine(Progress(), 7, "resources")
             two.engine(Progress(), 8, "resources")
             assert lines(screen) == [
-                "1 of 3 stacks are through",
+                "1 of 3 stacks finished",
                 "tenant-a 0 of 7 resources 10 s",
                 "tenant-b 0 of 8 resources 10 s",
             ]
-        assert lines(screen) == ["1 of 3 stacks are through"]
+        assert lines(screen) == ["1 of 3 stacks finished"]
 
 
 def lines(screen: Console) -> list[str]:

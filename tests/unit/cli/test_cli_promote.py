@@ -52,7 +52,8 @@ def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke,
         "groups": groups,
         "open": False,
     }
-    assert again.output == f"{TRAIN}: every rollout group is what {NEW} and the data say, nothing to change\n"
+    current = f"every rollout group is already pinned to {NEW} and the current data"
+    assert again.output == f"{TRAIN}: {current}, nothing to change\n"
     assert (back["version"], back["groups"]) == ("gpu-2026.10.2", groups)
     assert lock(data_folder) == before
 
@@ -65,10 +66,11 @@ def test_a_pool_moves_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, d
     second = invoke(*TO, "--wave", "2", "--evidence", str(file))
 
     assert first.output.splitlines()[-2] == f"acme-train: 5 nodes of train are rolled to {NEW}"
-    assert first.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}, 1 to go; next: jacquard preview laptop\n")
-    assert again.output == f"{TRAIN}: that wave has moved already, nothing to change\n"
-    assert (unproven.exit_code, "nothing shows that wave 1 is settled" in unproven.stderr) == (2, True)
-    assert second.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}; next: jacquard preview laptop\n")
+    promoted = f"{TRAIN}: 1 rollout group promoted to {NEW}"
+    assert first.output.endswith(f"{promoted}, 1 remaining; next: jacquard preview laptop\n")
+    assert again.output == f"{TRAIN}: this wave is already promoted, nothing to change\n"
+    assert (unproven.exit_code, "there is no evidence that wave 1 is settled" in unproven.stderr) == (2, True)
+    assert second.output.endswith(f"{promoted}; next: jacquard preview laptop\n")
     assert "rollouts:" not in lock(data_folder)
     assert invoke("check", "laptop", *TODAY).exit_code == 0
 
@@ -86,11 +88,11 @@ def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folde
         f"{old} -> {data['intent']}",
         *(f"  {field} {before} -> {after}" for field, (before, after) in changes.items()),
         "wave  rollout group  nodes  spares  replaced",
-        "   1  a01                5       1  1 at a time on their own hosts: surge is 0",
-        "   2  a02                5       1  1 at a time on their own hosts: surge is 0",
-        f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all at once, without --wave",
+        "   1  a01                5       1  1 at a time on their current hosts: surge is 0",
+        "   2  a02                5       1  1 at a time on their current hosts: surge is 0",
+        f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all together without --wave",
     ]
-    how = "1 at a time on their own hosts: surge is 0"
+    how = "1 at a time on their current hosts: surge is 0"
     assert {key: value for key, value in data.items() if key != "changes"} == {
         "pool": TRAIN,
         "version": NEW,
@@ -121,19 +123,19 @@ def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
     [
         (
             ("acme-train/train", "--to", NEW, "--rollback"),
-            "say where acme-train/train goes: --to VERSION or --rollback, one of the two",
+            "--to and --rollback exclude each other; write one of them for acme-train/train",
         ),
         (
             ("acme-train/train", "--to", NEW, "--evidence", "x.json"),
-            "--evidence shows that the wave before is settled; add --wave N, from 2 on",
+            "--evidence requires --wave N with N of at least 2; add --wave",
         ),
         (
             ("acme-train", "--to", "v1.35.2", "--plan", "--wave", "1"),
-            "acme-train is a control plane, --plan, --wave are for pools, such as acme-train/POOL",
+            "acme-train is a control plane; --plan, --wave are only for pools, such as acme-train/POOL",
         ),
         (
             ("acme-train", "--to", "v1.35.2", *TODAY),
-            "acme-train is a control plane, --today is for pools, such as acme-train/POOL",
+            "acme-train is a control plane; --today is only for pools, such as acme-train/POOL",
         ),
     ],
 )
@@ -157,7 +159,7 @@ def test_evidence_that_is_not_there_is_told(invoke: Invoke, data_folder: Path, t
     assert result.exit_code == 2
     assert result.stderr == (
         f"error: --evidence {file}: no such file or directory;"
-        " name a file with what 'jacquard status ENV --format json' said\n"
+        " name a file with the output of 'jacquard status ENV --format json'\n"
     )
     assert "rollouts:" in lock(data_folder)
 
@@ -170,5 +172,5 @@ def test_a_file_that_is_no_status_is_refused(invoke: Invoke, data_folder: Path, 
     result = invoke(*TO, "--wave", "2", "--evidence", str(file))
 
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {file} is not what 'jacquard status ENV --format json' writes: input")
+    assert result.stderr.startswith(f"error: {file} is not an output of 'jacquard status ENV --format json': input")
     assert "rollouts:" in lock(data_folder)

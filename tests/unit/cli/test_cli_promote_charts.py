@@ -19,7 +19,7 @@ from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]
 CHARTS = ("promote", "laptop", PROMOTED)
-AGENTS = "its agents of the network restart on the nodes, and no node is made anew"
+AGENTS = "its CNI agents restart on the nodes, and nodes are not replaced"
 
 
 @pytest.fixture
@@ -70,12 +70,13 @@ def test_a_chart_moves_wave_by_wave_with_the_evidence_of_status_and_back(invoke:
     arrived = invoke("check", "laptop", "--today", "2026-11-21")
     back = json.loads(invoke(*CHARTS, "--rollback", "--format", "json").stdout)
 
-    assert (at_once.exit_code, "move it in 2 waves" in at_once.stderr) == (2, True)
-    assert first.output.endswith(f"{PROMOTED}: 2 clusters moved to {NEW}, 1 to go; next: jacquard preview laptop\n")
-    assert f"globex-lab: cilium goes from {OLD} to {NEW}, where {AGENTS}" in " ".join(first.output.split())
-    assert "nothing shows that wave 1 is settled" in unproven.stderr
+    assert (at_once.exit_code, "promote it in 2 waves" in at_once.stderr) == (2, True)
+    following = "next: jacquard preview laptop\n"
+    assert first.output.endswith(f"{PROMOTED}: 2 clusters promoted to {NEW}, 1 remaining; {following}")
+    assert f"globex-lab: cilium changes from {OLD} to {NEW}: {AGENTS}" in " ".join(first.output.split())
+    assert "there is no evidence that wave 1 is settled" in unproven.stderr
     assert f"{EVAL} was settled for 0 of 60 minutes" in early.stderr
-    assert second.output.endswith(f"{PROMOTED}: 1 cluster moved to {NEW}; next: jacquard preview laptop\n")
+    assert second.output.endswith(f"{PROMOTED}: 1 cluster promoted to {NEW}; {following}")
     assert arrived.exit_code == 0
     assert (back["groups"], back["version"], back["open"]) == ([ACME, EVAL, GLOBEX], OLD, False)
     assert invoke("check", "laptop", "--today", "2026-11-21").exit_code == 0

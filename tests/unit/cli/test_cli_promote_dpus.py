@@ -18,7 +18,7 @@ from jacquard.observe.region_status import assemble
 Invoke = Callable[..., Result]
 DPUS = ("promote", "laptop", "dpus")
 OLD = "bfb-3.2.0@db201f37dc1746f6"
-HOW = "flashed, and their hosts rebooted, as each is let go"
+HOW = "DPUs flashed and hosts rebooted as each maintenance hold is released"
 
 
 def lock(data_folder: Path) -> str:
@@ -59,7 +59,7 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
         f"   1  unassigned         3       0  {HOW}",
         f"   2  globex             7       0  {HOW}",
         f"   3  acme              20       0  {HOW}",
-        "dpus: 30 DPUs to bfb-3.2.0 in 3 waves, or all at once, without --wave",
+        "dpus: 30 DPUs to bfb-3.2.0 in 3 waves, or all together without --wave",
     ]
     waves = ((1, "unassigned", 3), (2, "globex", 7), (3, "acme", 20))
     assert data == {
@@ -81,7 +81,7 @@ def test_dpus_that_are_what_the_data_say_stay(invoke: Invoke, data_folder: Path)
 
     results = [invoke(*DPUS, *more) for more in ((), ("--plan",), ("--wave", "1"))]
 
-    said = "dpus: every rollout group is what bfb-3.2.0 and the data say, nothing to change\n"
+    said = "dpus: every rollout group is already pinned to bfb-3.2.0 and the current data, nothing to change\n"
     assert [(result.exit_code, result.output) for result in results] == [(0, said)] * 3
     assert lock(data_folder) == before
 
@@ -93,11 +93,11 @@ def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, behi
     third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(behind)))
 
     ends = [
-        f"dpus: 1 rollout group moved to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
+        f"dpus: 1 rollout group promoted to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
         for rest in (", 2 to go", ", 1 to go", "")
     ]
     assert [one.output.endswith(end) for one, end in zip((first, second, third), ends, strict=True)] == [True] * 3
-    assert (unproven.exit_code, "nothing shows that wave 1 is settled" in unproven.stderr) == (2, True)
+    assert (unproven.exit_code, "there is no evidence that wave 1 is settled" in unproven.stderr) == (2, True)
     assert "rollouts:" not in lock(behind)
     assert invoke("check", "laptop", "--today", "2026-11-21").exit_code == 0
 
@@ -129,5 +129,5 @@ def test_a_data_store_is_not_for_dpus(invoke: Invoke) -> None:
 
     assert (result.exit_code, result.stderr) == (
         2,
-        "error: --to VERSION says which image dpus gets; --data-store is for control planes, such as acme-train\n",
+        "error: --data-store is only for control planes, such as acme-train (got dpus); write --to VERSION\n",
     )

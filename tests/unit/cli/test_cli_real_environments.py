@@ -28,7 +28,7 @@ def test_a_real_environment_is_not_applied_unasked(invoke: Invoke, data_folder: 
     result = invoke("up", "laptop")
 
     assert result.exit_code == 2
-    assert result.stderr == ("error: laptop: is of stage staging, so 'up' asks first; without a terminal say --yes\n")
+    assert result.stderr == "error: laptop: stage staging requires confirmation; without a terminal, add --yes\n"
 
 
 @pytest.mark.parametrize(("typed", "got"), [((), "it is missing"), (("--yes-destroy", "laptob"), "got 'laptob'")])
@@ -41,8 +41,8 @@ def test_a_real_environment_is_destroyed_only_by_its_name(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        "error: laptop: is of stage staging; --yes-destroy must name the region that is to be destroyed "
-        f"({got}); say --yes-destroy laptop if you mean it\n"
+        "error: laptop: stage staging requires the name of the region in --yes-destroy "
+        f"({got}); to confirm, write --yes-destroy laptop\n"
     )
 
 
@@ -79,6 +79,6 @@ def test_a_real_environment_is_destroyed_only_where_nothing_of_it_is_protected(
     lines = "".join(f"laptop: Cluster {name}\n" for name in objects)
     assert (result.exit_code, changing) == (1, [])
     assert result.stderr == (
-        f"error: laptop: {counted} protected, nothing was destroyed; end what it stands for first "
-        f"(for a cluster: retire: true and 'jacquard up'), or lift it by 'pulumi state unprotect'\n{lines}"
+        f"error: laptop: {counted} protected, nothing was destroyed; remove it from the data first (a cluster "
+        f"with 'retire: true' and 'jacquard up'), or run 'pulumi state unprotect'\n{lines}"
     )

@@ -92,7 +92,7 @@ def test_a_second_render_writes_nothing_and_leaves_the_same_bytes(invoke: Invoke
     second = invoke("render", "laptop", "--out", str(out))
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert second.output == f"laptop: {len(before) - 1} objects in {out}, nothing changed\n"
+    assert second.output == f"laptop: {len(before) - 1} objects in {out}, no changes\n"
     assert tree(out) == before
 
 
@@ -128,7 +128,7 @@ def test_a_folder_that_somebody_else_filled_is_refused_and_untouched(tmp_path: P
         render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
 
     assert str(stop.value) == (
-        f"{tmp_path}: is not empty and no 'jacquard render' wrote it; choose an empty or a new folder for --out"
+        f"{tmp_path}: is not empty and not written by 'jacquard render'; name an empty or new folder for --out"
     )
     assert stop.value.code == 2
     assert set(tree(tmp_path)) == {"notes.txt"}
@@ -140,7 +140,7 @@ def test_the_folder_of_another_environment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Stop) as stop:
         render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
 
-    assert str(stop.value) == (f"{tmp_path}: holds environment 'lab', not 'laptop'; choose another folder for --out")
+    assert str(stop.value) == (f"{tmp_path}: contains environment 'lab', not 'laptop'; choose another folder for --out")
 
 
 def test_a_file_that_was_put_where_an_object_goes_is_not_overwritten(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_file_that_was_put_where_an_object_goes_is_not_overwritten(tmp_path: P
         render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 2\n", "b.yaml": "b: 1\n"})
 
     assert str(stop.value) == (
-        f"{tmp_path}: holds b.yaml that jacquard did not write; move them away or choose another --out"
+        f"{tmp_path}: contains b.yaml, not written by jacquard; move them or choose another folder for --out"
     )
     assert (tmp_path / "a.yaml").read_text() == "a: 1\n"
 

@@ -52,7 +52,7 @@ def test_what_a_change_renders_otherwise_is_told_once_and_asks_no_engine(
     assert result.stdout == (
         f"laptop: {commit_of(labelled)} -> work tree\n"
         "\n"
-        "laptop, tenant-acme: 2 objects rendered otherwise\n"
+        "laptop, tenant-acme: 2 rendered objects changed\n"
         f"    update MachineDeployment same change on 2 objects: {', '.join(GROUPS)}\n"
         f'  + {FIELD}: "two"\n'
     )
@@ -106,7 +106,7 @@ def test_a_comment_in_a_file_renders_the_same(data_folder: Path, invoke: Invoke,
     commit = commit_of(data_folder)
     assert text == f"laptop: {commit} -> work tree\n  base and head render the same objects\n"
     assert markdown.splitlines()[1:] == [
-        "### Renders the same objects",
+        "### No rendered object changed",
         "",
         f"**`laptop`** `{commit}` to `work tree`",
         "",
@@ -119,8 +119,8 @@ def test_a_comment_in_a_file_renders_the_same(data_folder: Path, invoke: Invoke,
 def test_markdown_has_a_fold_for_each_slice_below_its_mark(invoke: Invoke) -> None:
     text = invoke("render", "laptop", "--base", "HEAD", "--format", "markdown").stdout
 
-    assert text.startswith(f"{view.MARK}\n### 2 objects rendered otherwise\n")
-    assert "<details><summary><code>laptop, tenant-acme: 2 objects rendered otherwise</code></summary>" in text
+    assert text.startswith(f"{view.MARK}\n### 2 rendered objects changed\n")
+    assert "<details><summary><code>laptop, tenant-acme: 2 rendered objects changed</code></summary>" in text
     assert f"```diff\n  update MachineDeployment same change on 2 objects: {', '.join(GROUPS)}\n" in text
     assert text.count("```") == 2
 
@@ -139,7 +139,7 @@ def test_markdown_keeps_to_the_limit_of_a_comment_with_its_fences_closed() -> No
 
     assert len(text.encode()) <= LIMIT_BYTES
     assert text.count("<details>") == text.count("</details>") > 0
-    assert "left out, since a comment has its limit: `jacquard render --format json` tells all." in text
+    assert "omitted (size limit of comments); `jacquard render --format json` contains all." in text
 
 
 def test_a_base_that_could_not_render_its_own_objects_is_told() -> None:
@@ -147,7 +147,7 @@ def test_a_base_that_could_not_render_its_own_objects_is_told() -> None:
 
     assert told == [
         "lab: b -> h",
-        "  unknown: what the code of b rendered; the code of h rendered both",
+        "  the code of b cannot render its objects; the code of h rendered both sides",
         "  base and head render the same objects",
     ]
 
@@ -184,22 +184,22 @@ def test_what_a_secret_holds_is_not_told(laptop: Environment, secret: str) -> No
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "say --out DIR, where objects are written, or --base REF, which they are compared with: one of the two"),
+        ((), "write either --out DIR, to write objects to files, or --base REF, to compare them"),
         (
             ("--out", "out", "--base", "HEAD"),
-            "say --out DIR, where objects are written, or --base REF, which they are compared with: one of the two",
+            "write either --out DIR, to write objects to files, or --base REF, to compare them",
         ),
         (
             ("--out", "out"),
-            "--out: holds the objects of one environment, and none is named; write: jacquard render ENV --out out",
+            "--out: requires exactly one environment (got none); write: jacquard render ENV --out out",
         ),
         (
             ("lab", "laptop", "--out", "out"),
-            "--out: holds the objects of one environment, and 2 are named; write: jacquard render ENV --out out",
+            "--out: requires exactly one environment (got 2); write: jacquard render ENV --out out",
         ),
         (
             ("lab", "--out", "out", "--format", "markdown"),
-            "--format: markdown is what --base answers; write text or json beside --out",
+            "--format: markdown requires --base; write text or json with --out",
         ),
     ],
 )

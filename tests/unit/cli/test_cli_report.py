@@ -97,15 +97,15 @@ def test_the_legend_says_what_each_letter_stands_for(shown: Element) -> None:
     legend = shown.by_id("e0-map").all("ul", "legend")[0]
     assert [item.text for item in legend.all("li")] == [
         "R replaced 10",
-        "node, untouched 10",
-        "s spare, untouched 7",
+        "node, not affected 10",
+        "s spare, not affected 7",
         "free 3",
     ]
 
 
 def test_tables_tell_the_same_without_scripts(shown: Element) -> None:
     assert rows(shown.by_id("e0-hosts"))[:3] == [
-        ["what happens", "hosts", "tenant", "rollout group", "now a", "instance type", "because of", "names"],
+        ["effect", "hosts", "tenant", "rollout group", "use", "instance type", "cause", "names"],
         [
             "R replaced", "5", "acme", "acme-train/train/a01", "node", "h100-ib-8",
             "acme-train/train, 2 groups: nodes replaced", "a01-u01 to a01-u05 (5)",
@@ -117,12 +117,12 @@ def test_tables_tell_the_same_without_scripts(shown: Element) -> None:
     ]  # fmt: skip
     assert rows(shown.by_id("e0-rolls")) == [
         [
-            "tenant", "pool", "groups", "nodes", "waves", "how", "begins", "ends", "at most", "spares", "GPU-hours",
-            "note",
+            "tenant", "pool", "groups", "nodes", "waves", "strategy", "begins", "ends", "ends at latest", "spares",
+            "GPU-hours", "note",
         ],
         [
-            "acme", "acme-train/train", "a01, a02", "10", "5", "1 away at once", "Sun 2026-11-22 00:00",
-            "Sun 2026-11-22 02:55", "when jobs end", "1 of 1", "46.6", "",
+            "acme", "acme-train/train", "a01, a02", "10", "5", "1 unavailable at a time", "Sun 2026-11-22 00:00",
+            "Sun 2026-11-22 02:55", "until jobs end", "1 of 1", "46.6", "",
         ],
     ]  # fmt: skip
 
@@ -136,7 +136,7 @@ def test_waves_and_spares_are_drawn_with_words_to_each_box(shown: Element) -> No
             "acme-train/train: a01, a02",
         ],
         [
-            "1 spare of 1 asked for: Sun 2026-11-22 00:00 to Mon 2026-11-23 00:00",
+            "1 spare (minimum 1): Sun 2026-11-22 00:00 to Mon 2026-11-23 00:00",
             "acme-train/train: a01, a02",
         ],
     ]
@@ -164,9 +164,9 @@ def test_a_roll_of_unknown_length_is_said_to_be_one(tmp_path: Path) -> None:
     found = page(html([report_of(tmp_path, then=("promote acme-train/train gpu-2026.11.1",))]))
 
     rolls = found.by_id("e0-rolls")
-    assert rolls.all("title")[0].text == "how long it takes is unknown"
+    assert rolls.all("title")[0].text == "duration unknown"
     assert rows(rolls)[1][6:] == [
-        "unknown", "unknown", "unknown", "1 of 1", "unknown", "region.yaml gives no nodes.durations",
+        "unknown", "unknown", "unknown", "1 of 1", "unknown", "nodes.durations is not set in region.yaml",
     ]  # fmt: skip
 
 
@@ -174,19 +174,20 @@ def test_what_the_engine_and_policies_say_stands_in_it(promoted: Report) -> None
     found = page(html([with_preview(promoted, "word")]))
 
     assert found.by_id("e0").all("ul", "verdict")[0].text == (
-        "blocked word word has not agreed yet replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
+        "blocked word approval of word is missing replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 "
+        "unavailable at a time"
     )
     assert rows(found.by_id("e0-policies"))[1] == ["new", "mandatory", "word", "word", "word", "word", "-"]
     objects = found.by_id("e0-diff")
-    assert objects.all("h4")[0].text == "replace word the same in 8 drift: somebody changed it in the cluster"
-    assert rows(objects)[1] == ["word forces it", "word", "nothing"]
+    assert objects.all("h4")[0].text == "replace word 8 objects drift: changed in the cluster"
+    assert rows(objects)[1] == ["word forces replacement", "word", "none"]
 
 
 def test_nothing_that_happens_is_said_too(tmp_path: Path) -> None:
     found = page(html([report_of(tmp_path)]))
 
-    assert found.all("ul", "verdict")[0].text == "nothing happens to anything that runs"
-    assert found.by_id("e0-tenants").text == "Tenants No tenant's part is touched."
+    assert found.all("ul", "verdict")[0].text == "no running workload is affected"
+    assert found.by_id("e0-tenants").text == "Tenants No tenant is affected."
 
 
 def test_hostile_texts_are_text(promoted: Report) -> None:

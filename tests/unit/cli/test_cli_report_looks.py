@@ -97,8 +97,8 @@ def test_pointing_at_a_host_tells_what_befalls_it(browser: Page, written: Path) 
     browser.point('[title="a02-u03"]')
 
     assert browser.ask("document.querySelector('.detail').innerText").split("\n") == [
-        "a02-u03", "place", "hall a, rack a02", "what happens", "R replaced", "hosts alike", "5", "tenant", "acme",
-        "rollout group", "acme-train/train/a02", "now a", "node", "instance type", "h100-ib-8", "because of",
+        "a02-u03", "place", "hall a, rack a02", "effect", "R replaced", "equal hosts", "5", "tenant", "acme",
+        "rollout group", "acme-train/train/a02", "use", "node", "instance type", "h100-ib-8", "cause",
         "acme-train/train, 2 groups: nodes replaced",
     ]  # fmt: skip
 

@@ -60,7 +60,8 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
         "jacquard check edge-1",
         "jacquard up edge-1",
     ]
-    assert "note: requirements.txt pins a path of this machine; before others use the repository" in result.stderr
+    note = "note: requirements.txt pins a local path; replace it with a URL before others use the repository"
+    assert note in result.stderr
 
 
 def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, regions: Path) -> None:
@@ -119,8 +120,8 @@ def test_another_version_than_the_pinned_one_is_refused(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: requirements.txt:2: pins {pin}, and jacquard @ https://host.example/other.whl is installed; install"
-        " what is pinned: .venv/bin/pip install -r requirements.txt, or pin what is installed\n"
+        f"error: requirements.txt:2: pins {pin}, but jacquard @ https://host.example/other.whl is installed; install"
+        " the pinned version: .venv/bin/pip install -r requirements.txt, or pin the installed version\n"
     )
 
 
@@ -168,7 +169,7 @@ def test_files_that_are_there_are_not_written_over(invoke: Invoke, tmp_path: Pat
     result = invoke("new", "edge-1", "--repository", str(tmp_path))
 
     assert result.exit_code == 2
-    assert result.stderr == f"error: {tmp_path}: README.md is there already; name an empty folder\n"
+    assert result.stderr == f"error: {tmp_path}: README.md already exists; name an empty folder\n"
     assert (tmp_path / "README.md").read_text() == "mine\n"
     assert not (tmp_path / "Pulumi.yaml").exists()
 
@@ -178,8 +179,8 @@ def test_an_engine_needs_the_python_that_the_program_runs_by(invoke: Invoke, reg
 
     assert result.exit_code == 1
     assert result.stderr == (
-        f"error: {regions / '.venv'}: has no bin/python, by which Pulumi.yaml runs the program; make it in {regions}:"
-        " python3 -m venv .venv && .venv/bin/pip install -r requirements.txt\n"
+        f"error: {regions / '.venv'}: has no bin/python, with which Pulumi.yaml runs the program; create it in "
+        f"{regions}: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt\n"
     )
 
 
@@ -193,6 +194,6 @@ def test_without_a_program_there_is_no_repository(
 
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: Pulumi.yaml: there is none with a folder environments/ in {Path.cwd()} or above it; go to the"
-        " repository of your regions, or make one: jacquard new REGION --repository DIR\n"
+        f"error: Pulumi.yaml: not found with a folder environments/ in {Path.cwd()} or above it; change to the"
+        " repository of your regions, or create one: jacquard new REGION --repository DIR\n"
     )

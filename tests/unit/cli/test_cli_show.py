@@ -189,15 +189,15 @@ def test_many_failure_domains_with_the_same_figures_are_one_row() -> None:
     [
         (
             ("show", "laptop", "tenants", "--svg", "x.svg"),
-            "--svg draws the capacity of a region; say: jacquard show laptop capacity --svg x.svg",
+            "--svg requires capacity, map or network; use: jacquard show laptop capacity --svg x.svg",
         ),
         (
             ("show", "laptop", "capacity", "--format", "yaml"),
-            "--format yaml: capacity is a table; write text or json",
+            "--format yaml: capacity has no YAML output; write text or json",
         ),
         (
             ("show", "laptop", "images", "--live"),
-            "--live asks clusters what nodes are; say: jacquard show laptop uniformity --live",
+            "--live requires uniformity; use: jacquard show laptop uniformity --live",
         ),
     ],
 )

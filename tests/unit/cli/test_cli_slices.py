@@ -59,7 +59,7 @@ def test_up_applies_each_slice_after_those_that_it_needs_and_ends_with_one_summa
     for tenant, cluster in (("acme", "acme-train"), ("globex", "globex-lab")):
         assert applied.index(f"laptop.tenant-{tenant}") < applied.index(f"laptop.cluster-{cluster}")
     assert result.stdout.count("laptop: 12 created, 2 of 2 clusters and 20 of 20 nodes ready\n") == 1
-    assert "not begun" not in result.stdout
+    assert "not started" not in result.stdout
 
 
 def test_up_answers_as_data_in_order(invoke: Invoke, pulumi: FakePulumi) -> None:
@@ -90,10 +90,10 @@ def test_a_slice_that_fails_keeps_back_only_what_needs_it(
         "inventory-a applied 2 created",
         f"tenant-acme {word}",
         "tenant-globex applied 2 created",
-        "cluster-acme-train not begun because of tenant-acme",
+        "cluster-acme-train not started because of tenant-acme",
         "cluster-globex-lab applied 2 created",
     ]
-    ending = f"laptop: 4 of 6 stacks applied, 1 {word}, 1 not begun; 'jacquard up laptop' goes on from there\n"
+    ending = f"laptop: 4 of 6 stacks applied, 1 {word}, 1 not started; 'jacquard up laptop' continues from there\n"
     assert result.stderr.endswith(f"{'error' if word == 'failed' else word}: {ending}")
     assert "Traceback" not in result.output
 
@@ -105,14 +105,14 @@ def test_several_failures_are_told_each_and_the_worst_gives_the_code(invoke: Inv
     result = invoke("up", "laptop")
 
     assert result.exit_code == 1
-    assert "\nwaiting: stack toy needs 1 thing that is not there yet\n" in result.stderr
+    assert "\nwaiting: stack toy has 1 missing prerequisite\n" in result.stderr
     assert "\nlaptop.tenant-globex:\nerror: Command train-b: the create command failed" in result.stderr
-    assert "\nerror: up of laptop.tenant-globex failed; what was done is recorded" in result.stderr
+    assert "\nerror: up of laptop.tenant-globex failed; completed operations are recorded" in result.stderr
     assert [row for row in rows(result.stdout) if "acme" in row or "globex" in row] == [
         "tenant-acme waiting",
         "tenant-globex failed",
-        "cluster-acme-train not begun because of tenant-acme",
-        "cluster-globex-lab not begun because of tenant-globex",
+        "cluster-acme-train not started because of tenant-acme",
+        "cluster-globex-lab not started because of tenant-globex",
     ]
 
 
@@ -127,9 +127,9 @@ def test_what_was_not_done_is_told_as_data(invoke: Invoke, pulumi: FakePulumi) -
     assert answer["changes"] == {"laptop.foundation": {"create": 2}}
     assert list(answer["stacks"]) == STACKS
     assert answer["stacks"]["laptop.foundation"] == {"result": "applied", "why": None, "because_of": []}
-    why = "stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy"
+    why = "stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy"
     assert answer["stacks"]["laptop.inventory-a"] == {"result": "waiting", "why": why, "because_of": []}
-    kept_back = {"result": "not begun", "why": None, "because_of": ["laptop.inventory-a"]}
+    kept_back = {"result": "not started", "why": None, "because_of": ["laptop.inventory-a"]}
     assert [answer["stacks"][stack] for stack in STACKS[2:]] == [kept_back] * 4
 
 
@@ -141,19 +141,19 @@ def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi:
     result = invoke("up", "laptop")
 
     assert result.exit_code == 130
-    assert result.stderr.count("interrupted: stopping: operations under way are finished and recorded") == 1
+    assert result.stderr.count("interrupted: stopping after the current operations, which are recorded") == 1
     assert [path.read_text() for path in pulumi.folder.glob("ended-*")] == ["1 signal", "1 signal"]
     assert rows(result.stdout) == [
         "foundation applied no changes",
         "inventory-a applied no changes",
         "tenant-acme interrupted",
         "tenant-globex interrupted",
-        "cluster-acme-train not begun",
-        "cluster-globex-lab not begun",
+        "cluster-acme-train not started",
+        "cluster-globex-lab not started",
     ]
     assert result.stderr.endswith(
-        "interrupted: laptop: 2 of 6 stacks applied, 2 interrupted, 2 not begun; "
-        "'jacquard up laptop' goes on from there\n"
+        "interrupted: laptop: 2 of 6 stacks applied, 2 interrupted, 2 not started; "
+        "'jacquard up laptop' continues from there\n"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_first_slice_that_cannot_be_planned_is_asked_alone(invoke: Invoke, pul
     pulumi.answer("stack export", stdout=RESOURCES)
     pulumi.answer("preview", events="fail", code=255)
 
-    result = invoke("up", "laptop", "--switch-to", "vendor")
+    result = invoke("up", "laptop", "--migrate-providers", "vendor")
 
     assert result.exit_code == 1
     assert pulumi.on("preview") == STACKS[:1]
@@ -176,7 +176,7 @@ def test_down_destroys_each_slice_after_those_that_need_it(
 
     result = invoke("down", "laptop")
 
-    assert (result.exit_code, result.stdout) == (0, "laptop: down, nothing of it runs\n")
+    assert (result.exit_code, result.stdout) == (0, "laptop: destroyed\n")
     gone = pulumi.on("destroy")
     assert gone[-2:] == ["laptop.inventory-a", "laptop.foundation"]
     assert sorted(gone) == sorted(STACKS)
@@ -199,13 +199,13 @@ def test_a_slice_that_cannot_be_destroyed_keeps_what_it_needs(
     assert result.exit_code == 1
     assert rows(result.stdout) == [
         "cluster-globex-lab failed",
-        "cluster-acme-train gone",
-        "tenant-globex not begun because of cluster-globex-lab",
-        "tenant-acme gone",
-        "inventory-a not begun because of cluster-globex-lab",
-        "foundation not begun because of cluster-globex-lab",
+        "cluster-acme-train destroyed",
+        "tenant-globex not started because of cluster-globex-lab",
+        "tenant-acme destroyed",
+        "inventory-a not started because of cluster-globex-lab",
+        "foundation not started because of cluster-globex-lab",
     ]
     assert result.stderr.endswith(
-        "error: laptop: 2 of 6 stacks gone, 1 failed, 3 not begun; "
-        "'jacquard down laptop --yes-destroy laptop' goes on from there\n"
+        "error: laptop: 2 of 6 stacks destroyed, 1 failed, 3 not started; "
+        "'jacquard down laptop --yes-destroy laptop' continues from there\n"
     )

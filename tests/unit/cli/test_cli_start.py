@@ -107,7 +107,7 @@ def test_ctrl_c_in_a_verb_ends_with_130_and_says_how_to_go_on() -> None:
     done = run(_INTERRUPTED_WHILE_RUNNING, "doctor")
 
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "interrupted: the same command goes on from here\n"
+    assert done.stderr == "interrupted: run the same command again to continue\n"
 
 
 def test_where_sigint_is_ignored_it_stays_ignored() -> None:

@@ -119,7 +119,7 @@ def test_up_ends_with_3_when_pools_do_not_settle_in_time(
         "waiting: laptop is applied, but not settled after 0.0 s\n"
         "  storage class shared-nfs is missing in acme-train\n"
         "  storage class shared-vast is missing in acme-train\n"
-        "look again with: jacquard status laptop\n"
+        "check again with: jacquard status laptop\n"
     )
 
 
@@ -187,7 +187,7 @@ def test_down_empties_the_region_then_ends_the_clusters(invoke: Invoke, pulumi: 
 
     result = invoke("down", "laptop")
 
-    assert (result.exit_code, result.stdout) == (0, "laptop: down, nothing of it runs\n")
+    assert (result.exit_code, result.stdout) == (0, "laptop: destroyed\n")
     assert [call[2] for call in pulumi.calls if call[0] == "destroy"] == ["laptop", "laptop.bootstrap"]
     # The record of plug-ins is protected in each stack, that of the clusters too.
     verbs = [" ".join(call[:2]) for call in pulumi.calls if call[0] in ("state", "destroy")]
@@ -206,7 +206,7 @@ def test_down_of_a_region_whose_clusters_are_dead_does_not_wait_for_them(
 
     assert result.exit_code == 0
     reason = "https://127.0.0.1:1 does not answer: connection refused"
-    assert f"laptop: its clusters do not answer ({reason}); what was in them goes with them\n" in result.stderr
+    assert f"laptop: its clusters do not answer ({reason}); their objects are removed with them\n" in result.stderr
     assert [call[2] for call in pulumi.calls if call[0] == "destroy"] == ["laptop.bootstrap"]
     assert [call for call in pulumi.calls if call[:2] == ["stack", "rm"]] != []
 
@@ -221,7 +221,7 @@ def test_down_ends_the_clusters_even_when_the_region_cannot_be_emptied(
     result = invoke("down", "laptop")
 
     assert result.exit_code == 0
-    assert "; its clusters are removed all the same\n" in result.stderr
+    assert "; its clusters are removed anyway\n" in result.stderr
     assert local.calls == ["down laptop"]
 
 
@@ -255,7 +255,7 @@ def test_down_removes_a_local_region_although_its_data_is_broken(
 
     assert untouched.exit_code == 2
     assert result.exit_code == 0
-    assert "warning: the data is broken, so only the local region is removed:\nenvironments/laptop: " in result.stderr
+    assert "warning: the data are invalid, so only the local region is removed:\nenvironments/laptop: " in result.stderr
     assert local.calls == ["down laptop"]
 
 

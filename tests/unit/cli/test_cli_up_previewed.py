@@ -77,7 +77,7 @@ def test_another_change_is_refused_with_all_that_it_moves(change: Change) -> Non
         "impact",
         "objects of stack laptop",
     ]
-    assert "\n  acme has not agreed to part " in told
+    assert "\n  acme has not approved part " in told
 
 
 def test_an_apply_by_somebody_else_meanwhile_is_refused(change: Change) -> None:
@@ -124,13 +124,13 @@ def test_a_word_that_is_taken_back_or_over_refuses_and_one_that_is_given_later_h
     change.preview()
     text = words.read_text()
     digest = text.partition("digest: ")[2][:12]
-    agree = f"once it agrees: jacquard approve laptop acme --base {change.base[:12]}"
+    agree = f"to record its approval: jacquard approve laptop acme --base {change.base[:12]}"
     words.unlink()
-    assert change.refused() == change.refusal(f"acme has not agreed to part {digest}", agree, stale=False)
+    assert change.refused() == change.refusal(f"acme has not approved part {digest}", agree, stale=False)
 
     words.write_text(text.replace("day: 2026-11-22", "day: 2026-11-22, expires: 2026-11-23"))
     monkeypatch.setenv("JACQUARD_NOW", "2026-11-23T00:00:00Z")
-    over = f"acme agreed to part {digest} until 2026-11-23, which is over"
+    over = f"the approval of part {digest} by acme expired on 2026-11-23"
     assert change.refused() == change.refusal(over, agree, stale=False)
 
     monkeypatch.setenv("JACQUARD_NOW", LATER)
@@ -139,7 +139,7 @@ def test_a_word_that_is_taken_back_or_over_refuses_and_one_that_is_given_later_h
 
 def test_an_old_preview_and_one_of_the_future_are_refused(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
     change.preview()
-    held = "it holds from 2026-11-22T12:00:00+00:00 until 2026-11-25T12:00:00+00:00, and it is "
+    held = "the preview is valid from 2026-11-22T12:00:00+00:00 until 2026-11-25T12:00:00+00:00; the time is "
     for moment in ("2026-11-25T12:00:00+00:00", "2026-11-22T11:59:59+00:00"):
         monkeypatch.setenv("JACQUARD_NOW", moment)
         assert change.refused() == change.refusal(held + moment)
@@ -153,15 +153,15 @@ def test_a_history_that_is_not_here_is_told(change: Change) -> None:
     code, told = change.refused()
 
     assert code == 4
-    assert "what the change does cannot be told again: 0000000000000000000000000000000000000000 is no commit" in told
+    assert f"the effect of the change cannot be computed again: {'0' * 40} is not a commit" in told
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         (None, "no such file or directory"),
-        ("{", "is not what 'jacquard preview --out' writes: invalid json"),
-        ('{"_type": "x"}', "is not what 'jacquard preview --out' writes at "),
+        ("{", "is not an attestation written by 'jacquard preview --out': invalid json"),
+        ('{"_type": "x"}', "is not an attestation written by 'jacquard preview --out' at "),
     ],
     ids=["none", "no JSON", "another statement"],
 )
@@ -181,7 +181,7 @@ def test_a_preview_of_another_environment_is_refused(change: Change) -> None:
     path = change.preview()
     path.write_text(path.read_text().replace('"environment": "laptop"', '"environment": "lab"'))
 
-    assert change.refused() == change.refusal("it previews lab")
+    assert change.refused() == change.refusal("the preview contains lab")
 
 
 def test_a_region_may_apply_nothing_else(change: Change) -> None:
@@ -193,8 +193,8 @@ def test_a_region_may_apply_nothing_else(change: Change) -> None:
     assert (refused.exit_code, refused.stderr) == (
         4,
         (
-            f"refused: laptop: only what is previewed is applied (region.yaml:{line}); preview it, and name the folder:"
-            " jacquard preview laptop --base REF --out DIR; jacquard up laptop --preview DIR\n"
+            f"refused: laptop: 'up' applies only previewed changes (region.yaml:{line}); preview the change and"
+            " name the folder: jacquard preview laptop --base REF --out DIR; jacquard up laptop --preview DIR\n"
         ),
     )
     change.preview()
@@ -207,7 +207,7 @@ def test_a_stack_that_could_not_be_previewed_leaves_no_statement(change: Change)
 
     result = change.invoke("preview", "laptop", "--base", change.base, "--out", str(change.folder))
 
-    assert "note: nothing can be applied by this preview, since it has not all of laptop\n" in result.stderr
+    assert "note: 'up --preview' cannot use this preview, because the preview of laptop is incomplete" in result.stderr
     assert not statement.exists()
 
 

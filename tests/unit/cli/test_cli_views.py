@@ -32,7 +32,7 @@ DPUs
 DPUDeployment  DPUs  BFB
 acme           8     bfb-3.2.0  as pinned
 
-Charts that are pinned
+Pinned charts
 chart   cluster     version
 cilium  acme-train  1.20.1   as pinned
 
@@ -53,7 +53,7 @@ Virtual machines
 VM                  size   image      public IP    volumes   state
 acme-train/bastion  cpu-4  debian-13  203.0.113.1  1 volume  Running
 
-laptop: settled, everything is as ordered
+laptop: settled, everything matches the data
 """
 
 
@@ -79,14 +79,14 @@ def test_what_is_not_as_ordered_is_told_with_its_reasons() -> None:
     status_view.show(screen, broken)
     lines = text(screen).splitlines()
 
-    assert "acme-train  acme    v1.34.9 -> v1.35.2  10.3.0.1:6443  not ready, does not answer" in lines
+    assert "acme-train  acme    v1.34.9 -> v1.35.2  10.3.0.1:6443  not ready, unreachable" in lines
     assert "acme-train/train  3/5    2/5      h100-ib-8      gpu-2026.10.2 (3), gpu-2026.11.1 (2)" in lines
     assert "shared-nfs  acme-train  nfs     missing" in lines
     assert "acme-train/bastion  cpu-4  debian-13  -          -        not checked" in lines
     assert lines[-14:] == [
         "laptop: not settled",
         *(f"  reason {number}" for number in range(12)),
-        "  and 2 more (--format json has all)",
+        "  and 2 more (--format json lists all)",
     ]
 
 
@@ -101,11 +101,11 @@ def test_dpus_that_are_not_as_pinned_are_told_though_nobody_waits_for_them() -> 
     lines = text(screen).splitlines()
 
     assert f"acme           8     bfb-2.9.2 (6), bfb-3.2.0 (2)  {why}" in lines
-    assert lines[-1] == "laptop: settled, all but the DPUs of 1 DPUDeployment is as ordered"
+    assert lines[-1] == "laptop: settled, everything matches the data, except the DPUs of 1 DPUDeployment"
 
 
 def test_a_chart_that_is_not_settled_says_why() -> None:
-    why = "Flux has not installed what is pinned yet"
+    why = "Flux has not installed the pinned version yet"
     screen = console()
     status_view.show(screen, replace(STATUS, charts=[replace(STATUS.charts[0], settled=False, why=[why])]))
 
@@ -159,7 +159,7 @@ def test_an_up_that_waited_in_vain_says_what_hangs() -> None:
             "laptop is applied, but not settled after 10 min 00 s",
             *(f"  reason {number}" for number in range(12)),
             "  and 2 more",
-            "look again with: jacquard status laptop",
+            "check again with: jacquard status laptop",
         ]
     )
 

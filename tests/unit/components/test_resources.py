@@ -129,9 +129,9 @@ def test_a_context_is_named_where_the_region_names_one(run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "wrong"),
     [
-        (Path(), "'.' of cluster m is no absolute path"),
-        (Path("management.yaml"), "'management.yaml' of cluster m is no absolute path"),
-        (Path("/"), "'/' of cluster m is no file"),
+        (Path(), "'.' of cluster m is not an absolute path"),
+        (Path("management.yaml"), "'management.yaml' of cluster m is not an absolute path"),
+        (Path("/"), "'/' of cluster m is not a file"),
         (Path("empty"), "'{folder}/empty' of cluster m is an empty file"),
     ],
 )
@@ -143,22 +143,22 @@ def test_no_kubeconfig_leads_to_the_ambient_cluster(run: Run, tmp_path: Path, gi
         run(lambda: Cluster(name="m", kubeconfig=path, identifier="lab/m").kubernetes)
 
     assert str(error.value) == (
-        f"kubeconfig {wrong.format(folder=tmp_path)}, so the objects could land in another cluster; name the file that "
-        "reaches it, by its whole path"
+        f"kubeconfig {wrong.format(folder=tmp_path)}, so objects could be applied to another cluster; set the absolute "
+        "path of a kubeconfig of this cluster"
     )
 
 
 def test_what_cannot_be_awaited_is_refused_before_anything_is_made() -> None:
-    with pytest.raises(ValueError, match="cannot be awaited") as error:
+    with pytest.raises(ValueError, match="is an invalid condition") as error:
         Readiness(conditions=("Ready", "jsonpath={.a", "condition=Ready=True"), timeout_seconds=0)
 
-    form = "cannot be awaited; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE"
+    form = "is an invalid condition; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE"
     assert str(error.value).splitlines() == [
         f"'Ready' {form}",
         f"'jsonpath={{.a' {form}",
         "timeout_seconds is 0; write at least 1",
     ]
-    with pytest.raises(ValueError, match="no condition is named; name one"):
+    with pytest.raises(ValueError, match="conditions must not be empty; add at least one condition"):
         Readiness(conditions=(), timeout_seconds=1)
 
 

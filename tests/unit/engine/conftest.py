@@ -1,4 +1,4 @@
-"""A fake engine, and a home of its own for what it leaves on the machine."""
+"""A fake engine, and a separate home for its files."""
 
 from __future__ import annotations
 

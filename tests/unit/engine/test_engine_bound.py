@@ -1,4 +1,4 @@
-"""How many engines run at once: what the machine has room for, or what somebody said."""
+"""Number of parallel engines: derived from the machine, or set by the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ONE = parallelism.RUN_BYTES
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine of 8 cores with room for 5 runs, and no container; a test may give it one."""
+    """A machine of 8 cores with memory for 5 runs, without a container; a test may add one."""
     monkeypatch.setattr(parallelism, "_cores", lambda: 8)
     monkeypatch.setattr(parallelism, "_MEMORY", tmp_path / "meminfo")
     monkeypatch.setattr(parallelism, "_GROUP", tmp_path)
@@ -64,5 +64,5 @@ def test_a_setting_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch,
         parallelism.at_once()
 
     assert str(refused.value) == (
-        f"JACQUARD_PARALLELISM: '{wrong}' is no whole number above 0; write how many stacks may run at once"
+        f"JACQUARD_PARALLELISM: '{wrong}' is not a whole number above 0; write the number of stacks to run in parallel"
     )

@@ -1,4 +1,4 @@
-"""Running the engine, here a script that was told what to do: stacks made ready, events followed, Ctrl-C passed on."""
+"""Runs of the engine, here a scripted fake: stacks are prepared, events are followed, Ctrl-C is forwarded."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_operations_that_a_killed_engine_left_open_are_forgotten(pulumi: Any) ->
 
     [repair] = engine().prepare("laptop").repairs
 
-    assert repair == "laptop: an earlier run was killed with 1 operation(s) open; they are taken up again"
+    assert repair == "laptop: an earlier run was killed with 1 pending operation(s); they are resumed"
     assert [call[:2] for call in pulumi.calls][-1] == ["stack", "import"]
     assert json.loads((pulumi.folder / "imported.json").read_text()) == PENDING
 
@@ -108,7 +108,7 @@ def test_a_termination_is_passed_on_and_told_once(pulumi: Any) -> None:
         engine().run("up", "laptop", stopping=lambda: told.append("stopping"))
 
     assert str(stop.value) == (
-        "up of laptop was stopped; what was done is recorded, the same command goes on from there"
+        "up of laptop was stopped; finished changes are recorded, run the same command again to continue"
     )
     assert told == ["stopping"]
 

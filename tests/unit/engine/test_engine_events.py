@@ -69,7 +69,7 @@ def test_errors_of_program_and_provider_are_kept_in_order() -> None:
     fail = [(str(error.urn), error.message) for error in replay("fail").errors if error.urn.text]
 
     assert gate == [
-        "waiting: stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy",
+        "waiting: stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy",
         "an unhandled error occurred: the program ended with exit code 1",
     ]
     assert fail == [

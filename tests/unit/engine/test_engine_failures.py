@@ -1,4 +1,4 @@
-"""What of all that a failed engine says tells why. The events are recorded ones."""
+"""Selection of the errors that contain the cause of a failure, from recorded events."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def test_what_only_echoes_a_failure_is_no_cause() -> None:
 
 def test_an_unmet_gate_says_what_is_awaited() -> None:
     assert unmet_gate(replay("gate").errors) == (
-        "stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy"
+        "stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy"
     )

@@ -1,4 +1,4 @@
-"""Which losses need a person's word: by what is declared, by kind, and by what the data says has ended."""
+"""Destructive changes that need confirmation: by declaration, by kind, and by what was removed from the data."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_line_says_what_would_happen_to_which_object_what_forces_it_and_why_it
 
     assert [str(one) for one in found] == [
         "delete Namespace a: its kind is guarded",
-        "replace Secret n/b, forced by metadata.namespace: nobody changed what is declared of it",
+        "replace Secret n/b, forced by metadata.namespace: its declaration did not change",
     ]
 
 
@@ -233,7 +233,7 @@ STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster
             _SEVEN,
             f"delete StorageClass fast: it is in use by 7: {', '.join(_SEVEN[:5])} and 2 more",
         ),
-        (None, "delete StorageClass fast: nobody could look who uses it"),
+        (None, "delete StorageClass fast: its users could not be determined"),
     ],
 )
 def test_what_is_in_use_is_held_with_its_users_named(laptop: Environment, users: Any, said: str) -> None:

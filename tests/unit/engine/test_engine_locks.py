@@ -1,4 +1,4 @@
-"""Locks: ours dies with its process, the engine's must be judged."""
+"""Locks: Jacquard's lock ends with its process, the engine's lock must be checked."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_the_lock_of_a_running_engine_is_respected_and_its_holder_named(tmp_path
         process.wait()
 
     assert str(stop.value) == (
-        f"laptop: another operation holds the stack's lock: process {process.pid} of ada on {socket.gethostname()}, "
+        f"laptop: locked by another operation: process {process.pid} of ada on {socket.gethostname()}, "
         f"since {SINCE.astimezone():%Y-%m-%d %H:%M:%S}; "
-        "wait for its end, or stop it with Ctrl-C where it runs, and run this again"
+        "wait until it ends, or stop it with Ctrl-C where it runs, then run this again"
     )
     assert file.exists()
 
@@ -84,7 +84,7 @@ def test_the_lock_of_a_running_engine_is_respected_and_its_holder_named(tmp_path
 def test_the_lock_of_another_machine_is_respected_and_the_remedy_named(tmp_path: Path) -> None:
     file = leave_lock(tmp_path, ended_process(), "elsewhere")
 
-    with pytest.raises(EngineError, match="'pulumi cancel -s laptop' removes the lock"):
+    with pytest.raises(EngineError, match="'pulumi cancel -s laptop' to remove the lock"):
         locks.free(tmp_path, "laptop")
 
     assert file.exists()
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_lock_is_named_with_its_remedy(tmp_path: Path) -> None
         locks.free(tmp_path, "laptop")
 
     assert str(stop.value) == (
-        f"{file}: is no lock that the engine writes; look whether 'pulumi' runs, then delete the file"
+        f"{file}: is not a lock of the engine; check that no 'pulumi' runs, then delete the file"
     )
 
 
@@ -111,8 +111,8 @@ def test_of_two_commands_on_one_environment_the_second_is_refused(home: Path) ->
         pass
 
     text = str(stop.value)
-    assert text.startswith(f"laptop: another command works on it: jacquard up, process {os.getpid()} on ")
-    assert text.endswith("; wait for its end and run this again")
+    assert text.startswith(f"laptop: locked by another command: jacquard up, process {os.getpid()} on ")
+    assert text.endswith("; wait for its end, then run this again")
     assert (home / "locks" / "laptop.lock").read_text() == ""
 
 
@@ -141,7 +141,7 @@ def test_a_process_that_only_just_begins_is_not_taken_for_an_ended_one(
     leave_lock(tmp_path, os.getpid(), socket.gethostname())
 
     (entry / "stat").write_text("1 (pulumi) R 1 1")
-    with pytest.raises(EngineError, match="another operation holds"):
+    with pytest.raises(EngineError, match="locked by another operation"):
         locks.free(tmp_path, "laptop")
     (entry / "stat").write_text("1 (pulumi) Z 1 1")
 

@@ -1,4 +1,4 @@
-"""What a preview's steps say of objects that are there: which are lost, what forces it, whether anybody declared so."""
+"""Destructive steps of a preview: deleted objects, properties that force a replacement, changes in the declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks side by side: their order, their bound, what a failure stops, and what happens when all are asked to end."""
+"""Stacks in parallel: order, limit, effect of a failure, and stop requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 20
 def begun(
     needs: dict[str, Any], *, at_once: int, failing: tuple[str, ...] = ()
 ) -> tuple[list[str], list[Outcome[str]]]:
-    """Return the stacks in the order they were begun, and how each ended."""
+    """Return the stacks in order of their start, and their outcomes."""
     order: list[str] = []
 
     def work(stack: str) -> str:
@@ -114,7 +114,7 @@ def test_all_engines_that_run_are_told_to_end_once_and_no_other_stack_is_begun(p
         ("f", True, True, ()),
     ]
     assert str(outcomes[0].failure) == (
-        "up of a was stopped; what was done is recorded, the same command goes on from there"
+        "up of a was stopped; finished changes are recorded, run the same command again to continue"
     )
     assert sorted(path.read_text() for path in pulumi.folder.glob("ended-*")) == ["1 signal", "1 signal"]
 

@@ -1,4 +1,4 @@
-"""A stack that nobody made is looked at and previewed, and nobody has made it afterwards."""
+"""A missing stack can be read and previewed without being created."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = "secretsprovider: awskms://alias/x\nconfig:\n  jacquard:a: b\n"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository of regions, and no passphrase of the user's."""
+    """A repository of regions, without a passphrase of the user."""
     folder = tmp_path / "regions"
     (folder / "environments").mkdir(parents=True)
     (folder / "Pulumi.yaml").write_text("name: looms\n")

@@ -1,4 +1,4 @@
-"""The laptop region, foreign files of two new machines of it, and how they are read."""
+"""The laptop region, foreign files with two new machines, and their import."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def region() -> Environment:
 
 @pytest.fixture
 def read(region: Environment) -> Read:
-    """Read a text, or one of the files, into hall a."""
+    """Import a text, or one of the files, into hall a."""
 
     def run(source: str, text: str, *, hall: str = "a", prune: bool = False, **choices: Any) -> Import:
         path = FILES / text
@@ -42,7 +42,7 @@ def read(region: Environment) -> Read:
 
 @pytest.fixture
 def refused(read: Read) -> Refused:
-    """Return what is said to a text, without the headline."""
+    """Return the report about a text, without the headline."""
 
     def run(source: str, text: str, **choices: Any) -> str:
         with pytest.raises(SpecError) as caught:

@@ -1,4 +1,4 @@
-"""Hosts in the formats of other systems: the files to the byte, what is missing in them, and that no secret is."""
+"""Hosts in the formats of other systems: exact files, missing values, and no secrets."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def test_other_systems_are_told_of_ports_only_where_some_are_known(two: Environm
 
 
 def test_what_the_other_system_will_miss_is_said(two: Environment) -> None:
-    empty = "user names and passwords of BMCs are empty: the inventory has only the Secrets that hold them (bmc_secret)"
+    empty = "user names and passwords of BMCs are empty: the inventory only names their Secrets (bmc_secret)"
     columns = ("ip_address", "netmask", "gateway", "nameservers", "disk")
-    why = "refuses empty values, and the inventory does not know"
+    why = "rejects empty values, and the inventory lacks"
 
     assert {name: exported(two, name, own=False).notes for name in OWN} == {
         "eks-a-csv": (
-            f"EKS Anywhere {why} {', '.join(f'{name} of 2' for name in columns)}: --set or --with",
+            f"EKS Anywhere {why} {', '.join(f'{name} of 2' for name in columns)}: add --set or --with",
             empty,
         ),
-        "netbox": (f"NetBox {why} role of 2, manufacturer of 2: --set or --with",),
-        "nico": (f"NICo {why} bmc_mac_address of 2: --set or --with", empty),
+        "netbox": (f"NetBox {why} role of 2, manufacturer of 2: add --set or --with",),
+        "nico": (f"NICo {why} bmc_mac_address of 2: add --set or --with", empty),
     }
     assert {name: exported(two, name).notes for name in OWN} == {"eks-a-csv": (empty,), "netbox": (), "nico": (empty,)}
 
@@ -81,7 +81,7 @@ def test_a_bmc_with_a_name_is_told_to_who_takes_addresses_only(two: Environment)
     region = two.model_copy(update={"hosts": (named, two.hosts[1])})
 
     assert [exported(region, name).notes[0] for name in ("eks-a-csv", "nico")] == [
-        f"{title} takes addresses of BMCs only; a name stands in the row of a01-u01"
+        f"{title} requires IP addresses of BMCs; the BMC is a host name in the row of a01-u01"
         for title in ("EKS Anywhere", "NICo")
     ]
 
@@ -101,18 +101,18 @@ def test_all_wrong_options_are_told_at_once(two: Environment) -> None:
     with pytest.raises(SpecError) as caught:
         export_hosts(region, "b", TARGETS[TargetFormat.EKS_A_CSV], {"gatway": "1"}, ("t.csv", table))
 
-    rule = "is no column that may be given for EKS Anywhere (ip_address, netmask, gateway, nameservers, disk, vlan_id)"
+    rule = "is not an additional column of EKS Anywhere (ip_address, netmask, gateway, nameservers, disk, vlan_id)"
     counts = "1 in --hall b, 1 in --set gatway=1, 1 in inventory/hall-a.csv, 5 in t.csv"
     assert str(caught.value).splitlines() == [
         f"environments/laptop: 8 problems ({counts})",
-        "  --hall b                has no hosts in laptop (a); name one of them",
+        "  --hall b                has no hosts in laptop (a); choose a listed hall",
         f"  --set gatway=1          'gatway' {rule}; did you mean 'gateway'?",
-        "  inventory/hall-a.csv:2  bmc: carries a login; remove it and keep it in Secret bmc-a01",
-        "  t.csv:1                 'bmc_password' is a credential, which is never exported; tell EKS Anywhere itself",
+        "  inventory/hall-a.csv:2  bmc: contains credentials; remove them and store them in Secret bmc-a01",
+        "  t.csv:1                 'bmc_password' is a credential, which is never exported; enter it in EKS Anywhere",
         f"  t.csv:1                 'dsk' {rule}; did you mean 'disk'?",
         "  t.csv:3                 host: 'a01-u1' is in no inventory/hall-*.csv; did you mean 'a01-u01'?",
-        "  t.csv:4                 host: 'a01-u01' stands twice; remove one of the rows",
-        "  t.csv:5                 has 2 values, the header has 3; write one for each column",
+        "  t.csv:4                 host: 'a01-u01' has two rows; remove one of them",
+        "  t.csv:5                 has 2 values, the header has 3; write a value for each column",
     ]
 
 
@@ -121,6 +121,6 @@ def test_a_table_names_its_hosts(two: Environment) -> None:
         export_hosts(two, None, TARGETS[TargetFormat.NICO], {}, ("t.csv", "name,sku_id\na,b\n"))
 
     assert str(caught.value).splitlines()[1:] == [
-        "  t.csv:1  'name' is no column that may be given for NICo (bmc_mac_address, sku_id); write one of them",
-        "  t.csv:1  has no column 'host' (name, sku_id); write the host of each row there",
+        "  t.csv:1  'name' is not an additional column of NICo (bmc_mac_address, sku_id); choose a listed column",
+        "  t.csv:1  has no column 'host' (name, sku_id); add it with the host of each row",
     ]

@@ -1,4 +1,4 @@
-"""Files of other systems become rows of an inventory; what they do not say is said by options, never guessed."""
+"""Import of foreign files to inventory rows; missing values come from options and are never guessed."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def test_no_password_is_read(read: Any, file: str) -> None:
 
 
 def test_it_is_said_that_passwords_are_not_read(read: Any) -> None:
-    remedy = "not read: credentials are references; put them into the Secrets that bmc_secret names"
-    left_out = "1 row that --only leaves out: not read"
+    remedy = "not read: credentials are references; store them in the Secrets that bmc_secret names"
+    left_out = "1 row excluded by --only: not read"
     assert {file: read(source, file, **choices).notes for file, (source, choices) in GOLDEN.items()} == {
         "hardware.csv": (f"bmc_username, bmc_password of 1 row {remedy}", left_out),
         "devices.csv": (f"bmc_password of 2 rows {remedy}", left_out),
@@ -161,7 +161,7 @@ def test_rows_of_another_hall_are_left_out_and_counted(read: Any) -> None:
 def test_a_hall_of_another_name_is_chosen_by_its_rows(read: Any) -> None:
     done = read("netbox", "name,location\na01-u01,Hall A\nb01-u01,Hall B\n", only={"location": "Hall A"})
 
-    assert (done.added, done.unchanged, done.notes) == ((), 1, ("1 row that --only leaves out: not read",))
+    assert (done.added, done.unchanged, done.notes) == ((), 1, ("1 row excluded by --only: not read",))
 
 
 @pytest.mark.parametrize(

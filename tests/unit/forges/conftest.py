@@ -1,4 +1,4 @@
-"""What the tests of forges share: a forge that listens, and runs that write to it."""
+"""Shared parts of the forge tests: a forge server, and runs that write to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pull request a job runs for, by its variables alone."""
+"""Pull request of a CI job, determined from its variables only."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def test_a_job_without_a_token_is_one(forge: FakeForge) -> None:
         (
             {},
             (
-                "no pull request: neither GitHub Actions nor GitLab CI runs this; elsewhere set what GitHub Actions "
-                "would: GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_GRAPHQL_URL, GITHUB_REF, GITHUB_RUN_NUMBER, "
+                "no pull request: neither GitHub Actions nor GitLab CI runs this; elsewhere set the GitHub Actions "
+                "variables GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_GRAPHQL_URL, GITHUB_REF, GITHUB_RUN_NUMBER, "
                 "GITHUB_TOKEN"
             ),
         ),
         (
             {"GITHUB_REPOSITORY": "acme/regions", "GITHUB_REF": "refs/heads/main"},
             (
-                "no pull request: the job does not say GITHUB_RUN_NUMBER, GITHUB_REF as refs/pull/NUMBER/merge; or "
-                "give --pull-request"
+                "no pull request: missing variables: GITHUB_RUN_NUMBER, GITHUB_REF as refs/pull/NUMBER/merge; or "
+                "pass --pull-request"
             ),
         ),
         (
             {"GITLAB_CI": "true", "CI_PROJECT_ID": "5"},
-            "no pull request: the job does not say CI_API_V4_URL, CI_MERGE_REQUEST_IID, CI_PIPELINE_IID",
+            "no pull request: missing variables: CI_API_V4_URL, CI_MERGE_REQUEST_IID, CI_PIPELINE_IID",
         ),
     ],
     ids=["nowhere", "github", "gitlab"],
@@ -80,6 +80,4 @@ def test_all_that_is_missing_is_said_at_once(variables: Mapping[str, str], messa
 def test_a_run_is_a_number(forge: FakeForge, run: str) -> None:
     with pytest.raises(PipelineError) as caught:
         pipeline(forge.github(), run=run)
-    assert (
-        str(caught.value) == f"--run '{run}': is no number; write it like 12, or 12.1 with the attempt behind the dot"
-    )
+    assert str(caught.value) == f"--run '{run}': must be a number; write 12, or 12.1 with the attempt after the dot"

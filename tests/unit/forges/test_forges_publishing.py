@@ -1,4 +1,4 @@
-"""One comment, whatever else happens at the forge: other comments, other runs, faults and limits."""
+"""A single comment, despite other comments, other runs, failures and rate limits at the forge."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_wait_that_is_too_long_is_not_begun(github: Runs) -> None:
 
     with pytest.raises(ForgeError) as caught:
         github.write("1.1", "first")
-    assert str(caught.value) == "GitHub answered 429 (slow down): too many requests, and to come back in 101 s"
+    assert str(caught.value) == "GitHub answered 429 (slow down): too many requests; retry in 101 s"
     assert github.waited == [200.0]
 
 
@@ -230,16 +230,19 @@ def test_a_forge_that_keeps_failing_is_given_up(github: Runs) -> None:
             Answer(403, "Resource not accessible by integration"),
             (
                 "GitHub answered 403 (Resource not accessible by integration): the token may not write comments here, "
-                "as none of a fork may; give the job one that may"
+                "as in a fork; give the job a token with that right"
             ),
         ),
         (
             Answer(401, "Bad credentials"),
-            "GitHub answered 401 (Bad credentials): the token is not valid, or no longer; give the job another one",
+            "GitHub answered 401 (Bad credentials): the token is invalid or expired; give the job a valid token",
         ),
         (
             Answer(404, "Not Found"),
-            "GitHub answered 404 (Not Found): there is no such pull request or comment, or the token may not see it",
+            (
+                "GitHub answered 404 (Not Found): the pull request or comment does not exist, or the token has no "
+                "access to it"
+            ),
         ),
         (
             Answer(301, "Moved", {"Location": "http://127.0.0.1:1/"}),
@@ -247,8 +250,8 @@ def test_a_forge_that_keeps_failing_is_given_up(github: Runs) -> None:
         ),
         (
             Answer(422, f"odd \x1b[31m\n::error::{TOKEN} " + "x" * 300),
-            "GitHub answered 422 (odd \\x1b[31m ::error::*** " + "x" * 174 + "...): it does not take a text of 47 "
-            "bytes; a long one belongs into an artefact",
+            "GitHub answered 422 (odd \\x1b[31m ::error::*** " + "x" * 174 + "...): a text of 47 "
+            "bytes was rejected; publish long texts as an artefact",
         ),
     ],
     ids=["403", "401", "404", "301", "422"],
@@ -266,8 +269,8 @@ def test_a_text_that_is_too_long_is_told_with_its_size(github: Runs) -> None:
     with pytest.raises(ForgeError) as caught:
         github.write("1.1", "x" * 70_000)
     assert str(caught.value) == (
-        "GitHub answered 422 (Body is too long (maximum is 65536 characters)): it does not take a text of 70,042 "
-        "bytes; a long one belongs into an artefact"
+        "GitHub answered 422 (Body is too long (maximum is 65536 characters)): a text of 70,042 "
+        "bytes was rejected; publish long texts as an artefact"
     )
 
 

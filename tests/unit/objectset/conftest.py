@@ -1,4 +1,4 @@
-"""The provider in front of an API server in memory, spoken to over gRPC as the engine does."""
+"""The provider with an in-memory API server, called over gRPC as by the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from jacquard.providers.rpc.values import Properties, decode, encode
 
 
 class RecordingEngine(Engine):
-    """Keeps what would be shown."""
+    """Records the messages."""
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -39,7 +39,7 @@ class RecordingEngine(Engine):
 
 @dataclass
 class Failure:
-    """How a call failed, with what it asked the engine to record."""
+    """Failure of a call, with the state that the engine should record."""
 
     text: str
     reasons: list[str]
@@ -105,12 +105,12 @@ class Driver:
         self.stub.Delete(request)
 
     def check(self, inputs: dict[str, Any]) -> None:
-        """Check inputs that have no fault, as the engine does before it does anything with a set."""
+        """Check valid inputs, as the engine does before any operation on a set."""
         assert not self.stub.Check(provider_pb2.CheckRequest(urn=self.urn, news=encode(inputs))).failures
 
     @staticmethod
     def failure(error: grpc.RpcError) -> Failure:
-        """Open the error of a call."""
+        """Parse the error of a call."""
         detail = provider_pb2.ErrorResourceInitFailed()
         for key, value in error.trailing_metadata() or ():
             if key == "grpc-status-details-bin":

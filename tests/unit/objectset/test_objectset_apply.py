@@ -1,4 +1,4 @@
-"""Create and Update: what is sent, in which order, what is refused, what is recorded."""
+"""Create and Update: requests, their order, rejections and recorded state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFLICT = conflict((".spec.online", "argocd"))
 
 
 def applied(kube: Any) -> list[str]:
-    """Return the names of what was written, the parent first, members in order."""
+    """Return the names of written objects, the parent first, members in order."""
     names = [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()]
     return names[:1] + sorted(names[1:])
 
@@ -67,7 +67,7 @@ def test_preview_passes_while_the_namespace_or_the_kind_is_still_to_come(provide
     kube.kinds = {"baremetalhosts": "BareMetalHost"}
     provider.create(rack("u01", "u02"), preview=True)
 
-    assert provider.engine.lines == ["2 of 2 objects not checked: their kind or namespace is not there yet"] * 2
+    assert provider.engine.lines == ["2 of 2 objects not checked: their kind or namespace does not exist yet"] * 2
 
 
 def test_preview_names_every_object_the_server_would_refuse(provider: Any, kube: Any) -> None:
@@ -79,12 +79,12 @@ def test_preview_names_every_object_the_server_would_refuse(provider: Any, kube:
         provider.create(inputs, preview=True)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  BareMetalHost inventory/u01: .spec.onlin is not declared in the schema of this kind;"
         " correct or remove the field\n"
         "  BareMetalHost inventory/u02: fields belong to other managers: .spec.online ('argocd');"
         " remove them from the program or from that manager,"
-        " or take them in one run with JACQUARD_TAKE_FIELDS_FROM=argocd"
+        " or take them over in one run with JACQUARD_TAKE_FIELDS_FROM=argocd"
     )
 
 
@@ -106,7 +106,7 @@ def test_a_create_done_in_part_says_what_is_there_and_the_next_run_goes_on(provi
         provider.create(broken)
 
     failure = provider.failure(error.value)
-    assert failure.text == "ObjectSet inventory/rack-a01: 1 problem(s); the next run goes on from here"
+    assert failure.text == "ObjectSet inventory/rack-a01: 1 problem(s); the next run continues from here"
     [reason] = failure.reasons
     assert reason == (
         "BareMetalHost inventory/u02: .spec.onlin is not declared in the schema of this kind;"
@@ -205,7 +205,7 @@ def test_cancelled_work_is_not_begun_and_the_next_run_does_it(provider: Any, kub
     failure = provider.failure(error.value)
     done = sorted(failure.outputs.plain["uids"])
     assert done == sorted(name for plural, _, name in kube.objects if plural == "baremetalhosts")
-    assert failure.reasons == [f"{40 - len(done)} objects not begun because the run was cancelled"]
+    assert failure.reasons == [f"{40 - len(done)} objects not started because the run was cancelled"]
 
 
 def test_secrets_reach_the_cluster_and_stay_out_of_errors(provider: Any, kube: Any) -> None:
@@ -224,7 +224,7 @@ def test_secrets_reach_the_cluster_and_stay_out_of_errors(provider: Any, kube: A
 def test_a_preview_without_a_kubeconfig_warns_and_an_apply_fails(unconfigured: Any, tmp_path: Any) -> None:
     path = tmp_path / "later.yaml"
     unconfigured.configure(kubeconfig=str(path), clusterIdentifier="north")
-    why = f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
+    why = f"{path}: does not exist; the cluster does not exist yet, or was not created from this machine"
 
     patch = {"apiVersion": "v1", "kind": "ConfigMap", "names": ["a", "b"], "fields": {"data": {}}}
 

@@ -1,4 +1,4 @@
-"""Check, Diff and the provider's own settings."""
+"""Check, Diff and the provider's settings."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_every_problem_is_named_at_a_path_that_exists(unconfigured: Any) -> None
         "rack-1": {**HOST, "metadata": labelled},
     }
     assert checked(unconfigured, {"setName": "Rack", "members": members, "labels": {}}) == [
-        ("labels", "is no input of an ObjectSet; its inputs are setName, namespace, members, patches"),
-        ("setName", "setName is 'Rack' but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"),
-        ("", "namespace is missing but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"),
-        ("members.b", "is BareMetalHost /u01, which members['a'] is already; an object is in a set once"),
-        ("members.c", "member is 3 but must be a whole object with apiVersion, kind and metadata"),
+        ("labels", "is not an input of an ObjectSet; its inputs are setName, namespace, members, patches"),
+        ("setName", "setName is 'Rack' but must be an object name: 1 to 63 of a-z, 0-9 and -, no - at either end"),
+        ("", "namespace is missing but must be an object name: 1 to 63 of a-z, 0-9 and -, no - at either end"),
+        ("members.b", "is BareMetalHost /u01, which is already members['a']; an object can be in a set only once"),
+        ("members.c", "member is 3 but must be a complete object with apiVersion, kind and metadata"),
         ("members.d", "apiVersion is missing but must be a text"),
         ("members.d.kind", "kind is '' but must be a text"),
         ("members.d.metadata", "metadata.name is missing but must be a text; names are never generated"),
@@ -86,11 +86,11 @@ def test_a_check_does_not_quote_a_secret(unconfigured: Any) -> None:
 def test_a_credential_in_a_member_is_refused_without_quoting_it(unconfigured: Any) -> None:
     login = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "stringData": {"password": "hunter2"}}
     spec = {"bmc": {"address": "redfish://admin:hunter2@10.0.0.1/", "Password": "hunter2", "credentialsName": "bmc"}}
-    remedy = "let a secret store write it into the cluster and name it here"
+    remedy = "let a secret store write it into the cluster and reference it here by name"
 
     assert checked(unconfigured, rack(a=HOST, b=login, c={**HOST, "metadata": {"name": "u02"}, "spec": spec})) == [
-        ("members.b.kind", f"a Secret holds a credential and is no member of a set; {remedy}"),
-        ("members.c.spec.bmc.address", f"is an address with a login in it; {remedy}"),
+        ("members.b.kind", f"a Secret contains a credential and cannot be a member of a set; {remedy}"),
+        ("members.c.spec.bmc.address", f"is an address with credentials; {remedy}"),
         ("members.c.spec.bmc.Password", f"is a credential in clear text; {remedy}"),
     ]
 
@@ -136,11 +136,11 @@ def test_settings_name_the_cluster_and_hold_no_credential(unconfigured: Any) -> 
     assert sorted((failure.property, failure.reason) for failure in response.failures) == [
         (
             "",
-            "clusterIdentifier is missing; it is the name of the cluster, whatever its address is",
+            "clusterIdentifier is missing; it is the name of the cluster, independent of its address",
         ),
-        ("cluster", "is no setting of this provider; it has kubeconfig, context, clusterIdentifier"),
+        ("cluster", "is not a setting of this provider; its settings are kubeconfig, context, clusterIdentifier"),
         ("context", "context is '' but must be the context of the kubeconfig"),
-        ("kubeconfig", "kubeconfig holds a whole file but must be a path, so that no credential gets into the state"),
+        ("kubeconfig", "kubeconfig contains a whole file but must be a path, so that the state contains no credential"),
     ]
 
 

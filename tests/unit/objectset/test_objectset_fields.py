@@ -1,4 +1,4 @@
-"""Whose a field is, what the server makes of a value, and which cluster answers."""
+"""Field ownership, normalised values, and the identity of the cluster."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from jacquard.providers.objectset.importing import declared
 
 CONFLICT = conflict((".spec.online", "kubectl-edit"))
 ELSEWHERE = (
-    "{url} is another cluster than the one this set was applied to (the uid of namespace kube-system was cluster-1 "
-    "and is cluster-2); let the kubeconfig lead there again, or, when that cluster is gone for good, forget the set: "
-    "pulumi state delete 'urn:pulumi:lab::toy::jacquard:index:ObjectSet::rack-a01'"
+    "{url} is not the cluster to which this set was applied (the uid of namespace kube-system was cluster-1 "
+    "and is cluster-2); point the kubeconfig to that cluster, or, if it no longer exists, remove the set from the "
+    "state: pulumi state delete 'urn:pulumi:lab::toy::jacquard:index:ObjectSet::rack-a01'"
 )
 
 FOREIGN = (
     "ObjectSet inventory/foreign cannot be imported: its parent, ConfigMap inventory/foreign, "
-    "exists and is no parent of an ApplySet"
+    "exists and is not the parent of an ApplySet"
 )
 
 
@@ -32,7 +32,7 @@ def test_fields_are_taken_from_a_manager_that_the_user_named(provider: Any, kube
 
     [line] = provider.engine.lines
     assert line == (
-        "fields taken by JACQUARD_TAKE_FIELDS_FROM: BareMetalHost inventory/u02 .spec.online ('kubectl-edit')"
+        "fields taken over with JACQUARD_TAKE_FIELDS_FROM: BareMetalHost inventory/u02 .spec.online ('kubectl-edit')"
     )
     forced = [line.partition("?")[0].rpartition("/")[2] for line in kube.log if "force=true" in line]
     assert forced == ["u02"]
@@ -154,10 +154,10 @@ def test_what_was_applied_is_found_in_lists_too() -> None:
 @pytest.mark.parametrize(
     ("id_", "why"),
     [
-        ("rack-a01", "'rack-a01' is no id of an ObjectSet; write NAMESPACE/SETNAME, such as inventory/rack-a01"),
+        ("rack-a01", "'rack-a01' is not an id of an ObjectSet; write NAMESPACE/SETNAME, such as inventory/rack-a01"),
         (
             "inventory/rack-a09",
-            "ObjectSet inventory/rack-a09 cannot be imported: its parent, ConfigMap inventory/rack-a09, is not there",
+            "ObjectSet inventory/rack-a09 cannot be imported: its parent, ConfigMap inventory/rack-a09, does not exist",
         ),
         ("inventory/foreign", FOREIGN),
     ],

@@ -1,4 +1,4 @@
-"""Fields that are given back: by a later change, by one that goes on from a failed one, and with the set."""
+"""Removal of patched fields: by a later change, by a resumed change, and with the set."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_an_object_that_changes_while_it_is_given_back_is_named_and_the_next_run
     with pytest.raises(grpc.RpcError) as deleting:
         provider.delete(old)
 
-    why = "HostFirmwareSettings inventory/u01: changed while it was looked at, so it was not given back; run again"
+    why = "HostFirmwareSettings inventory/u01: changed after it was read, so it was not reset; run again"
     failure = provider.failure(error.value)
     assert failure.reasons == [why]
     assert failure.outputs.plain["waiting"] == ["HostFirmwareSettings inventory/u01"]
     assert provider.failure(deleting.value).text == (
-        f"ObjectSet inventory/rack-a01: 1 problem(s); a further removal goes on from here:\n  {why}"
+        f"ObjectSet inventory/rack-a01: 1 problem(s); another removal continues from here:\n  {why}"
     )
     monkeypatch.undo()
     assert "waiting" not in provider.update(old, rack(), failure.outputs.plain)
@@ -94,7 +94,7 @@ def test_a_change_done_in_part_is_put_right_even_when_the_program_goes_back(prov
         provider.update(old, new, outputs)
 
     failure = provider.failure(error.value)
-    assert failure.text == "ObjectSet inventory/rack-a01: 1 problem(s); the next run goes on from here"
+    assert failure.text == "ObjectSet inventory/rack-a01: 1 problem(s); the next run continues from here"
     assert failure.reasons == ["HostFirmwareSettings inventory/u02: no (422 Invalid)"]
     assert (spec(kube, "u01"), spec(kube, "u03")) == ({"settings": {"Turbo": "Off"}}, {"settings": {}})
 

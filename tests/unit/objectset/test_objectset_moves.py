@@ -1,4 +1,4 @@
-"""Hosts that go from one namespace or set to another: never deleted and made anew while somebody uses them."""
+"""Hosts that move between namespaces or sets: never deleted and recreated while they are in use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def live(kube: Any, name: str, namespace: str = "inventory") -> Any:
 
 
 def writes(kube: Any) -> list[str]:
-    """Return method, namespace and name of what was written to hosts."""
+    """Return method, namespace and name of the writes to hosts."""
     lines = (line.partition("?")[0].split("/") for line in kube.writes() if "baremetalhosts" in line)
     return [f"{parts[0].strip()} {parts[-3]}/{parts[-1]}" for parts in lines]
 
@@ -42,7 +42,7 @@ def tenants(kube: Any) -> None:
 
 
 def moved(provider: Any, old: dict[str, Any], new: dict[str, Any], outputs: Any, *, preview: bool = False) -> str:
-    """Return why an update is refused."""
+    """Return the reason why an update is rejected."""
     with pytest.raises(grpc.RpcError) as error:
         provider.update(rack(old), rack(new), outputs, preview=preview)
     return str(provider.failure(error.value).text).partition("\n  ")[2]
@@ -66,7 +66,7 @@ def test_a_host_in_use_never_changes_its_namespace(provider: Any, kube: Any, *, 
 
     assert moved(provider, host("u01", "acme"), host("u01"), outputs, preview=preview) == (
         "BareMetalHost acme/u01 is provisioned; release and wipe it first, and would become "
-        "BareMetalHost inventory/u01; a host changes its namespace only when nobody uses it"
+        "BareMetalHost inventory/u01; a host can only change its namespace while it is not in use"
     )
     assert kube.writes() == []
 
@@ -77,7 +77,7 @@ def test_a_host_goes_from_tenant_to_tenant_by_way_of_the_free_ones(provider: Any
 
     assert moved(provider, host("u01", "acme"), host("u01", "globex"), outputs) == (
         "BareMetalHost acme/u01 would become BareMetalHost globex/u01: a host changes its owner in two changes; "
-        "release it to namespace inventory in this one, so that it is wiped, and claim it in the next"
+        "release it to namespace inventory in this change, so that it is wiped, and claim it in the next change"
     )
     assert kube.writes() == []
 
@@ -102,7 +102,7 @@ def test_a_host_whose_old_object_is_held_is_not_made_anew_and_the_next_run_goes_
         provider.update(old, new, outputs, timeout=0.1)
     failure = provider.failure(error.value)
     assert failure.reasons == [
-        "BareMetalHost inventory/u01: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
+        "BareMetalHost inventory/u01: is still being deleted after 0.1 s; blocked by baremetalhost.metal3.io"
     ]
     assert live(kube, "u01", "acme") is None
 
@@ -125,7 +125,7 @@ def test_a_split_set_keeps_its_members_whichever_half_comes_first(provider: Any,
     assert provider.create(right)["uids"] == {"u02": uid}
 
     assert live(kube, "u02")["metadata"]["labels"] == {PART_OF: NEW}
-    assert provider.engine.lines == ["handed over as they are: BareMetalHost inventory/u02 to inventory/rack-b01"]
+    assert provider.engine.lines == ["handed over unchanged: BareMetalHost inventory/u02 to inventory/rack-b01"]
 
 
 def test_a_renamed_set_keeps_its_members(provider: Any, kube: Any) -> None:
@@ -152,8 +152,8 @@ def test_a_set_is_not_deleted_before_the_one_that_takes_its_members_has_them(pro
         provider.delete(before)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n  BareMetalHost inventory/u01 is wanted by the "
-        "set inventory/rack-b01 and not there yet; run again once that set is up"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n  BareMetalHost inventory/u01 is wanted by the "
+        "set inventory/rack-b01, which has not adopted it yet; run again after an up of that set"
     )
     assert live(kube, "u01")
 
@@ -167,7 +167,7 @@ def test_a_member_that_two_sets_want_is_refused(provider: Any) -> None:
         provider.create(rack(host("u01"), name="rack-b01"))
 
     assert provider.failure(error.value).text.endswith(
-        f"\n  BareMetalHost inventory/u01 is wanted by the set {OLD} too; remove it from one of the two"
+        f"\n  BareMetalHost inventory/u01 is also a member of the set {OLD}; remove it from one of the sets"
     )
 
 

@@ -1,4 +1,4 @@
-"""Whose objects are whose: what a set adopts, and what it refuses to touch."""
+"""Ownership of objects: adoption by a set, and rejection."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_create_refuses_every_object_that_exists_before_anything_is_sent(provide
         provider.create(rack("u01", "u02", "u03"))
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
-        "  BareMetalHost inventory/u01 exists and belongs to no set; delete it, or remove it from this set\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
+        "  BareMetalHost inventory/u01 exists outside any set; delete it, or remove it from this set\n"
         "  BareMetalHost inventory/u02 exists and belongs to applyset-other-v1; delete it, or remove it from this set"
     )
     assert kube.writes() == []
@@ -32,7 +32,7 @@ def test_a_large_set_finds_objects_that_exist_by_one_list(provider: Any, kube: A
     kube.host("u007")
     names = [f"u{number:03}" for number in range(80)]
 
-    with pytest.raises(grpc.RpcError, match="BareMetalHost inventory/u007 exists and belongs to no set"):
+    with pytest.raises(grpc.RpcError, match="BareMetalHost inventory/u007 exists outside any set"):
         provider.create(rack(*names))
 
     assert len([line for line in kube.log if "baremetalhosts" in line]) == 1
@@ -46,7 +46,7 @@ def test_create_refuses_the_parent_of_another_tool(provider: Any, kube: Any) -> 
         provider.create(rack("u01"))
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  ConfigMap inventory/rack-a01 is the parent of an ApplySet of 'kubectl/v1.36';"
         " choose another setName or remove it"
     )
@@ -71,9 +71,9 @@ def test_create_refuses_the_set_of_another_resource(provider: Any, kube: Any, *,
         provider.create(rack("u03"), preview=preview)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         f"  ConfigMap inventory/rack-a01 is the parent of the set of {maker}; "
-        "choose another setName, or give this resource that one as an alias"
+        "choose another setName, or declare that resource as an alias of this resource"
     )
     assert kube.objects == before
 
@@ -97,7 +97,7 @@ def test_update_refuses_a_member_that_another_set_has_made_anew(provider: Any, k
         provider.update(rack("u01", "u02"), rack("u01", "u02", online=True), outputs)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  BareMetalHost inventory/u01 exists and belongs to applyset-theirs-v1; "
         "delete it, or remove it from this set"
     )
@@ -110,8 +110,8 @@ def test_a_member_that_is_being_deleted_is_refused_until_it_is_gone(provider: An
         provider.create(rack("u01"))
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
-        "  BareMetalHost inventory/u01 is being deleted; run again once it is gone"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
+        "  BareMetalHost inventory/u01 is being deleted; run again after its deletion"
     )
     assert kube.writes() == []
 

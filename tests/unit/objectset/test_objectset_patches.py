@@ -1,4 +1,4 @@
-"""Objects that other controllers make: patched once they are there, never made, never deleted."""
+"""Objects of other controllers: patched when they exist, never created, never deleted."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_re
     assert not is_changed(provider, inputs, inputs, outputs)
     [line] = provider.engine.lines
     assert line == (
-        "1 objects that other controllers make are not there yet; the next up patches them:"
-        " HostFirmwareSettings inventory/u02"
+        "1 objects of other controllers do not exist yet; the next up patches them: HostFirmwareSettings inventory/u02"
     )
 
 
@@ -102,7 +101,7 @@ def test_a_preview_says_how_many_are_not_there_and_changes_nothing(provider: Any
 
     [line] = provider.engine.lines
     assert line == (
-        "80 objects that other controllers make are not there yet; the next up patches them:"
+        "80 objects of other controllers do not exist yet; the next up patches them:"
         " HostFirmwareSettings inventory/u000, HostFirmwareSettings inventory/u001, HostFirmwareSettings inventory/u002"
         " and 77 more"
     )
@@ -119,7 +118,7 @@ def test_a_preview_names_what_the_server_would_refuse(provider: Any, kube: Any) 
         provider.create(rack(bios=patch("u01", **BIOS)), preview=True)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  HostFirmwareSettings inventory/u01: spec.settings: too many (422 Invalid)"
     )
     assert kube.writes() == []
@@ -144,7 +143,7 @@ def test_an_empty_list_of_the_maker_is_filled_and_a_full_one_is_not_taken(provid
     assert reason == (
         "HostFirmwareComponents inventory/u02: fields belong to other managers: .spec.updates ('baremetal-operator');"
         " remove them from the program or from that manager,"
-        " or take them in one run with JACQUARD_TAKE_FIELDS_FROM=baremetal-operator"
+        " or take them over in one run with JACQUARD_TAKE_FIELDS_FROM=baremetal-operator"
     )
     assert spec(kube, "u01", COMPONENTS) == UPDATES
     assert spec(kube, "u02", COMPONENTS) == {"updates": [{"component": "bmc", "url": "https://theirs"}]}
@@ -159,7 +158,7 @@ def test_a_field_is_taken_from_a_manager_that_the_user_named(provider: Any, kube
     assert spec(kube, "u01") == BIOS
     [line] = provider.engine.lines
     assert line == (
-        "fields taken by JACQUARD_TAKE_FIELDS_FROM: HostFirmwareSettings inventory/u01"
+        "fields taken over with JACQUARD_TAKE_FIELDS_FROM: HostFirmwareSettings inventory/u01"
         " .spec.settings.Turbo ('kubectl-edit')"
     )
 
@@ -280,15 +279,21 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
         ),
         (
             "patches.e",
-            "has HostFirmwareSettings inventory/u02, which patches['d'] is already; an object is in a set once",
+            (
+                "has HostFirmwareSettings inventory/u02, which is already patches['d']; an object can be in a set only "
+                "once"
+            ),
         ),
         (
             "patches.e",
-            "has HostFirmwareSettings inventory/u09, which members['u09'] is already; an object is in a set once",
+            (
+                "has HostFirmwareSettings inventory/u09, which is already members['u09']; an object can be in a set "
+                "only once"
+            ),
         ),
         (
             "patches.f.fields.spec.password",
-            "is a credential in clear text; let a secret store write it into the cluster and name it here",
+            "is a credential in clear text; let a secret store write it into the cluster and reference it here by name",
         ),
     ]
     [failure] = provider.stub.Check(provider_pb2.CheckRequest(news=encode({**rack(), "patches": 5}))).failures

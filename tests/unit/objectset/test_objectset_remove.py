@@ -1,4 +1,4 @@
-"""What leaves the cluster, what never does, and what is read back."""
+"""Deletion of members, protection of other objects, and Read."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_removed_member_without_one_of_our_marks_is_left_alone(
     assert live(kube, "u02")
     [line] = provider.engine.lines
     assert line == (
-        "no longer in the set, and without its marks left alone: BareMetalHost inventory/u02;"
-        " delete by hand what nobody needs"
+        "removed from the set, but not deleted because they lack its marks: BareMetalHost inventory/u02;"
+        " delete them manually"
     )
 
 
@@ -58,11 +58,11 @@ def test_hosts_in_use_are_never_pruned_and_nothing_else_happens(provider: Any, k
         provider.update(old, rack("u01", online=False), outputs, preview=preview)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  BareMetalHost inventory/u02 is provisioned; release and wipe it first\n"
         "  BareMetalHost inventory/u03 is claimed by lab-0; release and wipe it first\n"
-        "  BareMetalHost inventory/u04 is in a state that is not known (status.provisioning.state is empty);"
-        " wait until its controller reports one, or delete it by hand"
+        "  BareMetalHost inventory/u04 is in an unknown state (status.provisioning.state is empty);"
+        " wait until its controller reports a state, or delete it manually"
     )
     assert kube.writes() == []
 
@@ -84,7 +84,7 @@ def test_a_bmc_is_never_pruned_while_its_server_is_claimed(provider: Any, kube: 
         provider.update(old, {**rack(), "members": {"u01": bmc("u01")}}, outputs)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  BMC inventory/u02 has Server u02-system-0, which is claimed by lab-0; release and wipe it first"
     )
     del kube.objects["servers", "", "u02-system-0"]
@@ -102,10 +102,10 @@ def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider
 
     failure = provider.failure(error.value)
     assert failure.reasons == [
-        "BareMetalHost inventory/u02: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
+        "BareMetalHost inventory/u02: is still being deleted after 0.1 s; blocked by baremetalhost.metal3.io"
     ]
     assert failure.outputs.plain["uids"] == {"u01": outputs["uids"]["u01"]}
-    assert provider.engine.lines == ["waiting until 1 are gone: BareMetalHost inventory/u02 (baremetalhost.metal3.io)"]
+    assert provider.engine.lines == ["waiting for deletion: BareMetalHost inventory/u02 (baremetalhost.metal3.io)"]
 
     del kube.objects["baremetalhosts", "inventory", "u02"]
     assert provider.update(old, rack("u01"), outputs)["uids"] == {"u01": outputs["uids"]["u01"]}
@@ -140,7 +140,7 @@ def test_delete_refuses_while_a_host_is_in_use(provider: Any, kube: Any) -> None
         provider.delete(inputs)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "ObjectSet inventory/rack-a01: rejected, nothing was changed:\n"
         "  BareMetalHost inventory/u01 is externally provisioned; release and wipe it first"
     )
     assert kube.writes() == []
@@ -155,8 +155,8 @@ def test_delete_names_what_is_still_held_and_keeps_the_parent(provider: Any, kub
         provider.delete(inputs, timeout=0.1)
 
     assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: 1 of 2 members are still there:\n"
-        "  BareMetalHost inventory/u01: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
+        "ObjectSet inventory/rack-a01: 1 of 2 members still exist:\n"
+        "  BareMetalHost inventory/u01: is still being deleted after 0.1 s; blocked by baremetalhost.metal3.io"
     )
     assert ("configmaps", "inventory", "rack-a01") in kube.objects
 
@@ -203,6 +203,6 @@ def test_refresh_marks_a_set_without_its_parent_for_repair(provider: Any, kube: 
     provider.update(inputs, inputs, outputs)
 
     assert provider.failure(error.value).reasons == [
-        "ConfigMap inventory/rack-a01, the set's parent, is missing; the next up writes it again"
+        "ConfigMap inventory/rack-a01, the set's parent, is missing; the next up recreates it"
     ]
     assert ("configmaps", "inventory", "rack-a01") in kube.objects

@@ -1,4 +1,4 @@
-"""Reference environments, and what the API servers of a settled one answer."""
+"""Reference environments, and the API servers of a settled region."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def laptop() -> Environment:
 
 @pytest.fixture(scope="session")
 def south() -> Environment:
-    """The reference region that has both second backends."""
+    """The reference region with both alternative backends."""
     return load_environment("eu-south-03a", paths.ROOT / "environments")
 
 
 @pytest.fixture
 def seen(laptop: Environment) -> Observation:
-    """What the API servers of a settled laptop answer; a test may spoil it."""
+    """Answers of the API servers of a settled laptop; a test may change them."""
     return settled_region(laptop)

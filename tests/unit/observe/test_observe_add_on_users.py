@@ -1,4 +1,4 @@
-"""Who uses an add-on: by what objects ask for, told by what owns them, and nothing of the platform's own."""
+"""Users of an add-on: found by the requests of objects, reported by owner, without objects of the platform."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A region is read in the words of its own backends: the same answers whoever hosts control planes and boots nodes."""
+"""Observation of a region in the terms of its backends: equal results for all backends."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_what_is_said_of_a_region_of_second_backends_is_evidence_of_a_wave(
 
     assert lacks(IMAGE, 60) == []
     assert lacks(IMAGE, 90) == [
-        f"{CLUSTER}/h100/{hall} was settled for 60 of 90 minutes; look again at 2026-11-21T09:30:00+00:00 or later"
+        f"{CLUSTER}/h100/{hall} was settled for 60 of 90 minutes; check again at 2026-11-21T09:30:00+00:00 or later"
         for hall in ("a", "b")
     ]
     assert lacks("eth-2026.12.1", 60) == [

@@ -1,4 +1,4 @@
-"""How far pinned charts are, from the objects of Flux as it writes them."""
+"""Status of pinned charts, from Flux objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHER = "sha256:" + "c" * 64
 
 @pytest.fixture(scope="module")
 def pinned(laptop: Environment) -> Environment:
-    """Return the laptop with Cilium pinned to what it has, as after a way back."""
+    """Return laptop with Cilium pinned to its current version, as after a rollback."""
     older = laptop.versions.releases("cilium")[0]
     newer = older.model_copy(update={"version": "1.20.1", "digest": OTHER})
     versions = changed(laptop.versions, charts=(*laptop.versions.charts, newer))
@@ -68,15 +68,15 @@ def condition(kind: str, **said: Any) -> Callable[[Observation], None]:
 UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
     "no source": (
         lambda seen: seen.of("OCIRepository").remove(get(seen, "OCIRepository")),
-        "its OCIRepository does not exist there",
+        "its OCIRepository does not exist",
     ),
     "a release of another source": (
         lambda seen: get(seen, "HelmRelease")["spec"]["chartRef"].update(namespace="operators"),
-        "its HelmRelease does not exist there",
+        "its HelmRelease does not exist",
     ),
     "a source that Flux has not seen": (
         condition("OCIRepository", observedGeneration=0),
-        "Flux has not seen the last change of its OCIRepository yet",
+        "Flux has not observed the last change of its OCIRepository yet",
     ),
     "a release that failed": (
         condition("HelmRelease", status="False", message="upgrade failed: timed out"),
@@ -84,11 +84,11 @@ UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
     ),
     "another chart that is installed": (
         lambda seen: get(seen, "HelmRelease")["status"]["history"][0].update(ociDigest=OTHER),
-        "Flux has not installed what is pinned yet",
+        "Flux has not installed the pinned version yet",
     ),
     "a node that is not well": (
         lambda seen: get(seen, "MachineDeployment", name="acme-train-system-a04")["metadata"].update(generation=3),
-        "system a04: the controller has not seen the last change yet",
+        "system a04: the controller has not observed the last change yet",
     ),
 }
 

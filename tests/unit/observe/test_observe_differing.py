@@ -1,4 +1,4 @@
-"""In what a live object is not as declared, and whose that is: by the writes that the API server keeps."""
+"""Differences between a live object and its declaration, and their owners, from managed fields."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def live(spec: Object, *entries: Object, **metadata: Any) -> Object:
 
 
 def server(body: Object, there: Object) -> Object:
-    """Return what an API server makes of an apply: quantities in its own spelling, what it knows besides kept."""
+    """Return the result of an apply by an API server: normalised quantities, and other known fields kept."""
     spec = {**there["spec"], **body["spec"]}
     return {**there, "spec": spec | ({"cpu": "1"} if spec.get("cpu") == "1000m" else {})}
 
@@ -140,7 +140,7 @@ def refuse(_: Object) -> Object:
 def test_where_the_server_may_not_be_asked_what_is_given_is_compared() -> None:
     assert compared(DECLARED, live({"online": True, "cpu": "1", "more": []}, OURS), "jacquard", refuse) == Compared(
         fields=compared(DECLARED, live({"online": True, "cpu": "1"}, OURS), "jacquard", refuse).fields,
-        unsure="the API server does not say what applying would do: 403 Forbidden",
+        unsure="the API server could not evaluate the apply: 403 Forbidden",
     )
     found = compared(DECLARED, live({"online": False, "cpu": "1000m"}, OURS, EDIT), "jacquard", refuse)
     assert [(one.path, one.by) for one in found.fields] == [("spec.online", By.HAND)]

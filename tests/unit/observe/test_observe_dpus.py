@@ -1,4 +1,4 @@
-"""How far DPUs are, from the objects of DPF as it writes them."""
+"""Status of DPUs, from DPF objects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_dpus_are_counted_by_deployment_and_by_what_they_were_made_with(laptop: 
 
 
 def change(kind: str, name: str, **part: Any) -> Callable[[Observation], None]:
-    """Return what merges ``part`` into sections of an object."""
+    """Return a function that merges ``part`` into sections of an object."""
 
     def apply(seen: Observation) -> None:
         body = get(seen, kind, name)
@@ -62,22 +62,22 @@ UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
     ),
     "a change that DPF has not seen": (
         change("DPUDeployment", "acme", metadata={"generation": 2}),
-        "DPF has not seen the last change yet",
+        "DPF has not observed the last change yet",
     ),
     "a DPU that is missing": (
         lambda seen: seen.of("DPU").remove(get(seen, "DPU", "acme-0")),
-        "19 DPUs exist, the data order 20",
+        "19 DPUs exist, the data declares 20",
     ),
     "a DPU that goes": (
         change("DPU", "acme-0", metadata={"deletionTimestamp": "2026-11-21T09:00:00Z"}),
-        "19 DPUs exist, the data order 20",
+        "19 DPUs exist, the data declares 20",
     ),
     "a DPU of another deployment": (
         change("DPU", "acme-0", metadata={"labels": {}}),
-        "19 DPUs exist, the data order 20",
+        "19 DPUs exist, the data declares 20",
     ),
-    "another BFB": (change("DPU", "acme-0", spec={"bfb": "bfb-2.9.2"}), "1 of 20 DPUs are not from {flashed}"),
-    "another flavor": (change("DPU", "acme-0", spec={"dpuFlavor": "of-before"}), "1 of 20 DPUs are not from {flashed}"),
+    "another BFB": (change("DPU", "acme-0", spec={"bfb": "bfb-2.9.2"}), "1 of 20 DPUs do not run {flashed}"),
+    "another flavor": (change("DPU", "acme-0", spec={"dpuFlavor": "of-before"}), "1 of 20 DPUs do not run {flashed}"),
     "a DPU that is held": (
         change("DPU", "acme-0", status={"phase": "Node Effect"}),
         "1 of 20 DPUs are in phase Node Effect",
@@ -100,7 +100,7 @@ UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
     ),
     "conditions that are not written yet": (
         change("DPUDeployment", "acme", status={"conditions": None}),
-        "condition Ready is not set: nothing says why",
+        "condition Ready is not set: no reason reported",
     ),
 }
 
@@ -110,7 +110,7 @@ def test_dpus_are_not_settled_with(laptop: Environment, seen: Observation, case:
     spoil, why = UNSETTLED[case]
     spoil(seen)
     made = templates(laptop.image_pins.dpu_intents[laptop.image_pins.dpus["dpus/acme"]])
-    flashed = f"{made.bfb_name} with {made.flavor_name}; each will be once its DPU is deleted"
+    flashed = f"{made.bfb_name} with {made.flavor_name}; delete a DPU to reflash it"
 
     status = assemble(laptop, seen)
 

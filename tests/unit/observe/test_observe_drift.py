@@ -1,4 +1,4 @@
-"""What a look at all clusters of a region tells: nothing where all is as declared, else what, where and whose."""
+"""Drift of all clusters of a region: nothing without differences, otherwise objects, fields and owners."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_region_that_is_as_declared_has_no_drift(name: str, request: pytest.Fi
 
     assert (found.objects, found.unread) == ((), ())
     assert found.compared > 100
-    assert told(found) == ["  all are as declared"]
+    assert told(found) == ["  no drift"]
 
 
 def test_the_same_edit_of_many_hosts_is_one_line(laptop: Environment, servers: Servers) -> None:
@@ -82,16 +82,16 @@ def test_what_is_not_there_or_goes_is_told(laptop: Environment, servers: Servers
 
     assert told(look(laptop, servers)) == [
         "",
-        "declared, and not there:",
+        "declared but missing:",
         f"  MachineDeployment management/{'/'.join(gone[1:])}",
         "",
-        "declared, and being deleted:",
+        "declared but being deleted:",
         f"  MachineDeployment management/{'/'.join(going[1:])}",
     ]
 
 
 def stray(servers: Servers, kind: str, manager: str, **metadata: Any) -> None:
-    """Put a copy of an object there under another name."""
+    """Create a copy of an object under another name."""
     key = next(key for key in sorted(servers["management"].objects) if key[0] == kind)
     body = copy.deepcopy(servers["management"].objects[key])
     body["metadata"] |= {"name": "stray", "managedFields": [{"manager": manager, "operation": "Apply"}], **metadata}

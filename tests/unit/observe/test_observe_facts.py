@@ -1,4 +1,4 @@
-"""Which pods count as jobs, and what facts say of nodes, machines and hosts; of what nobody could read nothing."""
+"""Facts about pods with GPUs, nodes, machines and hosts; unreadable clusters are reported as unknown."""
 
 from __future__ import annotations
 

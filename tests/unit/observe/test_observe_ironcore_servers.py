@@ -1,4 +1,4 @@
-"""What a node on IronCore metal is, read from its claim, its server and its BMC."""
+"""Properties of a node on IronCore metal, from its claim, its server and its BMC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What nodes and their hosts report, here of Metal3, in the words of the data."""
+"""Properties that nodes and their hosts report, here with Metal3, in the terms of the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollout groups are found in the cluster by the name they have there, and have as many nodes as somebody orders."""
+"""Rollout groups in the cluster: found by name, with the requested number of nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_group_whose_name_is_cut_is_found_by_what_is_left_of_it(laptop: Enviro
 
     found = Pools(laptop, seen).group("acme-train", pool, "a01", GroupAllocation(nodes=1))
 
-    assert (len(found.name), found.why) == (63, ["the cluster orders 2 nodes, the data 1"])
+    assert (len(found.name), found.why) == (63, ["the MachineDeployment declares 2 nodes, the data 1"])
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,8 @@ def test_a_group_whose_name_is_cut_is_found_by_what_is_left_of_it(laptop: Enviro
     [
         (2, 2, []),
         (5, 5, []),
-        (1, 2, ["the cluster orders 1 nodes, the data 2"]),
-        (7, 6, ["the cluster orders 7 nodes, the data 6"]),
+        (1, 2, ["the MachineDeployment declares 1 nodes, the data 2"]),
+        (7, 6, ["the MachineDeployment declares 7 nodes, the data 6"]),
     ],
 )
 def test_a_group_with_an_autoscaler_has_as_many_nodes_as_that_orders(

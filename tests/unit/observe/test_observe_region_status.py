@@ -1,4 +1,4 @@
-"""A region's status, put together from objects as the controllers write them."""
+"""Status of a region, computed from objects of the controllers."""
 
 from __future__ import annotations
 
@@ -108,11 +108,11 @@ def drained(body: Any) -> None:
 UNSETTLED = {
     "a change the controller has not seen": (
         change("MachineDeployment", TRAIN, lambda body: body["metadata"].update(generation=3)),
-        ["the controller has not seen the last change yet"],
+        ["the controller has not observed the last change yet"],
     ),
     "another number of nodes in the cluster": (
         change("MachineDeployment", TRAIN, lambda body: body["spec"].update(replicas=4)),
-        ["the cluster orders 4 nodes, the data 5"],
+        ["the MachineDeployment declares 4 nodes, the data 5"],
     ),
     "counters that lag behind": (
         change("MachineDeployment", TRAIN, lambda body: body["status"].pop("upToDateReplicas")),
@@ -154,8 +154,8 @@ UNSETTLED = {
         change("Machine", f"{TRAIN}-0", drained),
         [
             "4 of 5 nodes ready, 4 machines exist",
-            f"{TRAIN}-0 is drained: Pod acme/job-0: waiting for completion",
-            f"{TRAIN}-0 is drained: after them the following Pods will be evicted: a/b",
+            f"{TRAIN}-0 is being drained: Pod acme/job-0: waiting for completion",
+            f"{TRAIN}-0 is being drained: after them the following Pods will be evicted: a/b",
         ],
     ),
 }

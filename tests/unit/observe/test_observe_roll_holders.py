@@ -1,4 +1,4 @@
-"""Who holds a roll, in the words of ``jacquard status``."""
+"""Reasons for paused rollouts, as shown by ``jacquard status``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from jacquard.observe.roll_holders import roll_holders
 
 POOL, GROUP = "acme-train/train", "acme-train-train-a01"
 WINDOW = {"days": ["tue", "thu"], "from": "22:00", "to": "02:00", "timezone": "America/New_York"}
-HELD = "held until tue,thu 22:00 America/New_York, when the window of acme opens"
+HELD = "paused until tue,thu 22:00 America/New_York, when the window of acme opens"
 
 FORGOTTEN = (
-    "held by its spec.paused, which no data asks for; lift it: kubectl patch machinedeployment acme-train-train-a01"
-    """ -n acme-train --type=merge -p '{"spec":{"paused":null}}'"""
+    "paused by its spec.paused, which the data does not set; resume it: kubectl patch machinedeployment "
+    """acme-train-train-a01 -n acme-train --type=merge -p '{"spec":{"paused":null}}'"""
 )
 
 
@@ -53,8 +53,8 @@ def deployment(*, paused: bool = True, rolling: str = "True", replicas: int = 5)
     ("windows", "paused", "why"),
     [
         (Windows.ENFORCE, False, HELD),
-        (Windows.ENFORCE, True, f"held by rollout.paused of {POOL}"),
-        (Windows.ANNOTATE, True, f"held by rollout.paused of {POOL}"),
+        (Windows.ENFORCE, True, f"paused by rollout.paused of {POOL}"),
+        (Windows.ANNOTATE, True, f"paused by rollout.paused of {POOL}"),
         (
             Windows.ANNOTATE,
             False,

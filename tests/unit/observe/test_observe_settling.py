@@ -1,4 +1,4 @@
-"""How long ``up`` waits: several looks in a row, and never longer than told."""
+"""Waiting time of ``up``: several consecutive observations, within the timeout."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from jacquard.observe.settling import settle
 
 
 def looks(environment: Environment, states: str) -> list[RegionStatus]:
-    """Return one status a letter: S settled, n not."""
+    """Return one status per letter: S settled, n not settled."""
     nothing = assemble(environment, Observation())
     return [replace(nothing, settled=letter == "S") for letter in states]
 
 
 def wait(environment: Environment, states: str, *, polls: int, timeout_seconds: float) -> tuple[bool, int]:
-    """Return whether it settled, and how often it looked; a look takes no time, a pause one second."""
+    """Return whether the region settled, and the number of observations; only a pause takes time, one second."""
     coming, seen, clock = looks(environment, states), list[RegionStatus](), [0.0]
 
     def sleep(duration: float) -> None:

@@ -1,4 +1,4 @@
-"""Who uses a storage class or an image: by what objects name, told by what owns them."""
+"""Users of a storage class or an image: found by references of objects, reported by owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``jacquard status`` says of VMs that are written as data."""
+"""Status of declared VMs in ``jacquard status``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jacquard.observe.region_status import assemble
 
 @pytest.fixture
 def ordering() -> Environment:
-    """Return environment laptop, whose tenant acme ordered a fleet of three VMs and one that people start."""
+    """Return laptop, whose tenant acme declares a fleet of three VMs and a VM that users start."""
     laptop = load_environment("laptop", ENVIRONMENTS)
     [acme] = (tenant for tenant in laptop.tenants if tenant.vms)
     assert acme.vms

@@ -79,8 +79,8 @@ def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gon
     [problem] = found.problems
     assert (problem.place, problem.path) == ("tenants/ant.yaml", "clusters[0]")
     assert problem.text == (
-        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:37 does not list; add it there again: a host"
-        " changes controllers only while no cluster has it"
+        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:37 does not list; add it again: a host can"
+        " change controllers only while it is not assigned to a cluster"
     )
 
 

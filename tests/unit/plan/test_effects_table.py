@@ -199,9 +199,9 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         read_table(tmp_path)
 
-    remedy = "write keys with dots between them, keys that have dots in brackets, ** at the end only"
+    remedy = "write keys with dots between them, keys that contain dots in brackets, ** at the end only"
     assert sorted((one.file, one.line, one.path, one.text) for one in error.value.problems) == [
-        ("one.yaml", 0, "kinds.test/Thing", f"has 'spec..b', which is no path; {remedy}"),
+        ("one.yaml", 0, "kinds.test/Thing", f"has 'spec..b', which is not a valid path; {remedy}"),
         (
             "three.yaml",
             4,
@@ -210,10 +210,10 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
         ),
         ("three.yaml", 4, "kinds.test/Else[0].source", "is required; write source: ..."),
         ("three.yaml", 5, "kinds.test/Else[0].effect", f"must be one of {', '.join(Effect)} (got 'perhaps')"),
-        ("two.yaml", 0, "kinds.test/Thing", f"has 'spec.**.d', which is no path; {remedy}"),
+        ("two.yaml", 0, "kinds.test/Thing", f"has 'spec.**.d', which is not a valid path; {remedy}"),
         ("two.yaml", 0, "kinds.test/Thing", "has spec.c 2 times; keep one of them"),
+        ("two.yaml", 0, "kinds.test/Thing", "is also in one.yaml; keep one of the two"),
         ("two.yaml", 0, "kinds.test/Thing", "names source U, which no file lists; add it to sources"),
-        ("two.yaml", 0, "kinds.test/Thing", "stands in one.yaml too; keep one of the two"),
     ]
 
 

@@ -28,9 +28,9 @@ def region() -> Environment:
 
 
 def test_a_pool_with_encrypted_volumes_gets_no_image_that_encrypts_nothing(region: Environment) -> None:
-    text = "image eth-2026.11.1 encrypts no disks (contents.encrypted_scratch)"
+    text = "image eth-2026.11.1 does not encrypt disks (contents.encrypted_scratch)"
 
-    assert told(region, encrypts=False) == [f"{text}, and volumes of local in vireo-train are encrypted"]
+    assert told(region, encrypts=False) == [f"{text}, and vireo-train has encrypted volumes of local"]
     assert told(region, encrypts=True) == []
 
 

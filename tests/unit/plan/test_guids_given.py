@@ -47,9 +47,9 @@ def test_guids_of_a_running_cluster_stay_when_others_stand_behind_them() -> None
     [problem] = attempt(grown).problems
     assert problem.path == "clusters[0]"
     assert problem.text == (
-        "needs 768 GUIDs on ib, and the numbers behind its own are taken (0x0000000000001000-0x00000000000010ff, 256 of"
-        " them); pods use these, so the range does not move: make pools smaller until they need 256, or give the new"
-        " nodes to another cluster"
+        "needs 768 GUIDs on ib, and its range (0x0000000000001000-0x00000000000010ff, 256 GUIDs) cannot grow because"
+        " the numbers after it are taken; pods use the range, so it cannot move: shrink pools until they need 256"
+        " GUIDs, or add the new nodes to another cluster"
     )
 
 

@@ -68,13 +68,13 @@ def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
     with pytest.raises(SpecError) as caught:
         replace_hosts(broken, "ant-one/lab")
     assert caught.value.problems[0].text == (
-        "ant-one/lab misses 1 in a1, where no host is free; spares stand in, 3 of 3 nodes can run; remove a host from"
-        " out_of_service.yaml once it works again"
+        "ant-one/lab needs 1 host in a1, where no host is free; spares are in use, 3 of 3 nodes can run; remove a host"
+        " from out_of_service.yaml once it is repaired"
     )
     with pytest.raises(SpecError) as caught:
         replace_hosts(before, "ant-one/lab")
     assert caught.value.problems[0].text == (
-        "ant-one/lab misses no host: all its nodes and spares are in service, 3 of 3 nodes can run"
+        "ant-one/lab needs no replacement: the hosts of all its nodes and spares are in service, 3 of 3 nodes can run"
     )
 
 
@@ -92,7 +92,7 @@ def test_a_shortage_counts_what_is_out_of_service() -> None:
     [problem] = attempt(changed(region, tenants=(tenant("ant", nodes(30)),))).problems
 
     assert problem.text == (
-        "30 h100-ib-8 nodes wanted, 9 can be given: rack a1 has 4 of which 1 is a spare and 2 are out of service, rack"
+        "30 h100-ib-8 nodes requested, 9 available: rack a1 has 4 of which 1 is a spare and 2 are out of service, rack"
         " a2 has 4 of which 1 is a spare and 1 is out of service, rack a10 has 4 of which 1 is a spare, rack b1 has 4"
         " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv, out_of_service.yaml; spares: 2% in"
         " region.yaml:62); lower nodes to 9, lower spares, or add a rack"
@@ -106,8 +106,8 @@ def test_a_shortage_of_system_nodes_is_not_to_be_mended_by_a_single_one() -> Non
     [alone] = attempt(changed(region, tenants=(tenant("ant", system),))).problems
     [beside, _] = attempt(changed(region, tenants=(tenant("ant", system, more),))).problems
 
-    assert "2 h100-ib-8 nodes wanted, 1 can be given: " in alone.text
-    assert alone.text.endswith("; lower spares, or add a rack, since role system has 2 nodes or more")
+    assert "2 h100-ib-8 nodes requested, 1 available: " in alone.text
+    assert alone.text.endswith("; lower spares, or add a rack, since role system requires 2 nodes or more")
     assert beside.text.endswith("; lower nodes to 1, lower spares, or add a rack")
 
 
@@ -134,7 +134,7 @@ def test_too_few_whole_racks_are_told_with_the_reason() -> None:
 
     assert (problem.file, problem.path) == ("tenants/bee.yaml", "clusters[0].pools[0].racks")
     assert problem.text == (
-        "3 racks of nvl wanted, 1 can be given: there are 3 of which 1 is not whole with hosts out of service and 1"
+        "3 racks of nvl requested, 1 available: there are 3 of which 1 is incomplete with hosts out of service and 1"
         " is in other pools (inventory/hall-a.csv, out_of_service.yaml); lower racks to 1 or add a rack"
     )
 
@@ -189,7 +189,7 @@ def test_hosts_out_of_service_are_given_up_first_then_the_last_of_the_last_rack(
 def test_hosts_given_up_go_to_nobody_in_the_same_step() -> None:
     shrunk = _shrunk(4)
     wanted = (*shrunk.tenants, tenant("bee", nodes(4)))
-    with pytest.raises(SpecError, match="4 h100-ib-8 nodes wanted, 3 can be given"):
+    with pytest.raises(SpecError, match="4 h100-ib-8 nodes requested, 3 available"):
         release_hosts(changed(shrunk, tenants=wanted), "ant-one/lab")
 
     numbers, pins = release_hosts(shrunk, "ant-one/lab")

@@ -26,8 +26,8 @@ def test_a_cluster_that_comes_and_one_that_ends() -> None:
 
     assert sentences(with_ant, with_bee) == [
         (
-            "ant-one: ends, and its numbers stay in quarantine; lab has 0 nodes instead of 2;"
-            " 3 hosts (a1-u1, a1-u2, a1-u3) given back by ant-one/lab"
+            "ant-one: is deleted, and its numbers stay in quarantine; lab has 0 nodes instead of 2;"
+            " 3 hosts (a1-u1, a1-u2, a1-u3) released by ant-one/lab"
         ),
         "bee-one: is new; 3 new nodes in lab; 4 hosts (a2-u1, a2-u2, a2-u3, a2-u4) to bee-one/lab",
     ]
@@ -79,7 +79,7 @@ def test_hosts_that_change_their_pool_or_are_released() -> None:
         )
     ]
     assert sentences(smaller, changed(smaller, allocations=numbers, image_pins=pins)) == [
-        "ant-one: 1 host (a1-u3) given back by ant-one/lab"
+        "ant-one: 1 host (a1-u3) released by ant-one/lab"
     ]
 
 
@@ -91,5 +91,5 @@ def test_a_promotion_says_how_many_nodes_it_rolls_and_that_a_control_plane_touch
         "ant-one: 2 nodes of lab are rolled to gpu-2026.11.1"
     ]
     assert sentences(before, with_version(before, "ant-one", "v1.36.1")) == [
-        "ant-one: its control plane goes from v1.35.2 to v1.36.1, which touches no node"
+        "ant-one: its control plane is upgraded from v1.35.2 to v1.36.1, without changes of nodes"
     ]

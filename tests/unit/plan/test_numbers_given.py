@@ -143,7 +143,7 @@ def test_another_tenant_with_the_same_names_gets_other_numbers() -> None:
 
     assert after.vpcs["ant"].vni == 10001
     assert str(after.clusters["ant-one"].vip) == "10.3.0.2"
-    with pytest.raises(SpecError, match="2 h100-ib-8 nodes wanted, 0 can be given"):
+    with pytest.raises(SpecError, match="2 h100-ib-8 nodes requested, 0 available"):
         allocate(changed(before, tenants=(heir,), hosts=before.hosts[:4]))
 
 
@@ -161,9 +161,8 @@ def test_an_exhausted_range_says_what_is_in_quarantine_and_how_to_release_it() -
 
     assert (problem.file, problem.path) == ("tenants/dog.yaml", "vpcs[0]")
     assert problem.text == (
-        "no free VNI is left in networks.vni (region.yaml:19, 10000-10002); widen it there, or release what nothing"
-        " uses any more of the 1 in quarantine (10000 of ant/ant): jacquard allocate laptop --release-quarantine"
-        " ant/ant"
+        "no free VNI in networks.vni (region.yaml:19, 10000-10002); widen it there, or release quarantined"
+        " numbers that are no longer used (1: 10000 of ant/ant): jacquard allocate laptop --release-quarantine ant/ant"
     )
     released = allocated(release_quarantine(after, "ant/ant"), tenants=(BEE, CAT, DOG)).allocations
     assert released.vpcs["dog"].vni == 10000
@@ -186,8 +185,8 @@ def test_a_name_with_nothing_in_quarantine_is_told_what_there_is() -> None:
         release_quarantine(gone, "bee/bee-on")
     assert str(caught.value) == (
         "environments/laptop: 1 problem\n"
-        "  allocations.lock.yaml:1  quarantine: nothing of 'bee/bee-on' is there (there: bee/bee, bee/bee-one);"
-        " did you mean 'bee/bee-one'?"
+        "  allocations.lock.yaml:1  quarantine: 'bee/bee-on' has no quarantined numbers (holders: bee/bee,"
+        " bee/bee-one); did you mean 'bee/bee-one'?"
     )
 
 

@@ -16,8 +16,8 @@ SERVICE = JoinServiceSpec.model_validate(
     {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"}
 )
 UNPROVEN = (
-    "image gpu-2026.10.2 boots by live-iso, which gives nodes no token, and is unproven here while region.yaml has no"
-    " nodes.join_service"
+    "image gpu-2026.10.2 has boot: live-iso, which passes no join token to nodes, and is unproven unless region.yaml"
+    " has nodes.join_service"
 )
 
 
@@ -31,13 +31,13 @@ UNPROVEN = (
             BareMetalBackend.METAL3,
             BootMode.NETBOOT,
             SERVICE,
-            ["image gpu-2026.10.2 boots by netboot, metal3 boots nodes by disk or live-iso"],
+            ["image gpu-2026.10.2 has boot: netboot, metal3 supports disk or live-iso"],
         ),
         (
             BareMetalBackend.IRONCORE_METAL,
             BootMode.DISK,
             None,
-            ["image gpu-2026.10.2 boots by disk, ironcore-metal boots nodes by netboot"],
+            ["image gpu-2026.10.2 has boot: disk, ironcore-metal supports netboot"],
         ),
         (BareMetalBackend.IRONCORE_METAL, BootMode.NETBOOT, None, []),
     ],
@@ -66,8 +66,8 @@ def test_an_iso_is_for_hosts_whose_driver_attaches_media() -> None:
     assert boot_objections(mixed, image, RACK_TYPE) == []
     [told] = boot_objections(mixed, image, NODE_TYPE)
     assert told == (
-        f"image {image.version} boots by live-iso, which takes virtual media, and 1 of 16 {NODE_TYPE} hosts have a"
-        f" driver without it, such as {host.host} ({host.bmc})"
+        f"image {image.version} has boot: live-iso, which requires virtual media, and 1 of 16 {NODE_TYPE} hosts have"
+        f" a BMC driver without it, such as {host.host} ({host.bmc})"
     )
 
 

@@ -49,16 +49,16 @@ def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
 @pytest.mark.parametrize(
     ("surge", "spares", "surges", "away", "reason"),
     [
-        (0, 3, 0, 2, "2 at a time on their own hosts: surge is 0"),
+        (0, 3, 0, 2, "2 at a time on their current hosts: surge is 0"),
         (
             2,
             0,
             0,
             2,
-            "2 at a time on their own hosts: 2 first are asked for, but the failure domain has no host to spare",
+            "2 at a time on their current hosts: surge is 2, but the failure domain has no spare host",
         ),
-        (2, 1, 1, 0, "1 of 2 that are asked for at a time on new hosts first: the failure domain has 1 host to spare"),
-        ("50%", 7, 4, 0, "4 at a time on new hosts first: the failure domain has 7 hosts to spare"),
+        (2, 1, 1, 0, "1 of 2 requested at a time, new nodes first: the failure domain has 1 spare host"),
+        ("50%", 7, 4, 0, "4 at a time, new nodes first: the failure domain has 7 spare hosts"),
     ],
 )
 def test_spares_decide_whether_new_nodes_come_first(
@@ -73,7 +73,7 @@ def test_spares_decide_whether_new_nodes_come_first(
 
 def test_a_group_surges_while_its_failure_domain_has_a_spare(region: Environment) -> None:
     assert replacements(region)["one-one/lab/a1"] == Replacement(
-        max_surge=1, max_unavailable=0, reason="1 at a time on new hosts first: the failure domain has 1 host to spare"
+        max_surge=1, max_unavailable=0, reason="1 at a time, new nodes first: the failure domain has 1 spare host"
     )
 
 
@@ -87,7 +87,7 @@ def test_a_group_whose_spare_broke_reuses_its_hosts(region: Environment) -> None
     assert replacements(spoilt)["one-one/lab/a1"] == Replacement(
         max_surge=0,
         max_unavailable=2,
-        reason="2 at a time on their own hosts: 1 first are asked for, but the failure domain has no host to spare",
+        reason="2 at a time on their current hosts: surge is 1, but the failure domain has no spare host",
     )
     assert replacements(spoilt)["one-one/lab/a2"] == replacements(region)["one-one/lab/a2"]
 
@@ -108,18 +108,18 @@ def test_the_spares_of_one_pool_are_those_of_the_whole_region_that_are_its_own(r
         (
             {"max_unavailable_per_pool": "50%"},
             ["rack/n1", "rack/n2"],
-            ["8 nodes would be away at once in one-one/rack, max_unavailable_per_pool allows 4"],
+            ["8 nodes would be unavailable simultaneously in one-one/rack, max_unavailable_per_pool allows 4"],
         ),
         ({"max_unavailable_per_pool": "50%"}, ["rack/n1", "lab/a1"], []),
         (
             {"max_rolling_nvlink_domains": 1},
             ["rack/n1", "rack/n2", "lab/a1", "lab/a2"],
-            ["2 NVLink domains would roll at once in one-one/rack, max_rolling_nvlink_domains allows 1"],
+            ["2 NVLink domains would roll simultaneously in one-one/rack, max_rolling_nvlink_domains allows 1"],
         ),
         (
             {"max_unavailable_per_fabric": 7},
             ["rack/n1", "rack/n2"],
-            ["8 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 7"],
+            ["8 nodes would be unavailable simultaneously in fabric ib, max_unavailable_per_fabric allows 7"],
         ),
         ({"max_unavailable_per_fabric": 7}, ["rack/n1", "lab/a1", "lab/a2"], []),
     ],

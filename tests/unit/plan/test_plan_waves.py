@@ -21,8 +21,8 @@ from components.specs.region.evidence import Evidence, EvidenceError, read_evide
 ONE, TWO = "one-one/rack", "two-one/rack"
 HEAD = "environments/laptop: 1 problem\n  images.lock.yaml  "
 GO_ON = (
-    f"go on with: jacquard status laptop --format json > evidence.json, then jacquard promote laptop {ONE} --to {NEW}"
-    " --wave 2 --evidence evidence.json"
+    f"continue with: jacquard status laptop --format json > evidence.json, then jacquard promote laptop {ONE} --to"
+    f" {NEW} --wave 2 --evidence evidence.json"
 )
 
 
@@ -104,11 +104,11 @@ def test_the_same_wave_again_changes_nothing() -> None:
     [
         (
             2,
-            f"nothing shows that wave 1 is settled; {GO_ON}",
+            f"there is no evidence that wave 1 is settled; {GO_ON}",
         ),
         (
             3,
-            f"wave 3 is not the next one, 2 is; {GO_ON}",
+            f"the next wave is 2 (got 3); {GO_ON}",
         ),
     ],
 )
@@ -123,14 +123,14 @@ def test_the_first_wave_comes_first(groups: int, waves: str) -> None:
     with pytest.raises(SpecError) as caught:
         wave(rollable({"one": groups}), 2)
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: wave 2 is not the next one, 1 is; move it in {waves} (--plan shows them):"
+        f"{HEAD}groups.{ONE}/n1: the next wave is 1 (got 2); promote it in {waves} (--plan lists them):"
         f" jacquard promote laptop {ONE} --to {NEW} --wave 1"
     )
 
 
 LACKING = {
-    "another environment": ({}, ["n1"], "is of environment lab, not of laptop"),
-    "another group": ({}, ["n2"], f"says nothing of {ONE}/n1"),
+    "another environment": ({}, ["n1"], "is from environment lab, not from laptop"),
+    "another group": ({}, ["n2"], f"has no entry for {ONE}/n1"),
     "the old image": ({"images": {OLD: 1, NEW: 3}}, ["n1"], f"{ONE}/n1 runs {OLD} (1), not only {NEW}"),
     "not settled": (
         {"settled": False, "settled_since": None, "why": ["3 of 4 nodes ready"]},
@@ -139,11 +139,11 @@ LACKING = {
     ),
     "not settled, nobody knows why": ({"settled": False}, ["n1"], f"{ONE}/n1 is not settled"),
     "too few nodes": ({"images": {NEW: 3}}, ["n1"], f"{ONE}/n1 has 3 of 4 nodes on {NEW}"),
-    "no moment": ({"settled_since": None}, ["n1"], f"{ONE}/n1 does not say since when it is settled"),
+    "no moment": ({"settled_since": None}, ["n1"], f"{ONE}/n1 has no settled_since time"),
     "too short": (
         {"minutes": 20},
         ["n1"],
-        f"{ONE}/n1 was settled for 20 of 30 minutes; look again at 2026-11-21T09:10:00+00:00 or later",
+        f"{ONE}/n1 was settled for 20 of 30 minutes; check again at 2026-11-21T09:10:00+00:00 or later",
     ),
 }
 
@@ -163,19 +163,23 @@ def test_a_file_that_is_no_status_is_no_evidence() -> None:
     with pytest.raises(EvidenceError) as caught:
         read_evidence("x.json", b'{"environment": "laptop", "observed_at": "yesterday", "pools": []}')
     assert str(caught.value).startswith(
-        "x.json is not what 'jacquard status ENV --format json' writes at observed_at: input should be a valid datetime"
+        "x.json is not an output of 'jacquard status ENV --format json' at observed_at: input should be a valid"
+        " datetime"
     )
 
 
 @pytest.mark.parametrize(
     ("rollout", "limits", "why"),
     [
-        ({"canary": 3}, {}, "3 nodes take an image first, alone (rollout.canary of the pool); move it in 2 waves"),
-        ({"canary": 1}, {}, "1 node takes an image first, alone (rollout.canary of the pool); move it in 2 waves"),
+        ({"canary": 3}, {}, "rollout.canary of the pool requires a first wave of 3 nodes; promote it in 2 waves"),
+        ({"canary": 1}, {}, "rollout.canary of the pool requires a first wave of 1 node; promote it in 2 waves"),
         (
             {},
             {"max_rolling_nvlink_domains": 2},
-            f"3 NVLink domains would roll at once in {ONE}, max_rolling_nvlink_domains allows 2; move it in 2 waves",
+            (
+                f"3 NVLink domains would roll simultaneously in {ONE}, max_rolling_nvlink_domains allows 2;"
+                " promote it in 2 waves"
+            ),
         ),
     ],
 )
@@ -185,7 +189,7 @@ def test_all_at_once_is_refused_where_waves_are_needed(
     with pytest.raises(SpecError) as caught:
         Promotion(rollable({"one": 3}, rollout, limits), ONE, NEW).all_at_once()
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: {why} (--plan shows them): jacquard promote laptop {ONE} --to {NEW} --wave 1"
+        f"{HEAD}groups.{ONE}/n1: {why} (--plan lists them): jacquard promote laptop {ONE} --to {NEW} --wave 1"
     )
 
 
@@ -199,7 +203,7 @@ def test_an_open_rollout_goes_on_by_waves_only_and_to_nowhere_else() -> None:
 
     assert str(again.value) == (f"{HEAD}rollouts.{ONE}: a rollout to {NEW} is open at wave 1; {GO_ON}")
     assert str(elsewhere.value) == (
-        f"{HEAD}rollouts.{ONE}: a rollout to {NEW} is open; finish it, or go back with: jacquard promote laptop {ONE}"
+        f"{HEAD}rollouts.{ONE}: a rollout to {NEW} is open; finish it, or roll back with: jacquard promote laptop {ONE}"
         " --rollback"
     )
 
@@ -210,8 +214,8 @@ def test_what_other_pools_have_in_motion_counts() -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(region, TWO, NEW).all_at_once()
     assert str(caught.value) == (
-        f"{HEAD}groups.{TWO}/n3: 2 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 1; wait"
-        f" until the last waves of {ONE} are settled"
+        f"{HEAD}groups.{TWO}/n3: 2 nodes would be unavailable simultaneously in fabric ib, max_unavailable_per_fabric"
+        f" allows 1; wait until the last waves of {ONE} are settled"
     )
     proven = wave(region, 2, evidence(region, ONE, ["n1"]))
     assert images(Promotion(with_pins(region, proven), TWO, NEW).all_at_once(), TWO) == {"n3": NEW}
@@ -225,8 +229,8 @@ def test_waves_that_were_merged_side_by_side_are_reported_when_they_break_a_limi
 
     [problem] = in_motion_together(both)
     assert problem.text == (
-        "2 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 1 (region.yaml); take back the"
-        " wave that came last, by git revert, or raise the limit"
+        "2 nodes would be unavailable simultaneously in fabric ib, max_unavailable_per_fabric allows 1 (region.yaml);"
+        " revert the latest wave with git revert, or raise the limit"
     )
 
 
@@ -266,7 +270,7 @@ def test_a_pool_without_a_past_cannot_go_back() -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(rollable({"one": 1}), ONE, None)
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: nothing is known that one-one/rack was before; name where it goes with --to"
+        f"{HEAD}groups.{ONE}/n1: no previous version of one-one/rack is recorded; select the target with --to"
     )
 
 

@@ -58,8 +58,8 @@ def test_a_prefix_stays_while_nodes_fit_and_is_never_changed_under_pods() -> Non
     [problem] = attempt(changed(grown, tenants=_ant(8))).problems
     assert problem.path == "clusters[0]"
     assert problem.text == (
-        "needs 36 addresses on each rail of roce, and 10.200.0.0/24 has 32; pods and switches use it, so it does not"
-        " change: make pools with functions on RoCE smaller, or give the new nodes to another cluster"
+        "needs 36 addresses on each rail of roce, and 10.200.0.0/24 has 32; pods and switches use it, so it cannot"
+        " change: shrink pools with RoCE functions, or add the new nodes to another cluster"
     )
 
 
@@ -90,8 +90,8 @@ def test_nodes_with_ports_on_rails_beyond_the_cut_are_told_while_pods_use_it() -
     [problem] = attempt(_with_ports(before, rails=12, ports=9)).problems
 
     assert problem.text == (
-        "has nodes with ports on 9 rails of roce, and 10.200.0.0/24 is cut into 8 subnets, one a rail; pods and"
-        " switches use it, so it does not change: give these nodes to another cluster"
+        "has nodes with ports on 9 rails of roce, and 10.200.0.0/24 is divided into 8 subnets, one per rail; pods and"
+        " switches use it, so it cannot change: move these nodes to another cluster"
     )
 
 
@@ -115,5 +115,5 @@ def test_prefixes_of_clusters_that_leave_the_fabric_are_kept_back_for_them() -> 
 def test_a_range_that_is_full_is_told_with_its_place() -> None:
     [problem] = attempt(changed(with_rails(Network("10.200.0.0/25")), tenants=_ant(6))).problems
 
-    full = "no free /23 is left in fabrics[0].rail_prefixes (region.yaml:1, 10.200.0.0/25); widen it there"
+    full = "no free /23 in fabrics[0].rail_prefixes (region.yaml:1, 10.200.0.0/25); widen it there"
     assert problem.text == full

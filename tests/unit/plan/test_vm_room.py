@@ -57,8 +57,8 @@ def test_all_that_lacks_is_told_at_once() -> None:
     ]
     tight = setup(gives_cpus=True, kept_cpus=50, pages=((PageSize.MEGABYTES, 500 * GI),))
     assert list(tight.lacks(KIND, size(dedicated_cpus=True))) == [
-        "15 CPUs beside 50 of reserved_cpu",
-        "100Gi of memory beside huge pages",
+        "15 CPUs in addition to 50 of reserved_cpu",
+        "100Gi of memory outside huge pages",
     ]
 
 

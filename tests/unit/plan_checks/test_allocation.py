@@ -63,10 +63,10 @@ def test_a_host_changes_its_cluster_in_two_changes_never_in_one(laptop: Any) -> 
         allocate(laptop.load())
     assert str(short.value) == (
         "environments/laptop: 1 problem\n"
-        "  tenants/globex.yaml:24  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes wanted, 0 can be given: rack a01 has"
+        "  tenants/globex.yaml:24  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes requested, 0 available: rack a01 has"
         " 8, all in other pools, rack a02 has 8, all in other pools, rack a03 has 8, all in other pools"
-        " (inventory/hall-a.csv); remove the pool or add a rack; 7 that other clusters give up can be taken once that"
-        " is applied and allocated"
+        " (inventory/hall-a.csv); remove the pool or add a rack; 7 released by other clusters can be used after the"
+        " next up and allocate"
     )
 
     (laptop.folder / GLOBEX).unlink()
@@ -153,7 +153,7 @@ def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_min
 
     environment = laptop.load()
     ahead = with_version(environment, "globex-lab", "v1.36.0")
-    with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes join control plane v1\.36\.0 only at"):
+    with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes can join control plane v1\.36\.0 only with"):
         promote(ahead, "globex-lab/lab", "gpu-2026.11.1")
     pins = ImagesLock(schema_version=3, groups={})
     with pytest.raises(SpecError, match=r"no image of channel stable fits h100-ib-8 with a kubelet for v1\.36\.0"):
@@ -179,7 +179,7 @@ def test_a_pin_is_never_moved(laptop: Any) -> None:
 
 def test_nothing_is_allocated_when_something_cannot_be(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "nodes: 10", "nodes: 40")
-    with pytest.raises(SpecError, match="40 h100-ib-8 nodes wanted, 10 can be given"):
+    with pytest.raises(SpecError, match="40 h100-ib-8 nodes requested, 10 available"):
         allocate(laptop.load())
 
 
@@ -197,7 +197,7 @@ def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:
     for name in ("allocations.lock.yaml", "images.lock.yaml"):
         (laptop.folder / name).unlink()
     assert laptop.report() == (
-        "environments/laptop: 1 problem\n  allocations.lock.yaml  is not written yet; run jacquard allocate laptop"
+        "environments/laptop: 1 problem\n  allocations.lock.yaml  does not exist yet; run jacquard allocate laptop"
     )
 
     laptop.allocate()
@@ -214,8 +214,8 @@ def test_rollout_groups_whose_names_join_to_the_same_are_told(laptop: Any) -> No
 
     assert found.place == "tenants/acme.yaml:35"
     assert found.text == (
-        "acme-train's rollout group acme-train/train-u/a03 is called acme-train-train-u-a03,"
-        " and so is acme-train/train/u-a03 (tenants/acme.yaml:27); rename one"
+        "acme-train's rollout group acme-train/train-u/a03 becomes acme-train-train-u-a03, and so does"
+        " acme-train/train/u-a03 (tenants/acme.yaml:27); rename one"
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from components.rules.checks import check_data
 from components.specs.reading.problems import SpecError
 
-A_FILE = "is a file and must be a folder; restore the folder (git checkout)"
+A_FILE = "is a file but must be a folder; restore the folder (git checkout)"
 
 
 def _lose(path: Path) -> None:
@@ -41,14 +41,14 @@ def _lose_all_rows(path: Path) -> None:
             _lose,
             (
                 "region.yaml:8  sites[0].halls[0]: hall 'a' has no inventory/hall-a.csv; restore it (git checkout),"
-                " begin it with its first line alone while the hall is empty, or remove the hall here"
+                " create it with only its header line while the hall is empty, or remove the hall here"
             ),
         ),
         (
             "tenants",
             _lose,
             (
-                "tenants  has no file, and 20 nodes run in acme-train, globex-lab (allocations.lock.yaml:LINE); restore"
+                "tenants  has no file, but 20 nodes run in acme-train, globex-lab (allocations.lock.yaml:LINE); restore"
                 " the folder (git checkout)"
             ),
         ),
@@ -57,7 +57,7 @@ def _lose_all_rows(path: Path) -> None:
         (
             "inventory",
             _replace_by_a_link_to_nothing,
-            "inventory  is a symbolic link to nothing; restore the folder (git checkout)",
+            "inventory  is a broken symbolic link; restore the folder (git checkout)",
         ),
     ],
 )
@@ -80,8 +80,8 @@ def test_a_folder_that_may_not_be_listed_is_not_empty(laptop: Any, monkeypatch: 
 
     assert laptop.report() == (
         "environments/laptop: 2 problems\n"
-        "  inventory  cannot be read: permission denied; correct its mode\n"
-        "  tenants    cannot be read: permission denied; correct its mode"
+        "  inventory  cannot be read: permission denied; correct its file mode\n"
+        "  tenants    cannot be read: permission denied; correct its file mode"
     )
 
 
@@ -91,8 +91,8 @@ def test_rows_that_are_lost_are_told_once_a_pool(laptop: Any) -> None:
     report = laptop.report()
 
     assert report.startswith("environments/laptop: 4 problems\n")
-    assert report.count("in no inventory/hall-*.csv any more") == 4
-    assert "a01-u01, a01-u02, a01-u03 and 9 more of acme-train/train are in" in report
+    assert report.count("no longer in any inventory/hall-*.csv") == 4
+    assert "a01-u01, a01-u02, a01-u03 and 9 more of acme-train/train are no longer in" in report
     assert "lower nodes to" not in report
 
 

@@ -169,8 +169,8 @@ def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any
 
     [problem] = caught.value.problems
     assert problem.text == (
-        "globex-eval, globex-lab first, alone (canary_tenants, region.yaml:62); move it in 2 waves (--plan shows them):"
-        f" jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
+        "canary_tenants (region.yaml:62) requires a first wave of globex-eval, globex-lab; promote it in 2 waves"
+        f" (--plan lists them): jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
     )
 
 
@@ -199,7 +199,9 @@ def test_more_clusters_than_a_wave_may_have_need_waves(laptop: Any) -> None:
     with_third_cluster(laptop)
     offered(laptop)
     ruled(laptop, "max_clusters: 2")
-    with pytest.raises(SpecError, match=rf"3 clusters would move at once in {PROMOTED}, max_clusters allows 2"):
+    with pytest.raises(
+        SpecError, match=rf"3 clusters would change simultaneously in {PROMOTED}, max_clusters allows 2"
+    ):
         Promotion(laptop.load(), PROMOTED, NEW).all_at_once()
 
 
@@ -208,17 +210,17 @@ def test_more_clusters_than_a_wave_may_have_need_waves(laptop: Any) -> None:
     [
         (
             {"applied": None},
-            f"{EVAL} is applied as nothing, not as sha256:{'c' * 64}; apply it first: jacquard up laptop",
+            f"{EVAL} has nothing applied, not sha256:{'c' * 64}; apply it first: jacquard up laptop",
         ),
-        ({"installed": "sha256:0"}, f"{EVAL} is installed as sha256:0, not as sha256:{'c' * 64}"),
+        ({"installed": "sha256:0"}, f"{EVAL} has sha256:0 installed, not sha256:{'c' * 64}"),
         (
             {"settled": False, "why": ["eval a04: 1 node is not ready"]},
             f"{EVAL} is not settled: eval a04: 1 node is not ready",
         ),
-        ({"settled_since": None}, f"{EVAL} does not say since when it is settled"),
+        ({"settled_since": None}, f"{EVAL} has no settled_since time"),
         (
             {"settled_since": "2026-11-21T08:30:00Z"},
-            f"{EVAL} was settled for 30 of 60 minutes; look again at 2026-11-21T09:30:00+00:00 or later",
+            f"{EVAL} was settled for 30 of 60 minutes; check again at 2026-11-21T09:30:00+00:00 or later",
         ),
     ],
 )
@@ -228,7 +230,9 @@ def test_the_second_wave_waits_until_the_first_one_has_soaked(three: Any, change
 
 def test_without_evidence_there_is_no_second_wave(three: Any) -> None:
     first = moved(three.load(), 1)
-    with pytest.raises(SpecError, match=r"nothing shows that wave 1 is settled; go on with: jacquard status laptop"):
+    with pytest.raises(
+        SpecError, match=r"there is no evidence that wave 1 is settled; continue with: jacquard status laptop"
+    ):
         Promotion(first, PROMOTED, NEW).next_wave(2)
 
 
@@ -255,7 +259,7 @@ def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
     environment = laptop.load()
     newest = at(environment, Promotion(environment, PROMOTED, "data").all_at_once())
     told = (
-        f"1.20.1 is older than 1.20.2, which clusters have; go back with jacquard promote laptop {PROMOTED} --rollback"
+        f"1.20.1 is older than 1.20.2, which clusters run; roll back with jacquard promote laptop {PROMOTED} --rollback"
     )
     with pytest.raises(SpecError, match=told):
         Promotion(newest, PROMOTED, NEW)
@@ -268,8 +272,8 @@ def test_a_chart_that_no_cluster_has_is_told(laptop: Any) -> None:
 
 def test_what_comes_by_manifests_is_not_promoted_as_a_chart(laptop: Any) -> None:
     told = (
-        r"versions.yaml:\d+  manifests\[\d\]: 'charts/kubevirt-operator' comes by manifests, which all clusters have"
-        r" at once; edit version and digest here"
+        r"versions.yaml:\d+  manifests\[\d\]: 'charts/kubevirt-operator' is installed from manifests, without waves;"
+        r" edit version and digest here"
     )
     with pytest.raises(SpecError, match=told):
         Promotion(laptop.load(), "charts/kubevirt-operator", "data")

@@ -97,8 +97,8 @@ def test_borders_of_regions_that_nothing_connects_may_repeat_route_targets(both:
             ONE,
             (
                 "  region.yaml:21  networks.border.services: 64496:200 is also networks.border.internet of laptop"
-                " (../laptop/region.yaml:21) on the shared backbone 'wan-1', and VPCs would have routes of the other"
-                " border; pick another asn or number"
+                " (../laptop/region.yaml:21) on the shared backbone 'wan-1', so VPCs would get routes of the other"
+                " network edge; pick another asn or number"
             ),
         ),
         (
@@ -106,8 +106,8 @@ def test_borders_of_regions_that_nothing_connects_may_repeat_route_targets(both:
             OF_A_VPC,
             (
                 "  region.yaml:21  networks.border.asn: 4200010001 is in networks.asn of palmtop"
-                " (4200010000-4200019999, ../palmtop/region.yaml:22) on the shared backbone 'wan-1', and a VPC there"
-                " could have a route target of this border; pick another outside it"
+                " (4200010000-4200019999, ../palmtop/region.yaml:22) on the shared backbone 'wan-1', so a VPC there"
+                " could have a route target of this network edge; pick another outside it"
             ),
         ),
         (ONE, "{asn: 64497, services: 100, internet: 200}", None),
@@ -133,7 +133,7 @@ def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behi
         (
             "  region.yaml:21  networks.border.networks[0]: 10.65.0.0/24 overlaps networks.tenants of palmtop"
             " (10.64.0.0/10, ../palmtop/region.yaml:17) on the shared backbone 'wan-1', and every VPC of laptop would"
-            " reach it; remove it, or write networks of no region"
+            " reach it; remove it, or write networks outside all regions"
         )
     ]
 
@@ -186,11 +186,10 @@ OWNED = ("stage: rehearsal", 'context: east\nstate: {backend: "s3://state", secr
 def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any) -> None:
     assert _reports(both(OWNED, first=(OWNED,))) == {
         "palmtop": (
-            "environments/palmtop: 2 problems\n"
-            "  region.yaml:4  context: 'east' is also that of laptop (../laptop/region.yaml:4), and each environment"
-            " has its own; write another\n"
-            "  region.yaml:5  state.backend: 's3://state' is also that of laptop (../laptop/region.yaml:5), and each"
-            " environment has its own; write another"
+            "environments/palmtop: 2 problems\n  region.yaml:4  context: 'east' is also used by laptop"
+            " (../laptop/region.yaml:4), but environments must not share it; write another\n  region.yaml:5"
+            "  state.backend: 's3://state' is also used by laptop (../laptop/region.yaml:5), but environments must not"
+            " share it; write another"
         )
     }
 
@@ -211,8 +210,7 @@ def test_zones_of_names_do_not_lie_in_one_another(both: Any, zone: str) -> None:
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
         (
             f"region.yaml:35  dns.zone: '{zone}' and the zone of laptop (laptop.cloud.example,"
-            " ../laptop/region.yaml:35) lie in one another, so that a cluster of the one would have names of the other;"
-            " pick another zone"
+            " ../laptop/region.yaml:35) are nested, so clusters of one would have names in the other; pick another zone"
         )
     ]
 
@@ -230,8 +228,8 @@ def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> Non
     assert len(found) == 3 * 30
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found[:3]] == [
         (
-            f"inventory/hall-a.csv:2  {column}: '{value}' is also in laptop (../laptop/inventory/hall-a.csv:2), and a"
-            " machine stands in one region; remove it from the other"
+            f"inventory/hall-a.csv:2  {column}: '{value}' is also in laptop (../laptop/inventory/hall-a.csv:2), but a"
+            " machine is in one region; remove it from the other"
         )
         for column, value in (("boot_mac", "02:00:00:01:01:01"), ("dpu_serial", "MT26A0101"), ("serial", "G26A0101"))
     ]
@@ -257,7 +255,7 @@ def test_a_guid_is_given_in_one_region_unless_it_is_simulated(both: Any, first: 
     assert [f"{one.place}  {one.path}: {one.text}" for one in real if one.rule == "regions.guid-ranges"] == [
         (
             "region.yaml:23  fabrics[0].guids: 0x0200000000008000-0x0200000000008fff overlaps north of laptop"
-            f" (0x{first}-0x{last}, ../laptop/region.yaml:23), and a GUID belongs to one port in the world; {remedy}"
+            f" (0x{first}-0x{last}, ../laptop/region.yaml:23), but a GUID identifies one port worldwide; {remedy}"
         )
     ]
 
@@ -278,7 +276,7 @@ def test_a_port_of_infiniband_is_in_one_region_checked_with_others_or_alone(both
         assert len(found) == 8
         assert found[7] == (
             "inventory/hall-a.csv:3  port_guids: '0x946dae0300000107' is also in laptop"
-            " (../laptop/inventory/hall-a.csv:3), and a machine stands in one region; remove it from the other"
+            " (../laptop/inventory/hall-a.csv:3), but a machine is in one region; remove it from the other"
         )
 
 
@@ -294,8 +292,8 @@ def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: An
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
         (
             "tenants/acme.yaml:20  buckets[0].name: 'acme-runs' at https://objects.cloud.example:443 is also"
-            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:20), and each region has its buckets to itself;"
-            " pick another name"
+            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:20), but regions must not share buckets; pick"
+            " another name"
         )
     ]
 

@@ -19,7 +19,7 @@ def test_a_rule_stops_after_more_problems_than_people_read_and_says_so(monkeypat
     told = [problem for problem in check_data(doubled) if problem.rule == "inventory.host-duplicates"]
 
     assert [(problem.file, problem.line, problem.path, problem.text) for problem in told] == [
-        (HALL, 6, "host", f"'a01-u01' stands twice, first in {HALL}:2; correct one of the two"),
-        (HALL, 7, "host", f"'a01-u02' stands twice, first in {HALL}:3; correct one of the two"),
-        (HALL, 8, "", "is not checked by this rule after 2 problems; correct those first"),
+        (HALL, 6, "host", f"'a01-u01' is duplicated, first in {HALL}:2; correct one of the two"),
+        (HALL, 7, "host", f"'a01-u02' is duplicated, first in {HALL}:3; correct one of the two"),
+        (HALL, 8, "", "rule stopped after 2 problems; fix those first"),
     ]

@@ -110,7 +110,7 @@ def test_each_wave_needs_evidence_of_the_one_before_and_the_last_one_ends_the_ro
 
 
 GO_ON = (
-    "go on with: jacquard status laptop --format json > evidence.json, then jacquard promote laptop dpus --to"
+    "continue with: jacquard status laptop --format json > evidence.json, then jacquard promote laptop dpus --to"
     " bfb-3.2.0 --wave 2 --evidence evidence.json"
 )
 
@@ -119,8 +119,8 @@ GO_ON = (
     ("number", "text"),
     [
         (None, f"a rollout to bfb-3.2.0 is open at wave 1; {GO_ON}"),
-        (2, f"nothing shows that wave 1 is settled; {GO_ON}"),
-        (3, f"wave 3 is not the next one, 2 is; {GO_ON}"),
+        (2, f"there is no evidence that wave 1 is settled; {GO_ON}"),
+        (3, f"the next wave is 2 (got 3); {GO_ON}"),
     ],
 )
 def test_an_open_rollout_goes_on_wave_by_wave_only(laptop: Any, number: int | None, text: str) -> None:
@@ -138,9 +138,9 @@ def lacking(environment: Environment) -> dict[str, tuple[Evidence, list[str]]]:
     return {
         "another environment": (
             seen(environment, "unassigned", "lab"),
-            ["is of environment lab, not of laptop"],
+            ["is from environment lab, not from laptop"],
         ),
-        "other DPUs": (seen(environment, "globex"), ["says nothing of the DPUs of unassigned"]),
+        "other DPUs": (seen(environment, "globex"), ["has no entry for the DPUs of unassigned"]),
         "DPUs on their way": (
             seen(environment, "unassigned", settled=False, why=["1 of 3 DPUs are in phase Node Effect"]),
             ["dpus/unassigned is not settled: 1 of 3 DPUs are in phase Node Effect"],
@@ -190,8 +190,8 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(home, DPUS, None)
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  images.lock.yaml:70  dpus.dpus/acme: nothing is known that dpus was"
-        " before; name where it goes with --to"
+        "environments/laptop: 1 problem\n  images.lock.yaml:70  dpus.dpus/acme: no previous version of dpus is"
+        " recorded; select the target with --to"
     )
 
 
@@ -208,9 +208,9 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
         (
             "bfb-2.9.2",
             (
-                "environments/laptop: 2 problems\n  region.yaml:42  dpus.image: DOCA 2.9.2 does not work with images in"
-                " use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:42 "
-                " dpus.image: the region names DPU image bfb-3.2.0; write bfb-2.9.2 here first"
+                "environments/laptop: 2 problems\n  region.yaml:42  dpus.image: DOCA 2.9.2 is incompatible with images"
+                " in use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:42 "
+                " dpus.image: the region declares DPU image bfb-3.2.0; write bfb-2.9.2 here first"
             ),
         ),
     ],
@@ -257,6 +257,6 @@ def test_a_region_whose_vpcs_need_no_dpu_has_none_to_promote(laptop: Any) -> Non
         Promotion(laptop.load(), DPUS, "data")
 
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  region.yaml:42  dpus.image: no VPC of this region is isolated by its DPUs,"
-        " so that DPF runs none that could be promoted"
+        "environments/laptop: 1 problem\n  region.yaml:42  dpus.image: no VPC of this region is isolated by DPUs,"
+        " so DPF manages no DPUs to promote"
     )

@@ -51,8 +51,8 @@ def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(
 
     assert (one.subject, other.subject) == ("ant", "bee")
     assert one.text == (
-        f"{isolation} isolates no host ({BORDERS[isolation].source}), and ant is root on its nodes, beside those of"
-        " bee; write dpf-hbn or dpf-ovn, give ant a region of its own, or a waiver in waivers.yaml"
+        f"{isolation} isolates no hosts ({BORDERS[isolation].source}), but ant has root on its nodes, beside nodes of"
+        " bee; write dpf-hbn or dpf-ovn, use a separate region for ant, or add a waiver to waivers.yaml"
     )
 
 
@@ -91,7 +91,7 @@ def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
 
     [text, _] = [problem.text for problem in tenant_network.without_isolation(region)]
 
-    assert "; make a new VPC by dpf-hbn or dpf-ovn, give ant a region of its own, " in text
+    assert "; create a new VPC with dpf-hbn or dpf-ovn, use a separate region for ant, " in text
 
 
 def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:

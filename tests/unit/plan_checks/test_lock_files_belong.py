@@ -20,7 +20,7 @@ from components.specs.reading.store import write_locks
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 LOST = {
     ALLOCATIONS: "images.lock.yaml is not: hosts would change clusters, and clusters their numbers",
-    PINS: "allocations.lock.yaml is not: nodes that run would be made anew",
+    PINS: "allocations.lock.yaml is not: running nodes would be recreated",
 }
 
 
@@ -51,7 +51,7 @@ def test_a_lost_lock_file_is_not_written_anew(laptop: Any, file: str, left: str 
 
     path = f"environments/laptop/{file}"
     report = (
-        f"environments/laptop: 1 problem\n  {file}  is lost or empty, and {LOST[file]}; restore it from the last commit"
+        f"environments/laptop: 1 problem\n  {file}  is lost or empty, but {LOST[file]}; restore it from the last commit"
         f" that has it, which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}; in a region"
         " that never ran remove both instead"
     )
@@ -80,8 +80,8 @@ def test_lock_files_of_another_region_are_refused_and_nothing_else_is_said(lapto
     assert len(report) == 1 + len(files)
     for line in report[1:]:
         assert line.endswith(
-            "region: is of region 'lab', and this is laptop; restore this region's own with git checkout, or if the"
-            " region is new remove both lock files"
+            "region: belongs to region 'lab', not laptop; restore the lock file of this region with git checkout, or if"
+            " the region is new remove both lock files"
         )
     for file, text in mine.items():
         (laptop.folder / file).write_text(text)
@@ -101,10 +101,13 @@ def test_a_lock_file_that_is_older_than_the_other_is_refused(laptop: Any, file: 
     assert told == _refusal(laptop)
     other = PINS if file == ALLOCATIONS else ALLOCATIONS
     assert f"{file}" in told
-    assert f"is not the digest of what {other} holds (" in told or f"is not the digest of what {file} holds (" in told
     assert (
-        "so that one of the two is older; take both files from one commit with git checkout, or after a merge both"
-        " from one side; what is meant is taken by jacquard allocate laptop --accept-edits"
+        f"is not the digest of the entries of {other} (" in told
+        or f"is not the digest of the entries of {file} (" in told
+    )
+    assert (
+        "so one of the two is older; restore both files from one commit with git checkout, or after a merge both"
+        " from one side; accept intended edits with jacquard allocate laptop --accept-edits"
     ) in told
     assert _refusal(laptop, edits_meant=True).startswith("environments/laptop: 0 problems")
 
@@ -139,8 +142,8 @@ def test_numbers_that_nodes_run_by_are_never_given_anew(laptop: Any, section: st
     (laptop.folder / ALLOCATIONS).write_text(re.sub(rf"(?m)^  {name}: .*\n", "", text))
 
     told = (
-        f"{section}.{name}: is missing; restore the file with git checkout, since {nodes} nodes run by what"
-        f" {section}.{name} says"
+        f"{section}.{name}: is missing; restore the file with git checkout, because {nodes} nodes run with"
+        f" {section}.{name}"
     )
     assert told in _refusal(laptop)
     assert told in _refusal(laptop, edits_meant=True)
@@ -157,7 +160,7 @@ def test_both_lock_files_are_asked_back_where_a_tenant_takes_what_others_ran_on(
     assert (first.place, first.rule, first.text) == (
         ALLOCATIONS,
         "locks.both-lost",
-        f"is not there, nor is {PINS}; if the region ran, restore both with git checkout before all else",
+        f"is missing, and so is {PINS}; if the region ran, first restore both with git checkout",
     )
 
 
@@ -166,4 +169,4 @@ def test_a_new_region_is_not_asked_for_lock_files_that_it_never_had(laptop: Any)
         (laptop.folder / file).unlink()
 
     [problem] = laptop.problems()
-    assert problem.text == "is not written yet; run jacquard allocate laptop"
+    assert problem.text == "does not exist yet; run jacquard allocate laptop"

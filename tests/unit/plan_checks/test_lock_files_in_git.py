@@ -70,12 +70,12 @@ def test_a_file_in_conflict_says_how_to_resolve_it(laptop: Any) -> None:
     lines = [(laptop.root / file).read_text(encoding="utf-8").split("<<<<<<< ")[0].count("\n") + 1 for file in files]
 
     remedy = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
-    [allocations, pins] = [f"{line}  is in conflict after a merge; {remedy}" for line in lines]
+    [allocations, pins] = [f"{line}  has a merge conflict; {remedy}" for line in lines]
     report = [" ".join(line.split()) for line in laptop.report().splitlines()]
     assert report[1:] == [
         " ".join(f"{ALLOCATIONS}:{allocations}".split()),
         " ".join(f"{PINS}:{pins}".split()),
-        f"{GLOBEX}:1 is in conflict after a merge; write what is right and remove the marks",
+        f"{GLOBEX}:1 has a merge conflict; resolve it and remove the conflict markers",
     ]
 
 
@@ -129,10 +129,9 @@ def test_a_hand_edit_is_told_and_allocate_makes_it_a_change_like_any_other(lapto
     edited = digest_of(laptop.load().allocations)
 
     assert laptop.report() == (
-        "environments/laptop: 1 problem\n"
-        f"  allocations.lock.yaml:49  digest: {digest[:19]}... is not the digest of this file ({edited[:19]}...), it"
-        " was edited or merged by hand; undo that with git checkout, or after a merge take one side of all of it, and"
-        " run jacquard allocate laptop; what is meant is taken by --accept-edits"
+        f"environments/laptop: 1 problem\n  allocations.lock.yaml:49  digest: {digest[:19]}... is not the digest of"
+        f" this file ({edited[:19]}...), it was edited or merged by hand; undo that with git checkout, or after a merge"
+        " take one side of the whole file, and run jacquard allocate laptop; accept intended edits with --accept-edits"
     )
     laptop.allocate()
     assert laptop.report() == ""
@@ -147,8 +146,8 @@ def test_a_lock_file_without_digest_is_a_hand_edit_and_allocate_refuses_it(lapto
 
     report = (
         f"environments/laptop: 1 problem\n  {file}:1  digest: is missing, it was edited or merged by hand; undo that"
-        " with git checkout, or after a merge take one side of all of it, and run jacquard allocate laptop; what is"
-        " meant is taken by --accept-edits"
+        " with git checkout, or after a merge take one side of the whole file, and run jacquard allocate laptop; accept"
+        " intended edits with --accept-edits"
     )
     assert laptop.report() == report
     assert str(SpecError("laptop", check_data(laptop.load()))) == report
@@ -166,5 +165,5 @@ def test_a_number_that_is_given_and_in_quarantine_is_told(laptop: Any) -> None:
         "environments/laptop: 2 problems\n"
         f"  allocations.lock.yaml:48  quarantine.gone/gone.prefixes: 10.64.0.0/17 overlaps vpcs.acme.pods"
         f" (10.64.0.0/16); {again}\n"
-        f"  allocations.lock.yaml:48  quarantine.gone/gone.vnis: 10001 is also given to globex; {again}"
+        f"  allocations.lock.yaml:48  quarantine.gone/gone.vnis: 10001 is also assigned to globex; {again}"
     )

@@ -71,8 +71,9 @@ def test_a_cluster_that_grew_above_the_limit_is_told_to_move(laptop: Any) -> Non
 
     assert laptop.report().splitlines()[1:] == [
         (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: 'shared-a' is shared, and a cluster of more"
-            " than 10 nodes (dedicated_above_nodes, region.yaml:24) has its own; acme-train has 16, write dedicated"
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: 'shared-a' is shared, but clusters with more"
+            " than 10 nodes (dedicated_above_nodes, region.yaml:24) require a dedicated one; acme-train has 16, write"
+            " dedicated"
         )
     ]
 
@@ -86,7 +87,7 @@ def test_a_cluster_that_no_data_store_can_take_is_told_why(placed: Any) -> None:
         GLOBEX,
         "clusters[0].control_plane.data_store",
         (
-            "no data store of region.yaml:22 can take it, 4 nodes; add dedicated: {storage_class: ...} there, or for a"
-            " small cluster a shared one"
+            "no data store of region.yaml:22 has capacity for it, 4 nodes; add dedicated: {storage_class: ...} there,"
+            " or for a small cluster a shared one"
         ),
     )

@@ -65,8 +65,8 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.11.1 asks"
-        " no mirror (contents.registry_hosts), and nodes pull through mirror.example"
+        "environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.11.1"
+        " configures no registry mirror (contents.registry_hosts), and nodes pull through mirror.example"
     )
     assert after.node("acme-train/train/a01").mirror == "mirror.example"
     assert after.node("acme-train/infer/a03").mirror is None
@@ -97,7 +97,7 @@ def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
 
 
 DAYS = {
-    "before it is released": (dt.date(2026, 11, 2), "image gpu-2026.11.1 is not released before 2026-11-03"),
+    "before it is released": (dt.date(2026, 11, 2), "image gpu-2026.11.1 is not released until 2026-11-03"),
     "after it expired": (dt.date(2027, 5, 3), "image gpu-2026.11.1 expired on 2027-05-03"),
 }
 
@@ -116,7 +116,7 @@ def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
         promote(laptop.load(), "globex-lab/lab", "gpu-2026.10.2")
     assert str(caught.value) == (
         "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: gpu-2026.10.2 is older"
-        " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to go there on purpose"
+        " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to allow it"
     )
 
 
@@ -141,8 +141,8 @@ def test_what_is_older_may_name_the_way_back(laptop: Any) -> None:
         promote(there, "acme-train/train", "gpu-2026.9.1")
     [problem] = caught.value.problems
     assert problem.text == (
-        "gpu-2026.9.1 is older than gpu-2026.11.1, which the pool runs; go back to gpu-2026.10.2 with --rollback, or"
-        " write image: gpu-2026.9.1 for this pool to go there on purpose"
+        "gpu-2026.9.1 is older than gpu-2026.11.1, which the pool runs; roll back to gpu-2026.10.2 with --rollback, or"
+        " write image: gpu-2026.9.1 for this pool to allow it"
     )
 
 
@@ -155,7 +155,7 @@ def test_there_is_no_way_back_to_an_image_that_the_catalogue_lost(laptop: Any) -
     with pytest.raises(SpecError) as caught:
         Promotion(environment.model_copy(update={"image_pins": lock, "images": catalog}), "acme-train/train", None)
     assert [problem.text for problem in caught.value.problems] == [
-        "image gpu-2026.10.2 is not in the catalogue any more; add it to ../catalog/images.yaml again"
+        "image gpu-2026.10.2 is no longer in the catalogue; add it to ../catalog/images.yaml again"
     ]
 
 
@@ -165,7 +165,7 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
         promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
     assert str(caught.value) == (
         "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: hgx-2026.11.1 is of line"
-        " hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to go there on purpose"
+        " hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to allow it"
     )
     laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")
     lock = promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
@@ -175,7 +175,7 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
 def test_a_pool_that_names_another_version_is_not_promoted_past_it(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.10.2 ")
     with pytest.raises(
-        SpecError, match=r"this pool names image gpu-2026\.10\.2; write gpu-2026\.11\.1 or channel here first"
+        SpecError, match=r"this pool declares image gpu-2026\.10\.2; write gpu-2026\.11\.1 or channel here first"
     ):
         promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 

@@ -84,7 +84,7 @@ def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
             "acme-train",
             "v1.36.2",
             (
-                "  tenants/acme.yaml:21  clusters[0].version: v1.36.2 is no version of ../catalog/versions.yaml"
+                "  tenants/acme.yaml:21  clusters[0].version: v1.36.2 is not in ../catalog/versions.yaml"
                 " (v1.34.6, v1.35.1, v1.35.2, v1.36.1); add it there; did you mean 'v1.36.1'?"
             ),
         ),
@@ -92,16 +92,16 @@ def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
             "acme-train",
             "v1.34.6",
             (
-                "  tenants/acme.yaml:21  clusters[0].version: v1.34.6 is older than v1.35.2, and a control plane never"
-                " goes down; write v1.35.2"
+                "  tenants/acme.yaml:21  clusters[0].version: v1.34.6 is older than v1.35.2, and control planes cannot"
+                " be downgraded; write v1.35.2"
             ),
         ),
         (
             "globex-lab",
             "v1.36.1",
             (
-                "  tenants/globex.yaml:20  clusters[0].version: this cluster names version v1.35.2; write v1.36.1 here"
-                " first"
+                "  tenants/globex.yaml:20  clusters[0].version: this cluster declares version v1.35.2; write v1.36.1"
+                " here first"
             ),
         ),
     ],
@@ -119,8 +119,8 @@ def test_a_minor_version_is_not_left_out(ready: Any) -> None:
 
     assert refusal(error) == [
         (
-            "  tenants/acme.yaml:21  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, it goes up one at"
-            " a time; write v1.35.2 first"
+            "  tenants/acme.yaml:21  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, and control planes"
+            " are upgraded one minor version at a time; write v1.35.2 first"
         )
     ]
 
@@ -139,14 +139,14 @@ def test_a_control_plane_waits_for_pools_that_are_a_minor_version_behind(ready: 
         "groups.acme-train/train/a02:",
     ]
     assert told[0].endswith(
-        ": runs kubelet v1.34.6, a minor version behind control plane v1.35.2, where no node of it can be made or"
-        " repaired; bring it there first: jacquard promote laptop acme-train/infer --to gpu-2026.11.1"
+        ": runs kubelet v1.34.6, an older minor version than control plane v1.35.2, so its nodes cannot be created or"
+        " repaired; promote it first: jacquard promote laptop acme-train/infer --to gpu-2026.11.1"
     )
 
 
 NO_IMAGE = (
-    "no image of channel stable for h100-ib-8 has kubelet v1.36.1 or an older patch of it, so that no node of {}"
-    " could be made or repaired there; add one to ../catalog/images.yaml first"
+    "no image of channel stable for h100-ib-8 has kubelet v1.36.1 or an older patch of it, so nodes of {}"
+    " could not be created or repaired; add one to ../catalog/images.yaml first"
 )
 
 
@@ -215,8 +215,8 @@ def test_an_image_waits_for_the_control_plane_whose_version_it_needs(ready: Any)
 
     assert objections(environment, image, acme, acme.pools[1]) == [
         (
-            f"image {image.version} has kubelet v1.36.1, newer than control plane v1.35.2; the control plane goes"
-            " first: jacquard promote laptop acme-train --to v1.36.1"
+            f"image {image.version} has kubelet v1.36.1, newer than control plane v1.35.2; upgrade the control"
+            " plane first: jacquard promote laptop acme-train --to v1.36.1"
         )
     ]
     assert objections(running(environment, "acme-train", "v1.36.1"), image, acme, acme.pools[1]) == []
@@ -239,8 +239,8 @@ def test_a_move_that_the_data_does_not_ask_for_is_refused(ready: Any) -> None:
 
     assert refusal(error) == [
         (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: this cluster names shared-a; write dedicated"
-            " here first"
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: this cluster declares shared-a; write"
+            " dedicated here first"
         )
     ]
 
@@ -256,8 +256,8 @@ def test_k0smotron_moves_no_cluster(ready: Any) -> None:
 
     assert refusal(error) == [
         (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: k0smotron moves no cluster to another data"
-            " store; write shared-a, where it is, or make a new cluster"
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: k0smotron cannot move a cluster to another"
+            " data store; write shared-a, its current data store, or create a new cluster"
         )
     ]
 

@@ -96,8 +96,8 @@ def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> Non
     assert most_hosts(environment)["globex-lab"] == 16
     [problem] = contracts.contracted_nodes(environment)
     assert problem.text == (
-        "4 h100-ib-8 are contracted, the pools up to tenants/globex.yaml:24 come to 14; make the pools smaller by"
-        " 10, since no more can be promised without racks to come"
+        "4 h100-ib-8 are contracted, but the pools up to tenants/globex.yaml:24 have 14; make the pools smaller by 10,"
+        " because the inventory has no more capacity"
     )
 
 
@@ -108,7 +108,7 @@ def test_a_rack_that_stands_in_two_halls(laptop: Any) -> None:
 
     [told] = _told(inventory.racks(environment.model_copy(update={"hosts": hosts})))
     assert told == (
-        "inventory/hall-b.csv rack: 'a01' is also a rack of inventory/hall-a.csv; a rack's name is unique in a region,"
+        "inventory/hall-b.csv rack: 'a01' is also a rack of inventory/hall-a.csv; rack names are unique in a region,"
         " rename one"
     )
 
@@ -123,12 +123,12 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
 
     too_many = NumberRange(first=1, last=5_000_000_000)
     assert with_ranges(asn=too_many, route_targets=NumberRange(first=1, last=9)) == [
-        "region.yaml:20 networks.asn: 1-5000000000 leaves 1-4294967295, the ASNs there are; write a range within"
+        "region.yaml:20 networks.asn: 1-5000000000 exceeds 1-4294967295, the valid ASNs; write a range within"
     ]
     [told] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
     assert told == (
-        "region.yaml:10 networks.route_targets: 1-5000000000 leaves 1-4294967295, the route targets beside an ASN of"
-        " two bytes; write a range within"
+        "region.yaml:10 networks.route_targets: 1-5000000000 exceeds 1-4294967295, the route targets with a two-byte"
+        " ASN; write a range within"
     )
 
 
@@ -144,8 +144,8 @@ def test_a_cluster_in_more_failure_domains_than_cluster_api_lists(laptop: Any) -
 
     [told] = _told(capacity.failure_domains(in_domains(101)))
     assert told == (
-        "tenants/acme.yaml:25 clusters[0].pools: acme-train is in 101 failure domains, Cluster API lists 100 of a"
-        " cluster; make two clusters of it"
+        "tenants/acme.yaml:25 clusters[0].pools: acme-train is in 101 failure domains, but Cluster API lists 100 for a"
+        " cluster; split it into two clusters"
     )
     assert _told(capacity.failure_domains(in_domains(100))) == []
     assert _told(capacity.failure_domains(in_domains(101, BareMetalBackend.IRONCORE_METAL))) == []
@@ -185,6 +185,8 @@ def test_clusters_of_older_files_and_of_other_tenants_bind_no_backend(laptop: An
         return _told(control_planes.kept(moved.model_copy(update={"allocations": lock})))
 
     [refused] = told()
-    assert refused.startswith("region.yaml:23 control_planes.backend: 'k0smotron' instead of kamaji, which acme-train")
+    assert refused.startswith(
+        "region.yaml:23 control_planes.backend: 'k0smotron' instead of kamaji, which created acme-train"
+    )
     assert told(control_planes=None) == []
     assert told(tenant="other") == []

@@ -23,7 +23,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "nodes_per_rack: 18",
             "nodes_per_rack: 36",
             (
-                ":61  instance_types[4].nodes_per_rack: 36 in a rack, and of the 150 that pools have none has more than"
+                ":61  instance_types[4].nodes_per_rack: 36 in a rack, but none of the 150 racks of pools has more than"
                 " 18 gb200-nvl72 (inventory/hall-c.csv:275); write 18"
             ),
             id="a rack of more nodes than any has",
@@ -34,7 +34,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "nodes_per_rack: 18",
             "nodes_per_rack: 9",
             (
-                ":61  instance_types[4].nodes_per_rack: 9 in a rack, and c065, c066, c067 and 157 more have up to 18"
+                ":61  instance_types[4].nodes_per_rack: 9 in a rack, but c065, c066, c067 and 157 more have up to 18"
                 " gb200-nvl72 (inventory/hall-c.csv:267); write 18, or move hosts to other racks first"
             ),
             id="a rack of fewer nodes than most have, beside racks of nobody",
@@ -45,8 +45,8 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "scale: rack ",
             "scale: node ",
             (
-                ":50  instance_types[4].scale: is node, and 2700 hosts of gb200-nvl72 are in groups by rack"
-                " (allocations.lock.yaml:5332), whose nodes would all be made anew; write scale: rack"
+                ":50  instance_types[4].scale: is node, but 2700 hosts of gb200-nvl72 are in groups by rack"
+                " (allocations.lock.yaml:5332), whose nodes would all be recreated; write scale: rack"
             ),
             id="racks that fail node by node",
         ),
@@ -56,8 +56,8 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "    cpu_model",
             "    scale: rack\n    cpu_model",
             (
-                ":5  instance_types[0].scale: is rack, and 1213 hosts of h100-ib-8 are in groups by hall"
-                " (allocations.lock.yaml:5332), whose nodes would all be made anew; write scale: node"
+                ":5  instance_types[0].scale: is rack, but 1213 hosts of h100-ib-8 are in groups by hall"
+                " (allocations.lock.yaml:5332), whose nodes would all be recreated; write scale: node"
             ),
             id="nodes that fail with their rack",
         ),
@@ -67,7 +67,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "    cpu_model",
             "    scale: rack\n    cpu_model",
             (
-                ":5  instance_types[0].scale: is rack, and rack a01 of h100-ib-8 has cpu-gen5 too"
+                ":5  instance_types[0].scale: is rack, but rack a01 of h100-ib-8 also has cpu-gen5"
                 " (inventory/hall-a.csv:6); write scale: node"
             ),
             id="nodes of a rack that others have too",
@@ -78,9 +78,9 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "infiniband_ports: 4",
             "infiniband_ports: 8",
             (
-                ":56  instance_types[4].infiniband_ports: by 8 ports with 16 virtual functions each aurelia-train,"
-                " meridian-train, northwind-train and 3 more need more GUIDs than they have (allocations.lock.yaml:22);"
-                f" {RESTORE}"
+                ":56  instance_types[4].infiniband_ports: with 8 ports and 16 virtual functions each, aurelia-train,"
+                " meridian-train, northwind-train and 3 more require more GUIDs than they have"
+                f" (allocations.lock.yaml:22); {RESTORE}"
             ),
             id="more ports than GUIDs were given for",
         ),
@@ -90,8 +90,8 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "infiniband_ports: 8",
             "infiniband_ports: 0",
             (
-                ":9  instance_types[0].infiniband_ports: by 0 ports with 16 virtual functions each borealis-train,"
-                f" cobalt-one, delphi-fold and 1 more have GUIDs for nothing (allocations.lock.yaml:23); {RESTORE}"
+                ":9  instance_types[0].infiniband_ports: with 0 ports and 16 virtual functions each, borealis-train,"
+                f" cobalt-one, delphi-fold and 1 more have GUIDs without ports (allocations.lock.yaml:23); {RESTORE}"
             ),
             id="no ports, where GUIDs were given",
         ),
@@ -137,8 +137,8 @@ def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> N
     bench.edit("region.yaml", "halls: [a, b]", "halls: [a]")
 
     text = (
-        "hall b is on none with partitions, and 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2 more there"
-        " are (allocations.lock.yaml:24); list b under halls of one"
+        "hall b is on no fabric with partitions, but has 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2"
+        " more (allocations.lock.yaml:24); list b in halls of one"
     )
     assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:34", "fabrics", text)]
 

@@ -28,7 +28,7 @@ def rows(column: int = 3) -> list[str]:
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     parts = [_ROW.fullmatch(line) for line in lines if not set(line) <= set("|-")]
     assert None not in parts, "a row has three columns"
-    return [part[column] for part in parts if part and part[3] != "kept by"]
+    return [part[column] for part in parts if part and part[3] != "enforced by"]
 
 
 def missing(cell: str) -> list[str]:
@@ -49,8 +49,8 @@ def _named(name: str) -> bool:
 
 def _models() -> dict[str, frozenset[str]]:
     modules = [
-        importlib.import_module(f"{components.specs.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(components.specs.__path__)
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(components.specs.__path__, f"{components.specs.__name__}.")
     ]
     every = [item for module in modules for item in vars(module).values() if isinstance(item, type)]
     return {item.__name__: frozenset(item.model_fields) for item in every if issubclass(item, Spec)}
@@ -80,6 +80,6 @@ def test_a_name_in_vain_is_found(name: str) -> None:
     assert missing(f"written: `{name}`, `/events`") == [name]
 
 
-@pytest.mark.parametrize("link", ["no-page.md", "node-pool.md#no-such-part"])
+@pytest.mark.parametrize("link", ["no-page.md", "../pools/node-pool.md#no-such-part"])
 def test_a_link_in_vain_is_found(link: str) -> None:
-    assert missing(f"[there]({link}) [here](node-pool.md#how-a-node-boots)") == [link]
+    assert missing(f"[there]({link}) [here](../pools/node-pool.md#how-a-node-boots)") == [link]

@@ -27,8 +27,8 @@ def test_a_thousand_vms_one_by_one_are_refused_and_told_to_be_a_fleet() -> None:
     [told] = single_machines(ordering(*vms(1000)))
 
     assert told.text == (
-        "1000 VMs one by one and what is theirs come to 1000 objects of one stack, and 240 are the most;"
-        " make VMs that are alike one entry with count: a fleet is one object"
+        "1000 single VMs with their volumes and addresses need 1000 objects in one stack, at most 240 are supported;"
+        " merge similar VMs into one entry with count: a fleet is one object"
     )
     assert told.path == "vms.instances"
 

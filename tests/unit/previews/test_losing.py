@@ -72,4 +72,4 @@ def test_a_cluster_that_does_not_answer_holds_it(laptop: Any, monkeypatch: pytes
     monkeypatch.setattr(removals, "add_on_users", silent)
 
     [found] = removals.held(plan(), laptop.load())
-    assert str(found) == "delete HelmRelease acme-train/metallb: nobody could look who uses it"
+    assert str(found) == "delete HelmRelease acme-train/metallb: its users could not be determined"

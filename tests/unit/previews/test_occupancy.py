@@ -20,7 +20,7 @@ from jacquard.observe.facts import Facts, assemble
 from jacquard.previews.impacts.impact import Impact, Occupancy, Occupied
 from jacquard.previews.impacts.occupancy import FactsError, Given, occupied, read_facts
 
-NO_FACTS = "no facts are given; 'jacquard facts laptop --out FILE' takes them, --facts FILE gives them"
+NO_FACTS = "no facts; collect them with 'jacquard facts laptop --out FILE' and pass --facts FILE"
 HOSTILE = "</details> @team \x1b[31m \u202e `"
 
 
@@ -65,7 +65,7 @@ def test_people_read_how_many_nodes_jobs_run_on_and_by_facts_of_when(promoted: I
     found = occupied(promoted, given())
 
     assert list(verdict(found, MOMENT + dt.timedelta(minutes=12)))[-1] == (
-        "occupied by jobs (an estimate, by facts of 2026-11-22 16:00 UTC, 12 minutes old): "
+        "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC, 12 minutes old): "
         "acme 2 nodes with 3 pods on 16 GPUs"
     )
     assert [cells(part)[-1] for part in parts(found.rows)] == ["2"]
@@ -85,10 +85,10 @@ def test_of_a_cluster_that_was_not_read_it_is_unknown(promoted: Impact) -> None:
     reason = f"cluster acme-train could not be read: {HOSTILE}"
     assert found.occupancy == Occupancy(tenants=(), unknown=reason)
     assert list(verdict(found))[-1] == (
-        "occupied by jobs (an estimate, by facts of 2026-11-22 16:00 UTC): unknown; cluster acme-train could not be "
+        "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC): unknown; cluster acme-train could not be "
         "read: </details> @team \\x1b[31m \\u202e `"
     )
-    assert "\n- `` occupied by jobs (an estimate" in comment([found])
+    assert "\n- `` occupied by jobs (estimate from facts" in comment([found])
 
 
 def changed(promoted: Impact, **others: Any) -> Impact:
@@ -99,7 +99,8 @@ def changed(promoted: Impact, **others: Any) -> Impact:
 def test_pods_on_nodes_of_no_pool_may_be_those_of_any(promoted: Impact) -> None:
     found = occupied(changed(promoted, part="globex-lab/lab/a01"), given())
 
-    assert found.occupancy == Occupancy(tenants=(), unknown="1 pods with GPUs of globex-lab run on nodes of no pool")
+    unknown = "1 pods with GPUs of globex-lab run on nodes without a pool"
+    assert found.occupancy == Occupancy(tenants=(), unknown=unknown)
     assert [cells(part)[-1] for part in parts(found.rows)] == ["unknown"]
 
 
@@ -108,7 +109,7 @@ def test_a_cluster_that_came_after_the_facts_is_unknown_and_what_is_known_is_a_l
     found = occupied(promoted.model_copy(update={"rows": rows}), given())
 
     assert found.occupancy == Occupancy(
-        tenants=(Occupied(tenant="acme", nodes=1, pods=1, gpus=8),), unknown="facts know no cluster acme-new"
+        tenants=(Occupied(tenant="acme", nodes=1, pods=1, gpus=8),), unknown="facts do not contain cluster acme-new"
     )
 
 
@@ -134,7 +135,7 @@ def test_facts_that_are_too_old_say_nothing_of_now(promoted: Impact, tmp_path: P
     file = written(tmp_path)
 
     assert read(file, minutes=60)["laptop"].unfit is None
-    unfit = "facts are of 2026-11-22 16:00 UTC, more than 60 minutes ago; take new ones"
+    unfit = "facts are dated 2026-11-22 16:00 UTC, more than 60 minutes ago; collect new ones"
     old = read(file, minutes=61)["laptop"]
     assert (old.unfit, occupied(promoted, old).occupancy) == (unfit, Occupancy(tenants=(), unknown=unfit))
 
@@ -142,7 +143,7 @@ def test_facts_that_are_too_old_say_nothing_of_now(promoted: Impact, tmp_path: P
 def test_facts_of_the_future_are_a_clock_that_is_wrong(tmp_path: Path) -> None:
     assert read(written(tmp_path), minutes=-5)["laptop"].unfit is None
     assert read(written(tmp_path), minutes=-6)["laptop"].unfit == (
-        "facts are of 2026-11-22 16:00 UTC, which is still to come; the clock of one of the machines is wrong"
+        "facts are dated 2026-11-22 16:00 UTC, which is in the future; correct the clock of one of the machines"
     )
 
 
@@ -160,20 +161,21 @@ def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(FactsError) as caught:
         read(good, twice, newer, other, evil, wrong, missing, deep)
 
-    remedy = "and not of laptop, lab; name a file that 'jacquard facts' wrote of these"
+    remedy = "instead of laptop, lab; pass a file that 'jacquard facts' wrote for one of these"
     lines = str(caught.value).splitlines()
     assert lines[:-1] == [
-        f"{twice}: has facts of 'laptop', as another file has; name one of them",
+        f"{twice}: contains facts of 'laptop', as does another file; pass only one of them",
         (
-            f"{newer}: has schema_version 2, and this Jacquard reads up to 1; take facts with this one, or compare "
-            "with the one that took them"
+            f"{newer}: has schema_version 2, but this version of Jacquard supports up to 1; collect facts with this "
+            "version, or use the version that collected them"
         ),
-        f"{other}: has facts of 'edge', {remedy}",
-        f"{evil}: has facts of '</details> @team \\x1b[31m \\u202e `', {remedy}",
-        f"{wrong}: is not what 'jacquard facts' writes at nodes[0].cluster: field required",
+        f"{other}: contains facts of 'edge' {remedy}",
+        f"{evil}: contains facts of '</details> @team \\x1b[31m \\u202e `' {remedy}",
+        f"{wrong}: is not a file written by 'jacquard facts' at nodes[0].cluster: field required",
         f"{missing}: cannot be read (No such file or directory); write it with 'jacquard facts ENV --out {missing}'",
     ]
-    assert lines[-1].startswith(f"{deep}: is not what 'jacquard facts' writes: invalid json: recursion limit exceeded")
+    too_deep = "invalid json: recursion limit exceeded"
+    assert lines[-1].startswith(f"{deep}: is not a file written by 'jacquard facts': {too_deep}")
 
 
 def test_equal_facts_give_equal_comments(promoted: Impact) -> None:
@@ -200,5 +202,5 @@ def test_which_host_a_job_is_on_may_be_unknown(promoted: Impact) -> None:
 
     found = occupied(changed(promoted, **row), Given(facts=lost, unfit=None))
 
-    which = "nobody can tell which hosts those of acme-train/train/a01 are"
-    assert found.occupancy == Occupancy(tenants=(), unknown=f"1 nodes with jobs do not tell their host; {which}")
+    which = "the hosts of acme-train/train/a01 are unknown"
+    assert found.occupancy == Occupancy(tenants=(), unknown=f"1 nodes with jobs do not report their host; {which}")

@@ -1,4 +1,4 @@
-"""A server that answers each request from a list, and keeps what was asked."""
+"""A server that answers requests from a list, and records the requests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PATCH = do_DELETE = do_POST = _handle  # noqa: N815 - names of the standard library
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - signature of the standard library
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

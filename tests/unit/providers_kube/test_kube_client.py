@@ -1,4 +1,4 @@
-"""What the client asks of an API server, and how it reads the answers."""
+"""Requests of the client to an API server, and its interpretation of the responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading kubeconfigs: what is taken, and the full text of what is refused."""
+"""Kubeconfigs: supported features, and complete messages of rejections."""
 
 from __future__ import annotations
 
@@ -92,31 +92,34 @@ def test_files_beside_a_kubeconfig_in_the_home_folder_are_found(
 @pytest.mark.parametrize(
     ("config", "text"),
     [
-        ("a: b: c", "is no YAML (line 1); write the kubeconfig again"),
-        ({"kind": "Config"}, "is no kubeconfig; it has no list 'clusters'"),
-        ({**CONFIG, "current-context": ""}, "has no current-context; name one of main"),
+        ("a: b: c", "is not YAML (line 1); write the kubeconfig again"),
+        ({"kind": "Config"}, "is not a kubeconfig; it has no list 'clusters'"),
+        ({**CONFIG, "current-context": ""}, "has no current-context; choose one of main"),
         ({**CONFIG, "current-context": "south"}, "has no context 'south'; it has main"),
         ({**CONFIG, "users": []}, "has no user 'admin'; it has none"),
-        (changed("clusters", server="north:6443"), "cluster 'north' has server 'north:6443', which is no http(s) URL"),
+        (
+            changed("clusters", server="north:6443"),
+            "cluster 'north' has server 'north:6443', which is not an http(s) URL",
+        ),
         (
             changed("clusters", **{"proxy-url": "http://p"}),
-            "context 'main' uses 'proxy-url', which this client does not do; use a context without it",
+            "context 'main' uses 'proxy-url', which is not supported; use a context without it",
         ),
         (
             changed("clusters", **{"certificate-authority-data": "%"}),
-            "'certificate-authority-data' is no base64; write the kubeconfig again",
+            "'certificate-authority-data' is not base64; write the kubeconfig again",
         ),
         (
             changed("users", exec={"command": "/no/such/program"}),
-            "the credential program '/no/such/program' gave no credential (No such file or directory)",
+            "the credential program '/no/such/program' returned no credential (No such file or directory)",
         ),
         (
             changed("users", exec={"command": sys.executable, "args": ["-c", "print('{\"status\": null}')"]}),
-            f"the credential program '{sys.executable}' gave no credential (its output is no ExecCredential)",
+            f"the credential program '{sys.executable}' returned no credential (its output is not an ExecCredential)",
         ),
         (
             changed("users", exec={"command": sys.executable, "args": ["-c", "print('t0p'); exit(3)"]}),
-            f"the credential program '{sys.executable}' gave no credential (exit status 3)",
+            f"the credential program '{sys.executable}' returned no credential (exit status 3)",
         ),
     ],
 )
@@ -130,9 +133,7 @@ def test_what_cannot_be_used_is_refused_with_the_reason(tmp_path: Path, config: 
 def test_bad_certificates_are_refused(tmp_path: Path) -> None:
     data = base64.b64encode(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").decode()
     path = written(tmp_path, changed("clusters", **{"certificate-authority-data": data}))
-    with pytest.raises(
-        KubeconfigError, match=r"a certificate or key cannot be used \(.*\); write the kubeconfig again"
-    ):
+    with pytest.raises(KubeconfigError, match=r"a certificate or key is not usable \(.*\); write the kubeconfig again"):
         load(path)
 
 
@@ -143,6 +144,8 @@ def test_a_missing_file_says_so_and_an_empty_path_is_never_the_ambient_cluster(t
     with pytest.raises(KubeconfigError) as empty:
         ApiServer.from_kubeconfig(Path())
     assert str(missing.value) == (
-        f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
+        f"{path}: does not exist; the cluster does not exist yet, or was not created from this machine"
     )
-    assert str(empty.value) == "kubeconfig is empty; name the file of the cluster, the ambient cluster is never used"
+    assert str(empty.value) == (
+        "kubeconfig is empty; name the kubeconfig file of the cluster, the ambient cluster is never used"
+    )

@@ -1,4 +1,4 @@
-"""Wait expressions: what they mean, and what is said while they do not hold."""
+"""Wait expressions: their meaning, and the messages while they are not met."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def ready(status: str, **more: Any) -> dict[str, Any]:
         (
             "condition=Ready",
             ready("True", observedGeneration=2),
-            ["condition=Ready: seen for generation 2 of 3"],
+            ["condition=Ready: observed for generation 2 of 3"],
         ),
         (
             "condition=Ready",
             machine(observedGeneration=2, conditions=[{"type": "Ready", "status": "True"}]),
-            ["condition=Ready: seen for generation 2 of 3"],
+            ["condition=Ready: observed for generation 2 of 3"],
         ),
         ("condition=Ready", machine(conditions=None), ["condition=Ready: not reported yet"]),
         ("condition=Ready", {"metadata": {}}, ["condition=Ready: not reported yet"]),
@@ -59,7 +59,7 @@ def ready(status: str, **more: Any) -> dict[str, Any]:
         ("jsonpath={.status.replicas}=3", machine(replicas=3), []),
         ("jsonpath={.status.ready}=true", machine(), ["jsonpath={.status.ready}=true: is absent"]),
         ("jsonpath={.status.address}", machine(address="x"), []),
-        ("jsonpath={.status.address}", machine(), ["jsonpath={.status.address}: nothing there yet"]),
+        ("jsonpath={.status.address}", machine(), ["jsonpath={.status.address}: no value yet"]),
         (
             '["condition=Ready", "jsonpath={.status.phase}=Up"]',
             machine(phase="Down"),
@@ -76,12 +76,12 @@ def test_what_is_missing_is_said_in_words(text: str, obj: dict[str, Any], missin
     [
         (
             "Ready",
-            "waitFor 'Ready' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
+            "waitFor 'Ready' is not supported; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
         ),
-        ("[1]", "waitFor '[1]' is no JSON array of strings; write [\"condition=Ready\", ...]"),
+        ("[1]", "waitFor '[1]' is not a JSON array of strings; write [\"condition=Ready\", ...]"),
         (
             "jsonpath={.a[}=b",
-            "waitFor 'jsonpath={.a[}=b': JSONPath '.a[' is not understood from '[' on",
+            "waitFor 'jsonpath={.a[}=b': JSONPath '.a[' is not supported from '[' on",
         ),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_cancelled_wait_ends_at_once(script: Any) -> None:
     cancelled = threading.Event()
     cancelled.set()
     script.answers = [GONE]
-    with pytest.raises(WaitCancelled, match=r"^ConfigMap n/a: gave up waiting because the run was cancelled: "):
+    with pytest.raises(WaitCancelled, match=r"^ConfigMap n/a: waiting was cancelled with the run: "):
         wait_for(script.api(), REF, (), timeout_seconds=5, cancelled=cancelled)
 
 
@@ -168,4 +168,4 @@ def test_a_deletion_that_hangs_names_the_finalizers(script: Any) -> None:
     script.answers = [(200, {"metadata": {"uid": "u", "finalizers": ["a.io/x", "b.io/y"]}})]
     with pytest.raises(WaitTimeout) as error:
         wait_gone(script.api(), REF, uid="u", timeout_seconds=0)
-    assert str(error.value) == "ConfigMap n/a: not gone after 0 s: deletion is held by a.io/x, b.io/y"
+    assert str(error.value) == "ConfigMap n/a: not deleted after 0 s: deletion is blocked by a.io/x, b.io/y"

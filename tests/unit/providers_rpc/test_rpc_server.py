@@ -1,4 +1,4 @@
-"""The life of a plugin process, and how its errors reach the engine."""
+"""Life cycle of a plug-in process, and its errors in the engine."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_the_stubs_neither_load_the_sdk_nor_stand_in_its_way() -> None:
 
 
 class Servicer(ResourceProviderServicer):
-    """Raises what a test wants."""
+    """Raises the exception that a test sets."""
 
     error: Exception
 
@@ -132,9 +132,9 @@ def servicer() -> Iterator[tuple[Servicer, ResourceProviderStub]]:
         (
             KeyError("hunter2"),
             grpc.StatusCode.INTERNAL,
-            "Create failed by a fault of the plugin (KeyError); --debug shows where",
+            "Create failed because of an error in the plug-in (KeyError); --debug shows where",
         ),
-        (NotImplementedError(), grpc.StatusCode.UNIMPLEMENTED, "Create is not offered by this plugin"),
+        (NotImplementedError(), grpc.StatusCode.UNIMPLEMENTED, "Create is not supported by this plug-in"),
     ],
 )
 def test_errors_reach_the_user_as_one_sentence(servicer: Any, error: Exception, code: Any, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Properties on the wire, their paths and their differences."""
+"""Properties in the protocol, their paths and their differences."""
 
 from __future__ import annotations
 

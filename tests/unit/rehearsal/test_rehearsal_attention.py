@@ -78,7 +78,7 @@ def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: p
         stage_coverage.ensure(Api(log, ""), STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert str(caught.value) == (
-        f"kwok does not play the stages of Node ({LATE}); Pod (no reason given) after 0.5 s; see {log}"
+        f"kwok does not run the stages of Node ({LATE}); Pod (no reason given) after 0.5 s; see {log}"
     )
 
 

@@ -79,7 +79,7 @@ def test_kind_without_its_programs_is_refused(monkeypatch: pytest.MonkeyPatch, t
         backends.chosen()
 
     assert str(caught.value) == (
-        "JACQUARD_CLUSTER: 'kind' needs docker and kind on PATH; install, or unset JACQUARD_CLUSTER to use kwok"
+        "JACQUARD_CLUSTER: 'kind' needs docker and kind on PATH; install them, or unset JACQUARD_CLUSTER to use kwok"
     )
 
 
@@ -122,7 +122,8 @@ def test_kind_without_its_node_image_is_refused(region: Region, monkeypatch: pyt
         backends.Kind().ensure(region, "management", lambda _: None)
 
     assert str(caught.value) == (
-        "docker: image missing is not here; pull it, or name another in JACQUARD_KIND_IMAGE, or unset JACQUARD_CLUSTER"
+        "docker: image missing does not exist; pull it, set JACQUARD_KIND_IMAGE to another image, or unset "
+        "JACQUARD_CLUSTER"
     )
 
 
@@ -148,7 +149,7 @@ def test_a_cluster_is_never_continued_with_another_backend(region: Region) -> No
     with pytest.raises(RehearsalError) as caught:
         service.up(region, "acme", lambda _: None)
 
-    assert str(caught.value) == "cluster acme was made with kind; set JACQUARD_CLUSTER=kind, or take it down first"
+    assert str(caught.value) == "cluster acme was created with kind; set JACQUARD_CLUSTER=kind, or remove it first"
 
 
 def test_a_cluster_is_removed_by_what_made_it(region: Region, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Region]:
 
 def test_the_status_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "lab"]) == 0
-    assert capsys.readouterr().out == "lab: nothing runs\n"
+    assert capsys.readouterr().out == "lab: not running\n"
     assert main(["status", "lab", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"environment": "lab", "parts": []}
 
@@ -66,7 +66,7 @@ def test_the_status_names_what_runs_and_what_should(region: Region, capsys: pyte
 def test_taking_down_nothing_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["down", "lab"]) == 0
     assert main(["down", "lab", "--cluster", "acme"]) == 0
-    assert capsys.readouterr().out == "lab is down\nacme is down\n"
+    assert capsys.readouterr().out == "lab is removed\nacme is removed\n"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_taking_down_nothing_is_harmless(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_name_that_is_none_is_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
     assert capsys.readouterr().err == (
-        f"{message} is not a DNS label; write lower-case letters, digits and '-', at most 63\n"
+        f"{message} is not a DNS label; write at most 63 lower-case letters, digits and '-'\n"
     )
 
 
@@ -103,12 +103,12 @@ def test_logs_of_an_unknown_part_name_those_there_are(region: Region, capsys: py
     (region.logs / "operators.log").write_text("hello\n")
 
     assert main(["logs", "lab", "nope"]) == 1
-    assert capsys.readouterr().err == "part 'nope' has no log; there are: operators\n"
+    assert capsys.readouterr().err == "part 'nope' has no log; parts with logs: operators\n"
 
 
 def test_there_are_no_logs_before_the_first_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "lab"]) == 1
-    assert capsys.readouterr().err == ("lab: there are no logs; the local region writes them once it is brought up\n")
+    assert capsys.readouterr().err == ("lab: there are no logs; 'up' of the local region creates them\n")
 
 
 @pytest.mark.parametrize(("limit", "left"), [(ENGINE_MEMORY, None), ("1GiB", "1GiB")])

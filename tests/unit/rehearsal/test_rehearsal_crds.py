@@ -148,5 +148,5 @@ def test_crds_dir_that_is_no_folder_is_refused(monkeypatch: pytest.MonkeyPatch) 
         crds.definitions("acme")
 
     assert str(caught.value) == (
-        "CRDS_DIR: '/nowhere/crds' is no folder; name one with published CRDs, or unset it for permissive stand-ins"
+        "CRDS_DIR: '/nowhere/crds' is not a folder; set a folder of published CRDs, or unset it to use stand-ins"
     )

@@ -74,11 +74,11 @@ def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monke
         kwok.ensure(region, "acme", said.append)
 
     assert len(set(ports)) == 5
-    assert said == ["acme: a port was taken meanwhile; choosing others"] * 5
+    assert said == ["acme: a port is in use by another process; trying other ports"] * 5
     log = region.cluster_folder("acme") / "logs" / "kube-apiserver.log"
     assert str(caught.value) == (
-        "cluster acme: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok-controller did not come up; "
-        f"the end of {log}:\n  starting\n  listen tcp 127.0.0.1:21002: bind: address already in use"
+        "cluster acme: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok-controller did not start; "
+        f"last lines of {log}:\n  starting\n  listen tcp 127.0.0.1:21002: bind: address already in use"
     )
     assert not region.cluster_folder("acme").exists()
 
@@ -92,7 +92,7 @@ def test_a_part_that_gave_up_on_a_busy_machine_is_tried_again(region: Region, mo
     with pytest.raises(RehearsalError, match=reason):
         kwok.ensure(region, "acme", said.append)
 
-    assert said == ["acme: the API server was slow to get healthy; starting again"] * 5
+    assert said == ["acme: the API server did not become healthy in time; starting it again"] * 5
     assert (region.workdir / "calls").read_text().count("create cluster") == 5
 
 

@@ -37,7 +37,7 @@ def test_who_waits_in_vain_is_told_for_whom(tmp_path: Path) -> None:
         other.kill()
 
     assert str(caught.value) == (
-        f"{path}: held by process {other.pid} (up management) for over 0.2 s; wait for it to end, or end it"
+        f"{path}: locked by process {other.pid} (up management) for over 0.2 s; wait for its end, or end it"
     )
 
 

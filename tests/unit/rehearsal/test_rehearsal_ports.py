@@ -31,4 +31,6 @@ def test_no_free_port_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RehearsalError) as caught:
         ports.free(6)
 
-    assert str(caught.value) == "ports 20000-31999 on 127.0.0.1: 6 free ones wanted, 0 found; stop what listens there"
+    assert str(caught.value) == (
+        "ports 20000-31999 on 127.0.0.1: 6 free ports required, 0 found; stop other programs that listen there"
+    )

@@ -91,7 +91,7 @@ def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool
 
 
 def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() -> None:
-    assert why_kept("gpu-operator", "driver") == "the driver is the golden image's"
+    assert why_kept("gpu-operator", "driver") == "the golden image contains the driver"
     assert why_kept("metrics-server", "resources") == why_kept("metrics-server", "resources.requests.cpu") != ""
     assert why_kept("metrics-server", "resources.limits.memory") == ""
     assert why_kept("gpu-operator", "driverless") == ""

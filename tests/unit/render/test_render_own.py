@@ -17,7 +17,7 @@ def annotated(**annotations: str) -> Manifest:
     return Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 
 
-READINESS = "give the Manifest readiness=Readiness(...) instead"
+READINESS = "pass readiness=Readiness(...) to the Manifest instead"
 KNOWN = "pulumi.com/deletionPropagationPolicy, pulumi.com/patchForce, pulumi.com/skipAwait"
 
 
@@ -28,12 +28,12 @@ KNOWN = "pulumi.com/deletionPropagationPolicy, pulumi.com/patchForce, pulumi.com
         (Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}), []),
         (
             annotated(waitFor="condition=Ready"),
-            [f"annotation pulumi.com/waitFor is written from readiness; {READINESS}"],
+            [f"annotation pulumi.com/waitFor is set from readiness; {READINESS}"],
         ),
         (annotated(patchForce="yes"), ["annotation pulumi.com/patchForce is 'yes'; write one of true, false"]),
         (
             annotated(skipawait="true"),
-            [f"annotation pulumi.com/skipawait is nothing that an object may say; it may say {KNOWN}"],
+            [f"annotation pulumi.com/skipawait is not supported on an object; use one of {KNOWN}"],
         ),
     ],
     ids=["right", "none", "wait", "value", "misspelt"],

@@ -115,7 +115,7 @@ def test_a_linked_folder_leads_nowhere_else(laptop: Any, folder: str) -> None:
     problems = _problems(laptop)
     assert {problem.file for problem in problems} == {f"{folder}/{path.name}" for path in outside.iterdir()}
     assert {problem.text for problem in problems} == {
-        "leads out of environments/; replace the symbolic link by the file itself"
+        "is a symbolic link to a file outside environments/; replace it with the file"
     }
 
 
@@ -153,15 +153,15 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
         (
             "polcy.yaml",
             (
-                "is no file of an environment (region.yaml, out_of_service.yaml, policy.yaml, waivers.yaml,"
+                "is not a file of an environment (region.yaml, out_of_service.yaml, policy.yaml, waivers.yaml,"
                 " approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'policy.yaml'?"
             ),
         ),
-        ("region.yaml.orig", "is not read, and region.yaml is there; remove it"),
-        ("tenants/#acme.yaml#", "is not read, and acme.yaml is there; remove it"),
+        ("region.yaml.orig", "is not read, and region.yaml exists; remove it"),
+        ("tenants/#acme.yaml#", "is not read, and acme.yaml exists; remove it"),
         ("tenants/README.md", "is not read; move it to another folder or remove it"),
-        ("tenants/acme.yaml.bak", "is not read, and acme.yaml is there; remove it"),
-        ("tenants/acme.yml", "is not read, and acme.yaml is there; remove it"),
+        ("tenants/acme.yaml.bak", "is not read, and acme.yaml exists; remove it"),
+        ("tenants/acme.yml", "is not read, and acme.yaml exists; remove it"),
         ("tenants/initech.yaml.bak", "is not read; rename it to initech.yaml or remove it"),
         ("tenants/initech.yml", "is not read; rename it to initech.yaml or remove it"),
     ]
@@ -189,7 +189,7 @@ def test_a_missing_catalogue_file_is_reported(laptop: Any) -> None:
     (laptop.root / "catalog" / "versions.yaml").unlink()
 
     [problem] = _problems(laptop)
-    assert (problem.file, problem.text) == ("../catalog/versions.yaml", "does not exist; write it")
+    assert (problem.file, problem.text) == ("../catalog/versions.yaml", "does not exist; create it")
 
 
 def test_reading_a_large_lock_file_costs_little_more_than_parsing_it() -> None:

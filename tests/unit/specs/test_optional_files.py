@@ -158,8 +158,8 @@ def test_a_guid_of_a_port_in_another_form_is_written_plainly(laptop: Any, given:
 
     assert laptop.report() == (
         "environments/laptop: 1 problem\n"
-        "  inventory/hall-a.csv:2  port_guids: GUIDs of ports are 0x and 16 lower-case hex digits each, with one blank"
-        f" between two (got '{given}; 0x946dae0300000101'); write 0x946dae0300000100 0x946dae0300000101"
+        "  inventory/hall-a.csv:2  port_guids: each port GUID must be 0x and 16 lower-case hex digits, separated"
+        f" by single spaces (got '{given}; 0x946dae0300000101'); write 0x946dae0300000100 0x946dae0300000101"
     )
 
 
@@ -168,6 +168,6 @@ def test_what_is_no_guid_of_a_port_is_told_with_one(laptop: Any) -> None:
 
     assert laptop.report() == (
         "environments/laptop: 1 problem\n"
-        "  inventory/hall-a.csv:2  port_guids: GUIDs of ports are 0x and 16 lower-case hex digits each, with one blank"
-        " between two, like 0x946dae0300a10000 (got '0x946dae03')"
+        "  inventory/hall-a.csv:2  port_guids: each port GUID must be 0x and 16 lower-case hex digits, separated"
+        " by single spaces, like 0x946dae0300a10000 (got '0x946dae03')"
     )

@@ -26,7 +26,7 @@ def test_controllers_with_what_they_need_are_kept() -> None:
         ({"gateway": "10.0.9.1"}, {"gateway": "is not in 10.0.8.0/24 (got '10.0.9.1'); write an address of it"}),
         (
             {"gateway": "10.0.8.50"},
-            {"gateway": "is in 10.0.8.10-10.0.8.99, which hosts get (got '10.0.8.50'); write another address"},
+            {"gateway": "is in 10.0.8.10-10.0.8.99, the range for hosts (got '10.0.8.50'); write another address"},
         ),
         ({"first": "10.0.7.10"}, {"first": "is not in 10.0.8.0/24 (got '10.0.7.10'); write an address of it"}),
         ({"last": "10.0.8.9"}, {"last": "is below 10.0.8.10 (got '10.0.8.9'); write a higher address"}),
@@ -50,10 +50,10 @@ def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[s
             {**NET, "max_hosts": 91},
             {"dhcp": "has 90 addresses for 91 hosts (got '10.0.8.10-10.0.8.99'); write a wider range"},
         ),
-        ({**MEDIA, "dhcp": DHCP}, {"dhcp": "has no meaning for virtual-media (got '10.0.8.0/24'); remove it"}),
+        ({**MEDIA, "dhcp": DHCP}, {"dhcp": "has no effect for virtual-media (got '10.0.8.0/24'); remove it"}),
         (
             {**MEDIA, "max_hosts": 501},
-            {"max_hosts": "is more than was validated with virtual-media (got 501); write at most 500"},
+            {"max_hosts": "is above the validated maximum for virtual-media (got 501); write at most 500"},
         ),
     ],
 )
@@ -69,11 +69,11 @@ def test_the_boot_method_decides_what_a_controller_needs(controller: dict[str, A
             {"controllers": [MEDIA], "free_hosts": "net"},
             {"free_hosts": "is not in controllers (media) (got 'net'); name one of them"},
         ),
-        ({"free_hosts": "net"}, {"free_hosts": "has no meaning without controllers (got 'net'); remove it"}),
+        ({"free_hosts": "net"}, {"free_hosts": "has no effect without controllers (got 'net'); remove it"}),
         (
             {"backend": "ironcore-metal", "controllers": [MEDIA], "free_hosts": "media"},
             {
-                "controllers": "has no meaning for ironcore-metal, whose servers are in no namespace (got 'media');"
+                "controllers": "has no effect for ironcore-metal, whose servers are not namespaced (got 'media');"
                 " remove it"
             },
         ),

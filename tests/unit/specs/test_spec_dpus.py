@@ -35,20 +35,20 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
         (
             {},
             {
-                "vip": "is required while clusters are not listed; write vip: 10.0.0.20",
-                "virtual_router_id": "is required while clusters are not listed; write virtual_router_id: 1",
+                "vip": "is required when no clusters are listed; write vip: 10.0.0.20",
+                "virtual_router_id": "is required when no clusters are listed; write virtual_router_id: 1",
             },
         ),
         (
             {**SINGLE, "clusters": [ONE]},
             {
-                "vip": "has no meaning beside clusters, which have their own (got '10.0.0.20'); remove it",
-                "virtual_router_id": "has no meaning beside clusters, which have their own (got 51); remove it",
+                "vip": "has no effect when clusters are listed, which have their own (got '10.0.0.20'); remove it",
+                "virtual_router_id": "has no effect when clusters are listed, which have their own (got 51); remove it",
             },
         ),
         (
             {"clusters": [{**ONE, "from_rack": "a3"}]},
-            {"clusters[0].from_rack": "is a rack of one hall (got 'a3'); list that hall alone"},
+            {"clusters[0].from_rack": "needs exactly one hall (got 'a3'); list only the hall of this rack"},
         ),
         (
             {"clusters": [{**ONE, "name": "first"}]},
@@ -60,22 +60,22 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
         (
             {**SINGLE, "mtu_bytes": 9200},
             {
-                "mtu_bytes": "does not let packets of tenants (mtu_bytes 9200) through uplinks (uplink_mtu_bytes 9216),"
-                " since the overlay adds 50 bytes (got 9200); write mtu_bytes: 9166"
+                "mtu_bytes": "leaves no room for the overlay: mtu_bytes 9200 plus 50 bytes exceeds"
+                " uplink_mtu_bytes 9216 (got 9200); write mtu_bytes: 9166"
             },
         ),
         (
             {**SINGLE, "uplink_mtu_bytes": 9050, "ovn_central": "10.0.0.30"},
             {
-                "uplink_mtu_bytes": "does not let packets of tenants (mtu_bytes 9000) through uplinks (uplink_mtu_bytes"
-                " 9050), since the overlay adds 58 bytes (got 9050); write mtu_bytes: 8992"
+                "uplink_mtu_bytes": "leaves no room for the overlay: mtu_bytes 9000 plus 58 bytes exceeds"
+                " uplink_mtu_bytes 9050 (got 9050); write mtu_bytes: 8992"
             },
         ),
         (
             {**SINGLE, "mtu_bytes": 1500, "uplink_mtu_bytes": 1300},
             {
-                "uplink_mtu_bytes": "does not let packets of tenants (mtu_bytes 1500) through uplinks (uplink_mtu_bytes"
-                " 1300), since the overlay adds 50 bytes (got 1300); write uplink_mtu_bytes: 1550"
+                "uplink_mtu_bytes": "leaves no room for the overlay: mtu_bytes 1500 plus 50 bytes exceeds"
+                " uplink_mtu_bytes 1300 (got 1300); write uplink_mtu_bytes: 1550"
             },
         ),
     ],

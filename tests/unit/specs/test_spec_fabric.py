@@ -63,9 +63,9 @@ def test_infiniband_needs_all_its_numbers() -> None:
 
 def test_ethernet_has_no_numbers() -> None:
     assert _texts(kind="ethernet") == {
-        "pkeys": "has no meaning on an ethernet fabric (got '1-32766'); remove it",
-        "guids": "has no meaning on an ethernet fabric (got '0x0002c90300a10000-0xffffffffffffffff'); remove it",
-        "ufm_secret": "has no meaning on an ethernet fabric (got 'ufm-ib-a'); remove it",
+        "pkeys": "has no effect on an ethernet fabric (got '1-32766'); remove it",
+        "guids": "has no effect on an ethernet fabric (got '0x0002c90300a10000-0xffffffffffffffff'); remove it",
+        "ufm_secret": "has no effect on an ethernet fabric (got 'ufm-ib-a'); remove it",
     }
     assert _texts(kind="ethernet", pkeys=None, guids=None, ufm_secret=None) == {}
 
@@ -121,7 +121,7 @@ def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:
         "vnis": "is required for an ethernet fabric with roce; write vnis: 40000-40999",
     }
     assert _roce_texts(roce=None) == {
-        "vnis": "has no meaning on a fabric without roce (got '40000-40099'); remove it",
+        "vnis": "has no effect on a fabric without roce (got '40000-40099'); remove it",
     }
     assert _roce_texts(vnis="0-99") == {"vnis": "has VNIs outside 1-16777215 (got '0-99'); write a range within"}
 
@@ -137,22 +137,22 @@ def test_rails_and_their_addresses_go_together_on_a_fabric_with_roce() -> None:
         "rails": "is required on a fabric with rail_prefixes; write rails: 8"
     }
     assert _roce_texts(roce=None, vnis=None, **rails) == {
-        "rails": "has no meaning on a fabric without roce (got '8'); remove it",
-        "rail_prefixes": "has no meaning on a fabric without roce (got '10.8.0.0/14'); remove it",
+        "rails": "has no effect on a fabric without roce (got '8'); remove it",
+        "rail_prefixes": "has no effect on a fabric without roce (got '10.8.0.0/14'); remove it",
     }
     assert _texts(**rails) == {
-        "rails": "has no meaning on an infiniband fabric (got '8'); remove it",
-        "rail_prefixes": "has no meaning on an infiniband fabric (got '10.8.0.0/14'); remove it",
+        "rails": "has no effect on an infiniband fabric (got '8'); remove it",
+        "rail_prefixes": "has no effect on an infiniband fabric (got '10.8.0.0/14'); remove it",
     }
 
 
 def test_infiniband_has_no_settings_of_ethernet() -> None:
     assert _texts(vnis="1-2", roce=ROCE["roce"]) == {
         "roce": (
-            "has no meaning on an infiniband fabric"
+            "has no effect on an infiniband fabric"
             " (got '{mtu_bytes: 9000, priority: 3, dscp: 26, cnp_dscp: 48}'); remove it"
         ),
-        "vnis": "has no meaning on an infiniband fabric (got '1-2'); remove it",
+        "vnis": "has no effect on an infiniband fabric (got '1-2'); remove it",
     }
 
 
@@ -160,9 +160,9 @@ def test_packets_of_rdma_are_of_the_lossless_class_and_news_of_congestion_is_not
     wrong = {"mtu_bytes": 9000, "priority": 3, "dscp": 34, "cnp_dscp": 24}
 
     assert _roce_texts(roce=wrong) == {
-        "roce.dscp": "is not of priority 3, whose DSCPs are 24 to 31 (got 34); write one of them",
+        "roce.dscp": "is not in the class of priority 3, whose DSCPs are 24 to 31 (got 34); write one of them",
         "roce.cnp_dscp": (
-            "is of the lossless priority 3, where news of congestion would wait for it to end (got 24); write one"
+            "is in the class of the lossless priority 3, which congestion pauses (got 24); write a value"
             " outside 24 to 31, such as 48"
         ),
     }

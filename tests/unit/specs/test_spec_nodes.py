@@ -35,7 +35,7 @@ def test_a_join_service_is_an_image_by_digest(image: str) -> None:
 def test_a_join_service_by_tag_is_refused(image: str) -> None:
     said: dict[str, Any] = texts(JoinServiceSpec, {"image": image, "address": "10.0.0.40"})
 
-    rule = "must be a container image by digest, registry/name@sha256: and 64 hex digits"
+    rule = "must be a container image with its digest, registry/name@sha256: and 64 hex digits"
     assert said == {"image": f"{rule} (got {shown(image)})"}
 
 

@@ -38,5 +38,5 @@ def test_a_whole_key_is_taken_as_it_stands(kind: str, comment: str) -> None:
     ],
 )
 def test_what_is_no_whole_key_is_refused_with_what_to_write(text: str) -> None:
-    with pytest.raises(ValueError, match=r"^must be a whole public SSH key .*; write what the file has .* \.pub"):
+    with pytest.raises(ValueError, match=r"^must be a complete public SSH key .*; write the content of the \.pub"):
         ssh_key(text)

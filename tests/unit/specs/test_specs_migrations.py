@@ -31,10 +31,7 @@ vpcs:
 """
 
 
-MISSING = (
-    "region.yaml:1 schema_version: is required; add schema_version: and the version the file was written for, "
-    "{} if it is new"
-)
+MISSING = "region.yaml:1 schema_version: is required; add schema_version: <version of the file>, {} for a new file"
 FOLDER = paths.ROOT / "environments"
 REAL_FILES = [path for path, kind in data_files(FOLDER) if not kind.locked]
 
@@ -121,16 +118,16 @@ def test_what_cannot_be_moved_is_told_all_at_once_and_the_rest_is_not_hidden(fol
 
     assert told(folder, 2) == [
         MISSING.format(2),
-        "out_of_service.yaml:2 schema_version: stands twice, first on line 1; keep one of the two",
-        "policy.yaml:2 schema_version: is 3, and this jacquard knows 2 at most; update jacquard",
-        "waivers.yaml:1 schema_version: must be a version, 1 to 2 (got 'one')",
+        "out_of_service.yaml:2 schema_version: is defined twice, first on line 1; keep one of the two",
+        "policy.yaml:2 schema_version: is 3, but this jacquard supports at most 2; update jacquard",
+        "waivers.yaml:1 schema_version: must be a version from 1 to 2 (got 'one')",
     ]
 
 
 def test_a_version_that_never_was_is_refused(folder: Path) -> None:
     (folder / "lab" / "region.yaml").write_text("schema_version: 0\n")
 
-    assert told(folder) == ["region.yaml:1 schema_version: must be a version, 1 to 1 (got 0)"]
+    assert told(folder) == ["region.yaml:1 schema_version: must be a version from 1 to 1 (got 0)"]
 
 
 def test_a_file_that_is_empty_lacks_its_version(folder: Path) -> None:
@@ -163,7 +160,7 @@ def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
     _, problems = moves(tmp_path, "lab", {"allocations.lock": {2: stamp}}, lambda _: 3)
 
     assert {problem.path for problem in problems} == {"schema_version", "stamp"}
-    assert all(problem.text.endswith("correct it in components/allocate/migrations.py") for problem in problems)
+    assert all(problem.text.endswith("fix it in components/allocate/migrations.py") for problem in problems)
 
 
 def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:

@@ -140,7 +140,7 @@ def test_the_words_of_an_enum_are_explained() -> None:
 
     assert rollout["enum"] == ["rolling", "idle"]
     assert rollout["enumDescriptions"][0] == (
-        "The controller replaces nodes at once, at most `max_unavailable` at a time."
+        "The controller replaces nodes immediately, at most `max_unavailable` at the same time."
     )
 
 
@@ -176,9 +176,9 @@ def test_a_row_says_type_default_rule_and_meaning() -> None:
 
     assert "## clusters[].pools[].rollout" in page
     assert (
-        "| `drain_timeout_seconds` | number | `3600` | 60 to 604800 | How many seconds a node may take to drain before "
-        "it goes anyway, jobs or not; only for a pool whose nodes do not wait for their jobs. Zero is refused, since "
-        "Cluster API would wait for ever. |"
+        "| `drain_timeout_seconds` | number | `3600` | 60 to 604800 | Seconds after which a node is removed even if "
+        "its drain has not finished and jobs are still running. Only for pools whose nodes do not wait for jobs. Zero "
+        "is not allowed, because Cluster API would wait forever. |"
     ) in page
     assert any(line.startswith("| `replicas` | number | `3` | 1 to 9 |") for line in page)
 

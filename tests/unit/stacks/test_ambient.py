@@ -1,4 +1,4 @@
-"""Objects reach clusters that somebody named, or the program ends."""
+"""The program ends with an error for objects without an explicit cluster."""
 
 from __future__ import annotations
 
@@ -48,13 +48,12 @@ def test_an_object_whose_cluster_is_named_passes(run: Run, program: Callable[[],
     run(lambda: (refuse_ambient_clusters(), program()))
 
 
-_AMBIENT = "so it would go to whatever cluster is ambient"
+_AMBIENT = "so it would be created in the ambient cluster"
 NO_KUBECONFIG = (
-    f"provider 'west' has no kubeconfig, {_AMBIENT}; give it kubeconfig= with the whole path of the file that reaches "
-    "its cluster"
+    f"provider 'west' has no kubeconfig, {_AMBIENT}; set kubeconfig= to the absolute path of the cluster's kubeconfig"
 )
 NO_PROVIDER = (
-    f"ConfigMap 'a' names no provider, {_AMBIENT}; give it provider= with one whose kubeconfig names its cluster"
+    f"ConfigMap 'a' has no provider, {_AMBIENT}; set provider= to a provider whose kubeconfig names its cluster"
 )
 REFUSED: dict[str, tuple[Callable[[], None], str]] = {
     "no provider": (

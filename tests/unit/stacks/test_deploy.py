@@ -1,4 +1,4 @@
-"""A whole stack as the engine would be asked for it."""
+"""A whole stack, as it is registered with the engine."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def piece_called(environment: Environment, name: str) -> Slice:
 
 
 def asked_for(resource: Any) -> list[Manifest]:
-    """Return the objects that a resource stands for, without the orders to its provider."""
+    """Return the objects of a resource, without the annotations for its provider."""
     cluster = resource.provider.rpartition("/")[2]
     if resource.type == "jacquard:index:ObjectSet":
         members = [Manifest(body=body, cluster=cluster) for body in resource.inputs["members"].values()]

@@ -1,4 +1,4 @@
-"""What a stack waits for, and how it is told."""
+"""Prerequisites of a stack, and their messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READY = {"status": {"initialization": {"controlPlaneInitialized": True}}}
 
 
 class Management:
-    """A management cluster that serves some kinds and holds some objects."""
+    """A management cluster that serves some kinds and has some objects."""
 
     def __init__(self, *, lacks: tuple[str, ...] = (), holds: dict[str, dict[str, Any]] | None = None) -> None:
         self.lacks = lacks
@@ -83,7 +83,7 @@ def test_the_gates_ask_each_concept_for_its_objects_once(
 
 @pytest.fixture
 def through(environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Return a function that passes the gates of some slices and gives the warnings."""
+    """Return a function that checks the gates of some slices and returns the warnings."""
 
     def run(management: Any, *names: str, preview: bool = False) -> list[str]:
         warnings: list[str] = []
@@ -108,11 +108,11 @@ def test_all_that_is_awaited_is_told_at_once_with_the_command_that_resumes(throu
         through(management, "tenant-acme", "tenant-globex")
 
     assert str(error.value) == (
-        "waiting: stack laptop needs 2 things that are not there yet\n"
+        "waiting: stack laptop has 2 missing prerequisites\n"
         "  kind DPUVirtualNetwork (vpc.dpu.nvidia.com/v1alpha1) is not served by the management cluster: its operator "
-        "has not brought the CRD\n"
+        "has not installed the CRD\n"
         "  kind MachineDeployment (cluster.x-k8s.io/v1beta2) is not served by the management cluster: its operator "
-        "has not brought the CRD\n"
+        "has not installed the CRD\n"
         "resume with: pulumi up -s laptop"
     )
 
@@ -122,8 +122,8 @@ def test_a_cluster_slice_waits_for_its_control_plane(through: Callable[..., list
         through(Management(holds={"Cluster globex-lab": {"status": {}}}), "cluster-globex-lab")
 
     assert str(error.value) == (
-        "waiting: stack laptop needs 1 thing that is not there yet\n"
-        "  control plane of cluster globex-lab is not initialized: the stack of its tenant makes it\n"
+        "waiting: stack laptop has 1 missing prerequisite\n"
+        "  control plane of cluster globex-lab is not initialized: the stack of its tenant creates it\n"
         "resume with: pulumi up -s laptop"
     )
 
@@ -136,7 +136,7 @@ def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_che
     through: Callable[..., list[str]],
 ) -> None:
     assert through(Management(), "cluster-globex-lab", preview=True) == [
-        "cluster globex-lab is not there yet: 19 objects not checked"
+        "cluster globex-lab does not exist yet: 19 objects not checked"
     ]
 
 
@@ -171,14 +171,14 @@ def test_a_wait_that_no_provider_could_read_is_refused_before_anything_is_asked(
         gates.pass_gates("laptop", environment.region, [Made(own)], tmp_path, preview=True, others=tuple)
 
     first, second = str(error.value).splitlines()
-    assert first == "stack laptop: 1 object with a wait that cannot be read"
+    assert first == "stack laptop: 1 object with an invalid wait condition"
     assert second.startswith("  ConfigMap x of cluster management: waitFor 'jsonpath={.status.x[}=1': ")
 
 
 def test_one_object_is_counted_in_the_singular() -> None:
     item = Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}, cluster="acme")
 
-    assert gates.unchecked([item], ["acme"]) == ["cluster acme is not there yet: 1 object not checked"]
+    assert gates.unchecked([item], ["acme"]) == ["cluster acme does not exist yet: 1 object not checked"]
 
 
 def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: Environment) -> None:
@@ -207,9 +207,7 @@ def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Envir
         gates.pass_gates("laptop", environment.region, made(environment), tmp_path, preview=True, others=tuple)
 
     assert str(error.value).startswith(f"{tmp_path}/management.yaml: ")
-    assert str(error.value).endswith(
-        "; bring the clusters up with: pulumi up -s laptop.bootstrap, or jacquard up laptop"
-    )
+    assert str(error.value).endswith("; create the clusters with: pulumi up -s laptop.bootstrap, or jacquard up laptop")
 
 
 def test_a_silent_management_cluster_is_told_with_the_remedy(
@@ -226,7 +224,7 @@ def test_a_silent_management_cluster_is_told_with_the_remedy(
         through(Management())
 
     assert str(error.value) == (
-        "https://127.0.0.1:1 does not answer: connection refused; bring the clusters up with: "
+        "https://127.0.0.1:1 does not answer: connection refused; create the clusters with: "
         "pulumi up -s laptop.bootstrap, or jacquard up laptop"
     )
 
@@ -238,5 +236,5 @@ def test_outside_a_rehearsal_the_remedy_names_the_context(environment: Environme
         gates.pass_gates("laptop", region, made(environment), tmp_path, preview=True, others=tuple)
 
     assert str(error.value).endswith(
-        f"; see that {tmp_path}/management.yaml reaches context admin@ewr2 from this machine"
+        f"; check that {tmp_path}/management.yaml reaches context admin@ewr2 from this machine"
     )

@@ -1,4 +1,4 @@
-"""What people give to a rehearsal is what the prerequisites list, and images that hold what they declare."""
+"""Simulated prerequisites of a rehearsal match the list of prerequisites, and images have their declared contents."""
 
 from __future__ import annotations
 

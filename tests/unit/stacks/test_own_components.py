@@ -1,4 +1,4 @@
-"""Components of a repository of regions, as the engine would be asked for them."""
+"""Extension components of a repository of regions, as they are registered with the engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Run = Callable[..., list[Any]]
 
 @pytest.fixture(scope="module")
 def environment() -> Environment:
-    """The laptop with the component that a new repository has as its example."""
+    """Laptop with the example component of a new repository."""
     found, problems = components(FILES / "repository")
     assert problems == ()
     return load_environment("laptop", paths.ROOT / "environments").model_copy(update={"own": found})

@@ -1,4 +1,4 @@
-"""Who wrote a stack last, by its record or by what its objects look like, and who may go on with it."""
+"""Plug-ins that wrote a stack last, by its record or by the form of its objects, and those that may continue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STAND_INS = {name: PlugIn(kind=Kind.STAND_IN, version=one.version) for name, one
 
 
 def resources(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return what a state has that was recorded before there was any record of plug-ins."""
+    """Return a state that was recorded before plug-ins were recorded."""
     state = json.loads((STATES / f"{name}.json").read_text())
     return [(item["type"], item.get("outputs") or {}) for item in state["deployment"]["resources"]]
 
@@ -103,21 +103,21 @@ def test_another_version_of_the_same_kind_goes_on() -> None:
 
 def test_another_kind_is_refused_with_both_ways_on() -> None:
     assert refusal("laptop.foundation", STAND_INS, VENDOR) == (
-        "stack laptop.foundation was last written by the stand-ins (command 1.2.1, kubernetes 4.34.2), and here the "
-        "vendor's plug-ins would go on, which may replace what nobody changed; go on with what wrote it: "
+        "stack laptop.foundation was last written by the stand-ins (command 1.2.1, kubernetes 4.34.2), but the "
+        "vendor's plug-ins would continue here and may replace unchanged objects; to continue with the former: "
         "JACQUARD_TOOLCHAIN=build jacquard up laptop (for plain pulumi: JACQUARD_TOOLCHAIN=build jacquard env laptop); "
-        "or hand it over, after a look: jacquard up laptop --switch-to vendor"
+        "to migrate, after a review: jacquard up laptop --migrate-providers vendor"
     )
     unrecorded = refusal("laptop", writers(resources("vendor")), STAND_INS)
     assert unrecorded is not None
-    assert unrecorded.startswith("stack laptop was last written by the vendor's plug-ins, and here the stand-ins would")
+    assert unrecorded.startswith("stack laptop was last written by the vendor's plug-ins, but the stand-ins would")
     assert "JACQUARD_TOOLCHAIN=vendor jacquard up laptop (" in unrecorded
-    assert unrecorded.endswith("jacquard up laptop --switch-to stand-in")
+    assert unrecorded.endswith("jacquard up laptop --migrate-providers stand-in")
 
 
 def test_the_kind_that_somebody_named_takes_over_and_no_other() -> None:
-    assert refusal("laptop", STAND_INS, VENDOR, switch_to=Kind.VENDOR) is None
-    assert refusal("laptop", STAND_INS, VENDOR, switch_to=Kind.STAND_IN) is not None
+    assert refusal("laptop", STAND_INS, VENDOR, migrate_to=Kind.VENDOR) is None
+    assert refusal("laptop", STAND_INS, VENDOR, migrate_to=Kind.STAND_IN) is not None
 
 
 def test_one_provider_of_another_kind_is_enough() -> None:
@@ -126,7 +126,7 @@ def test_one_provider_of_another_kind_is_enough() -> None:
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[tuple[str, dict[str, Any]]]], None]:
-    """Let the vendor's plug-ins serve, and the state be as told."""
+    """Serve the vendor's plug-ins, with the given state."""
 
     def state(found: list[tuple[str, dict[str, Any]]]) -> None:
         monkeypatch.setattr(provider_record, "serving", lambda: VENDOR)
@@ -136,17 +136,24 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[tuple[str, dict[
     return state
 
 
+@pytest.mark.parametrize(
+    ("variable", "is_former"), [("JACQUARD_MIGRATE_PROVIDERS", False), ("JACQUARD_SWITCH_TO", True)]
+)
 def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
-    recorded: Any, run: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
+    recorded: Any, run: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch, variable: str, *, is_former: bool
 ) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(provider_record.pulumi, "warn", warnings.append)
     recorded(resources("stand_ins"))
-    monkeypatch.delenv("JACQUARD_SWITCH_TO", raising=False)
+    for name in ("JACQUARD_MIGRATE_PROVIDERS", "JACQUARD_SWITCH_TO"):
+        monkeypatch.delenv(name, raising=False)
 
-    with pytest.raises(StackError, match="last written by the stand-ins, and here"):
+    with pytest.raises(StackError, match="last written by the stand-ins, but the vendor"):
         run(lambda: provider_record.keep("laptop"))
 
-    monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
+    monkeypatch.setenv(variable, "vendor")
     [made] = run(lambda: provider_record.keep("laptop"))
+    assert warnings == ([f"{variable} is deprecated; use JACQUARD_MIGRATE_PROVIDERS"] if is_former else [])
     assert (made.type, made.inputs) == (RECORD, {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"})
     assert made.protect
 

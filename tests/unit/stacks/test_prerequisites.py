@@ -1,4 +1,4 @@
-"""What a stack of a real region looks for before it is applied, and how it tells what is not there."""
+"""Prerequisites that a stack of a real region checks before it is applied, and the messages for missing ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GIVEN = tuple(one for one in given(ITEMS, references_table()).values() if one.ta
 
 
 class Cluster:
-    """A cluster that holds objects and hands out their metadata alone."""
+    """A cluster that has objects and returns only their metadata."""
 
     def __init__(self, *held: Given, unserved: str = "", error: ApiError | None = None) -> None:
         self.held = {one.target: managed(*one.keys) for one in held}
@@ -87,9 +87,9 @@ def test_each_that_is_taken_away_is_missed(away: Given) -> None:
     [text] = looked({here: Cluster(*rest, *others)}).missing
 
     form = references_table().forms[away.form or ""]
-    assert text.splitlines()[0] == f"{form.what}: 1 not there, for {away.first}"
+    assert text.splitlines()[0] == f"{form.what}: 1 missing, required by {away.first}"
     assert away.target.name in text.splitlines()[1]
-    assert text.splitlines()[-1] == f"    make: {form.make}"
+    assert text.splitlines()[-1] == f"    fix: {form.make}"
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
 
     texts = {text.splitlines()[0].partition(":")[0]: text for text in found.missing}
     assert found.unseen == ()
-    assert texts["logins of BMCs, one a rack in each namespace with hosts of it"] == (
-        "logins of BMCs, one a rack in each namespace with hosts of it: 2 not there,"
-        " for BareMetalHost research/a01-u01\n"
+    assert texts["logins of BMCs, one for each rack in each namespace with its hosts"] == (
+        "logins of BMCs, one for each rack in each namespace with its hosts: 2 missing,"
+        " required by BareMetalHost research/a01-u01\n"
         "    Secret in inventory of cluster management: bmc-a01\n"
         "    Secret in research of cluster management: bmc-a01\n"
-        "    make: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
+        "    fix: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
     )
     assert len(texts) == 4
 
@@ -147,7 +147,7 @@ def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -
     items = (namespace("hosts"), HOST)
 
     assert looked({MANAGEMENT: Cluster()}, items).unseen == (
-        "not looked for, since namespace hosts is still to be made: hosts/a",
+        "not checked, because namespace hosts does not exist yet: hosts/a",
     )
     assert len(looked({MANAGEMENT: Cluster(*namespaces("hosts"))}, items).missing) == 1
 
@@ -156,7 +156,7 @@ def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
     cluster = Cluster(*of(MANAGEMENT), unserved="StorageClass")
 
     assert looked({MANAGEMENT: cluster}) == Looked(
-        unseen=("not looked for, since management does not serve StorageClass yet: local-nvme",)
+        unseen=("not checked, because management does not serve StorageClass yet: local-nvme",)
     )
 
 
@@ -164,7 +164,7 @@ def test_what_may_not_be_read_is_told_and_does_not_hold_up() -> None:
     cluster = Cluster(*namespaces("hosts"), error=ApiError(403, "Forbidden", "no"))
 
     assert looked({MANAGEMENT: cluster}, [namespace("hosts"), HOST]) == Looked(
-        unseen=("not looked for, since whoever applies may not get Secrets of management: hosts/a",)
+        unseen=("not checked, because the user of this run may not get Secrets of management: hosts/a",)
     )
 
 
@@ -183,7 +183,7 @@ def test_metadata_without_managers_do_not_tell_keys() -> None:
 
 @pytest.fixture
 def through(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Return a function that passes the gates of the laptop as if its hardware were real, and gives the warnings."""
+    """Return a function that checks the gates of laptop as if its hardware were real, and returns the warnings."""
 
     def run(cluster: Cluster, *, stage: Stage = Stage.PRODUCTION, preview: bool = False) -> list[str]:
         warnings: list[str] = []
@@ -205,7 +205,7 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop needs 5 things that are not there yet"
+    assert lines[0] == "waiting: stack laptop has 5 missing prerequisites"
     assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
     assert "    Secret in external-dns of cluster management: dns-key" in lines
@@ -224,4 +224,4 @@ def test_a_rehearsal_and_a_preview_ask_for_nothing_given(through: Any, stage: St
 def test_an_api_server_that_goes_silent_is_told_and_does_not_hold_up(through: Any) -> None:
     silent = Cluster(error=Unreachable("https://x", "no route"))
 
-    assert through(silent)[0].startswith("cluster management: nobody could look for what it is given: ")
+    assert through(silent)[0].startswith("cluster management: its prerequisites could not be checked: ")

@@ -17,7 +17,7 @@ SECRET = {"data": {"value": base64.b64encode(CONTENT).decode()}}
 
 
 class Management:
-    """A management cluster that has its Secrets only after some answers."""
+    """A management cluster whose Secrets exist only after some requests."""
 
     def __init__(self, *answers: dict[str, Any] | ApiError | None) -> None:
         self.answers = list(answers)
@@ -85,8 +85,8 @@ def test_waiting_in_vain_says_where_to_look(tmp_path: Path) -> None:
         kubeconfig.wait(management, tmp_path, "acme", timeout_seconds=0)
 
     assert str(error.value) == (
-        "secret acme/acme-kubeconfig of the management cluster did not come within 0 s; see why the control plane is "
-        f"not up: kubectl --kubeconfig {tmp_path}/management.yaml describe -n acme cluster acme"
+        "secret acme/acme-kubeconfig of the management cluster was not created within 0 s; check why the control plane "
+        f"is not ready: kubectl --kubeconfig {tmp_path}/management.yaml describe -n acme cluster acme"
     )
 
 

@@ -1,4 +1,4 @@
-"""Stack names: what they stand for, and how a wrong one is told."""
+"""Stack names: their targets, and the messages for invalid names."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_a_stack_of_no_environment_is_told_which_there_are(stack: str, laptop: A
         load_target(stack, laptop.root)
 
     assert str(error.value) == (
-        f"stack '{stack}': there is no environment '{stack.partition('.')[0]}' (there are: laptop); "
-        "call a stack <environment>, or <environment>.<slice> where the environment is applied in slices"
+        f"stack '{stack}': environment '{stack.partition('.')[0]}' does not exist (existing: laptop); "
+        "name a stack <environment>, or <environment>.<slice> if the environment is applied in slices"
     )
 
 
@@ -95,8 +95,8 @@ def test_only_a_rehearsal_makes_its_own_clusters(laptop: Any) -> None:
         load_target("laptop.bootstrap", laptop.root)
 
     assert str(error.value) == (
-        "stack 'laptop.bootstrap': only an environment of stage rehearsal makes its own clusters, and stage is "
-        "production in environments/laptop/region.yaml; name the management cluster in context: there"
+        "stack 'laptop.bootstrap': only environments of stage rehearsal create their own clusters, and stage is "
+        "production in environments/laptop/region.yaml; set context: there to that of the management cluster"
     )
 
 

@@ -131,13 +131,13 @@ def test_a_failure_names_exit_code_and_the_end_of_stderr(provider: Any) -> None:
 
 def test_a_failure_without_stderr_shows_stdout(provider: Any) -> None:
     assert failure(provider, {"create": "echo why\nexit 1"}) == (
-        "the create command failed with exit code 1: echo why ...\nits output:\nwhy"
+        "the create command failed with exit code 1: echo why ...\noutput:\nwhy"
     )
 
 
 def test_a_silent_end_by_a_signal_is_named(provider: Any) -> None:
     assert failure(provider, {"create": "kill -9 $$"}) == (
-        "the create command was ended by SIGKILL: kill -9 $$\nits output:\n(it wrote nothing)"
+        "the create command was terminated by SIGKILL: kill -9 $$\noutput:\n(none)"
     )
 
 
@@ -163,7 +163,7 @@ def test_secret_inputs_make_outputs_secret_and_stay_out_of_texts(provider: Any, 
 
     inputs["environment"]["CODE"] = "4"
     assert failure(provider, inputs, secrets=secrets) == (
-        'the create command failed with exit code 4: echo "pw $PW"; exit $CODE\nits output:\npw [secret]'
+        'the create command failed with exit code 4: echo "pw $PW"; exit $CODE\noutput:\npw [secret]'
     )
 
 
@@ -217,7 +217,7 @@ def _is_running(pid: int) -> bool:
 
 @pytest.mark.parametrize("token", ["command:local:run", "command:remote:Command", "command:remote:CopyToRemote"])
 def test_what_is_not_done_is_an_error_that_says_so(provider: Any, token: str) -> None:
-    expected = f"this stand-in for pulumi-command does not do {token}, only command:local:Command; {INSTALL}"
+    expected = f"this stand-in for pulumi-command does not support {token}, only command:local:Command; {INSTALL}"
 
     with pytest.raises(ProviderError) as error:
         provider.Invoke(provider_pb2.InvokeRequest(tok=token), None)
@@ -234,11 +234,11 @@ def test_all_problems_of_the_inputs_are_named_at_once() -> None:
         (("create",), "must be a string (got int)"),
         (("environment",), "must be a map of strings to strings (got dict)"),
         (("logging",), "must be one of stdout, stderr, stdoutAndStderr, none (got str)"),
-        (("assetPaths",), f"this stand-in for pulumi-command does not do assetPaths; {INSTALL}"),
+        (("assetPaths",), f"this stand-in for pulumi-command does not support assetPaths; {INSTALL}"),
         (
             ("creat",),
             (
-                "command:local:Command has no such property (it has create, update, delete, dir, stdin, interpreter, "
+                "is not a property of command:local:Command (valid: create, update, delete, dir, stdin, interpreter, "
                 "environment, triggers, logging, addPreviousOutputInEnv)"
             ),
         ),

@@ -25,9 +25,13 @@ def why_not(kube: Any, inputs: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("spec", "status", "lacks"),
     [
-        ({}, {}, "its controller has seen generation 0 of 2"),
-        ({}, {"replicas": 1, "readyReplicas": 1, "observedGeneration": 1}, "its controller has seen generation 1 of 2"),
-        ({"replicas": 3}, {"replicas": 2}, "2 of 3 replicas are there"),
+        ({}, {}, "its controller has observed generation 0 of 2"),
+        (
+            {},
+            {"replicas": 1, "readyReplicas": 1, "observedGeneration": 1},
+            "its controller has observed generation 1 of 2",
+        ),
+        ({"replicas": 3}, {"replicas": 2}, "2 of 3 replicas exist"),
         ({"replicas": 3}, {"replicas": 3, "readyReplicas": 2}, "2 of 3 replicas are ready"),
         (
             {"replicas": 3},
@@ -49,7 +53,7 @@ def why_not(kube: Any, inputs: dict[str, Any]) -> str:
     ],
 )
 def test_a_stateful_set_is_ready_when_its_replicas_are(spec: Any, status: Any, lacks: str) -> None:
-    seen = {"observedGeneration": 2} if "seen generation" not in lacks else {}
+    seen = {"observedGeneration": 2} if "observed generation" not in lacks else {}
 
     assert stateful_set({"metadata": {"generation": 2}, "spec": spec, "status": {**seen, **status}}) == lacks
 
@@ -57,7 +61,7 @@ def test_a_stateful_set_is_ready_when_its_replicas_are(spec: Any, status: Any, l
 @pytest.mark.parametrize(
     ("spec", "status", "lacks"),
     [
-        ({}, {"observedGeneration": 1}, "its controller has seen generation 1 of 2"),
+        ({}, {"observedGeneration": 1}, "its controller has observed generation 1 of 2"),
         ({}, {"desiredNumberScheduled": 2, "updatedNumberScheduled": 1}, "1 of 2 pods are updated"),
         (
             {},
@@ -77,11 +81,11 @@ def test_a_daemon_set_is_ready_when_every_node_runs_it(spec: Any, status: Any, l
 
 def test_workloads_and_addresses_are_awaited(kube: Any) -> None:
     assert why_not(kube, body("apps/v1", "StatefulSet", spec={"replicas": 1})) == (
-        "StatefulSet toy/a: not ready after 0 s: every pod: 0 of 1 replicas are there"
+        "StatefulSet toy/a: not ready after 0 s: every pod: 0 of 1 replicas exist"
     )
     assert kube.create(body("apps/v1", "DaemonSet", spec={})).id == "toy/a"
     assert why_not(kube, body("networking.k8s.io/v1", "Ingress", spec={})) == (
-        "Ingress toy/a: not ready after 0 s: jsonpath={.status.loadBalancer.ingress[0]}: nothing there yet"
+        "Ingress toy/a: not ready after 0 s: jsonpath={.status.loadBalancer.ingress[0]}: no value yet"
     )
 
 

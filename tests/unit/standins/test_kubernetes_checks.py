@@ -37,8 +37,8 @@ def test_another_kind_than_the_types_is_a_problem() -> None:
     _, problems = _complete({"apiVersion": "v2", "kind": "Secret", "metadata": {"name": "cm"}})
 
     assert problems == [
-        (("apiVersion",), "is 'v2', but the resource's type says 'v1'; make them the same"),
-        (("kind",), "is 'Secret', but the resource's type says 'ConfigMap'; make them the same"),
+        (("apiVersion",), "is 'v2', but the resource type requires 'v1'; use the same value"),
+        (("kind",), "is 'Secret', but the resource type requires 'ConfigMap'; use the same value"),
     ]
 
 
@@ -72,7 +72,7 @@ def test_autonaming_may_be_switched_off() -> None:
     off = provider_pb2.CheckRequest.AutonamingOptions(mode=provider_pb2.CheckRequest.AutonamingOptions.DISABLE)
 
     assert _complete({}, autonaming=off)[1] == [
-        ((), "metadata.name is missing and the stack's configuration switches autonaming off; give it a name")
+        ((), "metadata.name is missing and the stack configuration disables autonaming; set a name")
     ]
 
 
@@ -80,7 +80,10 @@ def test_generate_name_is_not_done() -> None:
     assert _complete({"metadata": {"generateName": "a-"}})[1] == [
         (
             ("metadata", "generateName"),
-            f"this stand-in for pulumi-kubernetes does not do generateName; give a name or none, or {INSTALL}",
+            (
+                "this stand-in for pulumi-kubernetes does not support generateName; set or omit metadata.name, or "
+                f"{INSTALL}"
+            ),
         )
     ]
 
@@ -95,7 +98,7 @@ def test_annotations_that_steer_waits_are_read_in_check() -> None:
     assert _complete({"metadata": {"name": "cm", "annotations": annotations}})[1] == [
         (
             ("metadata", "annotations", "pulumi.com/waitFor"),
-            "waitFor 'Ready' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
+            "waitFor 'Ready' is not supported; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
         ),
         (
             ("metadata", "annotations", "pulumi.com/timeoutSeconds"),
@@ -103,7 +106,7 @@ def test_annotations_that_steer_waits_are_read_in_check() -> None:
         ),
         (
             ("metadata", "annotations", "pulumi.com/replaceUnready"),
-            f"this stand-in for pulumi-kubernetes does not do pulumi.com/replaceUnready; {INSTALL}",
+            f"this stand-in for pulumi-kubernetes does not support pulumi.com/replaceUnready; {INSTALL}",
         ),
     ]
 
@@ -142,14 +145,14 @@ def test_the_namespace_stays_while_the_cluster_is_away() -> None:
         (
             "kubernetes:helm.sh/v3:Release",
             {},
-            "declare a HelmRelease of Flux, or read what `helm template` writes by a ConfigFile",
+            "declare a HelmRelease of Flux, or read the output of `helm template` with a ConfigFile",
         ),
         ("kubernetes:core/v1:ConfigMapList", {"items": []}, "declare its items"),
     ],
 )
 def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str, Any], instead: str) -> None:
     assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", plain) == (
-        f"this stand-in for pulumi-kubernetes does not do {token}; {instead}, or {INSTALL}"
+        f"this stand-in for pulumi-kubernetes does not support {token}; {instead}, or {INSTALL}"
     )
 
 
@@ -176,7 +179,7 @@ def test_a_patch_is_of_the_kind_that_it_names_and_needs_a_name() -> None:
     body, problems = _complete({**given, "metadata": {"name": "a"}, "data": {"b": "c"}}, urn=PATCH)
     assert (body["kind"], body["data"], problems) == ("ConfigMap", {"b": "c"}, [])
     assert _complete({**given, "metadata": {"labels": {"b": "c"}}}, urn=PATCH)[1] == [
-        (("metadata",), "a patch needs the name of the object that it is for; give metadata.name")
+        (("metadata",), "a patch requires the name of its object; set metadata.name")
     ]
 
 

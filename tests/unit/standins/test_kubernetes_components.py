@@ -114,7 +114,7 @@ def test_inputs_that_a_preview_does_not_know_make_no_objects(
 
     assert [one.name for one in servicer.asked] == ["looms"]
     assert decode(answer.state).plain == {"resources": UNKNOWN}
-    assert engine.said == ["what it holds is known only after the apply; this preview lacks its objects"]
+    assert engine.said == ["its inputs are known only after the apply; this preview does not include its objects"]
 
 
 @pytest.mark.usefixtures("api_server")
@@ -125,7 +125,7 @@ def test_what_needs_a_refused_object_is_not_tried(kube: Any, monitor: tuple[Moni
     with pytest.raises(ProviderError) as error:
         kube.provider.Construct(request(address, yaml=f"{LOOM}\n---\n{NAMESPACE}"), None)
 
-    assert str(error.value) == "Namespace mill was not made: it has no room"
+    assert str(error.value) == "Namespace mill was not created: it has no room"
     assert [one.name for one in servicer.asked] == ["looms", "looms:mill"]
 
 
@@ -137,7 +137,7 @@ def test_a_kind_that_nobody_serves_is_told(kube: Any, monitor: tuple[Monitor, st
     kube.provider.Construct(request(address, yaml=text), None)
 
     assert servicer.asked[1].name == "looms:jacquard"
-    assert engine.said == ["nobody serves future.dev/v1 Loom yet: where no namespace is given, none is"]
+    assert engine.said == ["kinds not served yet: future.dev/v1 Loom; no default namespace is set on their objects"]
 
 
 @pytest.mark.usefixtures("api_server")

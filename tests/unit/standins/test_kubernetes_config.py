@@ -13,11 +13,11 @@ from jacquard.providers.rpc.values import UNKNOWN
 
 INSTALL = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
 EMPTY = (
-    "kubeconfig is empty; the ambient cluster is never used; name the file of the cluster's kubeconfig, or give its "
-    "text"
+    "kubeconfig is empty, and the ambient cluster is never used; set it to the path or content of the cluster's "
+    "kubeconfig"
 )
 NO_SUCH_INPUT = (
-    "the kubernetes provider has no such input (it has clusterIdentifier, context, deleteUnreachable, "
+    "is not an input of the kubernetes provider (valid inputs: clusterIdentifier, context, deleteUnreachable, "
     "enableConfigMapMutable, enableSecretMutable, enableServerSideApply, kubeClientSettings, kubeconfig, namespace, "
     "skipUpdateUnreachable, strictMode, suppressDeprecationWarnings, suppressHelmHookWarnings, upsertExistingObjects)"
 )
@@ -54,7 +54,7 @@ def _kubeconfig(path: Path, server: str) -> str:
                     ("kubeconfig",),
                     EMPTY,
                 ),
-                ((), "strictMode needs a context; name one"),
+                ((), "strictMode requires a context; set context"),
             ],
         ),
         (
@@ -62,14 +62,14 @@ def _kubeconfig(path: Path, server: str) -> str:
             [
                 (
                     ("renderYamlToDirectory",),
-                    f"this stand-in for pulumi-kubernetes does not do renderYamlToDirectory; {INSTALL}",
+                    f"this stand-in for pulumi-kubernetes does not support renderYamlToDirectory; {INSTALL}",
                 ),
-                (("cluster",), f"this stand-in for pulumi-kubernetes does not do cluster; {INSTALL}"),
+                (("cluster",), f"this stand-in for pulumi-kubernetes does not support cluster; {INSTALL}"),
             ],
         ),
         (
             {"kubeconfig": "/x", "enableServerSideApply": "false"},
-            [(("enableServerSideApply",), f"this stand-in always applies on the server's side; {INSTALL}")],
+            [(("enableServerSideApply",), f"this stand-in always uses server-side apply; {INSTALL}")],
         ),
         (
             {"kubeconfig": "/x", "deleteUnreachable": "yes"},
@@ -98,7 +98,7 @@ def test_strict_mode_forbids_the_default_provider() -> None:
     inputs = {"kubeconfig": "/x", "context": "a", "strictMode": "true"}
 
     assert config.problems(inputs, default_provider=True) == [
-        ((), "strictMode forbids the default provider; give each resource a provider of its own")
+        ((), "strictMode forbids the default provider; set an explicit provider on each resource")
     ]
 
 
@@ -162,8 +162,8 @@ def test_a_kubeconfig_is_read_when_it_is_needed_and_again_when_it_changed(tmp_pa
     with pytest.raises(NoKubeconfig) as error:
         cluster.api()
     assert str(error.value) == (
-        f"{path}: there is no such kubeconfig (yet); bring the cluster up first (`jacquard up ENVIRONMENT` writes the "
-        "file), or let the provider depend on what writes it"
+        f"{path}: the kubeconfig does not exist (yet); create the cluster first (`jacquard up ENVIRONMENT` writes the "
+        "file), or make the provider depend on the resource that writes it"
     )
 
     _kubeconfig(path, "http://one")

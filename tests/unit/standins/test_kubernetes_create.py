@@ -48,8 +48,8 @@ def test_create_leaves_an_object_of_others_alone(kube: Any, api_server: Any) -> 
         kube.create(body(data={"v": "1"}))
 
     assert str(error.value) == (
-        "ConfigMap toy/a already exists and was not made by this resource, so it is left alone; adopt it with the "
-        "resource option import_='toy/a', or delete it, or choose another name"
+        "ConfigMap toy/a already exists and was not created by this resource; adopt it with the resource option "
+        "import_='toy/a', delete it, or choose another name"
     )
     assert api_server.writes() == []
 
@@ -75,8 +75,8 @@ def test_a_shared_field_manager_takes_over_only_what_the_same_resource_made(kube
         kube.create(body(annotations=CHOSEN))
 
     assert str(error.value) == (
-        f"ConfigMap toy/a already exists and was made by {maker}, so it is left alone; if that is this resource "
-        "under another name or apiVersion, give it that one as an alias; else choose another name"
+        f"ConfigMap toy/a already exists and was created by {maker}; if that is this resource under another name or "
+        "apiVersion, add the other one as an alias; otherwise choose another name"
     )
 
 
@@ -84,7 +84,7 @@ def test_an_object_of_a_shared_field_manager_without_a_maker_is_left_alone(kube:
     kube.create(body(annotations=CHOSEN))
     api_server.objects[CM_PATH]["metadata"]["annotations"] = CHOSEN
 
-    with pytest.raises(ProviderError, match="already exists and was not made by this resource"):
+    with pytest.raises(ProviderError, match="already exists and was not created by this resource"):
         kube.create(body(annotations=CHOSEN))
 
 
@@ -101,7 +101,7 @@ def test_an_update_of_an_object_that_is_being_deleted_is_not_done(kube: Any, api
         kube.update(state, body(data={"v": "2"}))
 
     assert str(error.value) == (
-        "ConfigMap toy/a is being deleted by someone else; run `pulumi up` again once it is gone"
+        "ConfigMap toy/a is being deleted by another client; run `pulumi up` again after its deletion"
     )
 
 
@@ -125,8 +125,8 @@ def test_a_create_without_a_kubeconfig_fails_with_the_remedy(configure: Any, tmp
         configure(kubeconfig=str(tmp_path / "none")).create(body())
 
     assert str(error.value) == (
-        f"{tmp_path / 'none'}: there is no such kubeconfig (yet); bring the cluster up first (`jacquard up "
-        "ENVIRONMENT` writes the file), or let the provider depend on what writes it"
+        f"{tmp_path / 'none'}: the kubeconfig does not exist (yet); create the cluster first (`jacquard up "
+        "ENVIRONMENT` writes the file), or make the provider depend on the resource that writes it"
     )
 
 
@@ -136,7 +136,7 @@ def test_a_kind_that_is_not_served_is_named_with_its_remedy(kube: Any) -> None:
 
     assert str(error.value) == (
         "Loom toy/a: the API server does not serve future.dev/v1 Loom; apply its CustomResourceDefinition first, and "
-        "let this resource depend on it"
+        "make this resource depend on it"
     )
 
 
@@ -148,15 +148,14 @@ def test_a_kind_that_is_not_served_is_named_with_its_remedy(kube: Any) -> None:
             {"reason": "", "message": ".spec.carsd: field not declared in schema"},
             (
                 "ConfigMap toy/a: .spec.carsd: field not declared in schema; correct the spelling of the field, "
-                "or take it "
-                "out"
+                "or remove it"
             ),
         ),
         (
             422,
             {"reason": "Invalid", "message": "spec.x: Invalid value: field is immutable"},
             (
-                "ConfigMap toy/a: spec.x: Invalid value: field is immutable; the field cannot change in place: "
+                "ConfigMap toy/a: spec.x: Invalid value: field is immutable; the field cannot be changed in place: "
                 "replace the "
                 f"object with `pulumi up --replace '{URN}'`"
             ),
@@ -165,8 +164,8 @@ def test_a_kind_that_is_not_served_is_named_with_its_remedy(kube: Any) -> None:
             422,
             {"reason": "Invalid", "message": "parameters: Forbidden: updates to parameters are forbidden."},
             (
-                "ConfigMap toy/a: parameters: Forbidden: updates to parameters are forbidden; the field cannot change "
-                f"in place: replace the object with `pulumi up --replace '{URN}'`"
+                "ConfigMap toy/a: parameters: Forbidden: updates to parameters are forbidden; the field cannot be "
+                f"changed in place: replace the object with `pulumi up --replace '{URN}'`"
             ),
         ),
         (
@@ -187,8 +186,8 @@ def test_a_kind_that_is_not_served_is_named_with_its_remedy(kube: Any) -> None:
             (
                 "ConfigMap toy/a: fields set here belong to another field manager:\n"
                 '  .data.v: conflict with "kubectl" using v1\n'
-                "leave them out here, stop the other from setting them, or take them over with pulumi.com/patchForce: "
-                '"true"'
+                "remove them here, stop the other manager from setting them, or take ownership with "
+                'pulumi.com/patchForce: "true"'
             ),
         ),
     ],
@@ -242,9 +241,7 @@ def test_cancel_ends_a_wait_and_keeps_the_object(kube: Any, api_server: Any) -> 
     with pytest.raises(InitFailed) as error:
         kube.create(body("Loom", annotations={"pulumi.com/waitFor": "condition=Ready"}))
 
-    assert str(error.value) == (
-        "Loom toy/a: gave up waiting because the run was cancelled: condition=Ready: not reported yet"
-    )
+    assert str(error.value) == ("Loom toy/a: waiting was cancelled with the run: condition=Ready: not reported yet")
     assert error.value.detail.id == "toy/a"
 
 
@@ -257,14 +254,14 @@ def test_a_service_waits_for_endpoints_and_for_an_address(kube: Any, api_server:
     inputs = body("Service", annotations=timeout, spec={"type": "LoadBalancer", "selector": {"app": "a"}})
     with pytest.raises(InitFailed) as error:
         kube.create(inputs)
-    assert str(error.value) == "Endpoints toy/a: not ready after 0 s: Endpoints is not there"
+    assert str(error.value) == "Endpoints toy/a: not ready after 0 s: Endpoints does not exist"
 
     endpoints = {"kind": "Endpoints", "subsets": [{"addresses": [{"ip": "192.0.2.1"}]}]}
     api_server.objects["/api/v1/namespaces/toy/endpoints/a"] = endpoints
     with pytest.raises(InitFailed) as error:
         kube.create(inputs)
     assert str(error.value) == (
-        "Service toy/a: not ready after 0 s: jsonpath={.status.loadBalancer.ingress[0]}: nothing there yet"
+        "Service toy/a: not ready after 0 s: jsonpath={.status.loadBalancer.ingress[0]}: no value yet"
     )
 
     headless = {**inputs, "spec": {"clusterIP": "None", "selector": {"app": "a"}}}
@@ -323,6 +320,6 @@ def test_what_another_resource_of_ours_made_is_left_alone_all_the_same(adopting:
     maker = {"jacquard.dev/made-by": "urn:pulumi:other::toy::kubernetes:core/v1:ConfigMap::r"}
     api_server.objects[CM_PATH]["metadata"]["annotations"] = maker
 
-    with pytest.raises(ProviderError, match="already exists and was made by urn:pulumi:other::"):
+    with pytest.raises(ProviderError, match="already exists and was created by urn:pulumi:other::"):
         adopting.create(body(data={"v": "2"}))
     assert api_server.writes() == []

@@ -107,7 +107,7 @@ def test_check_failures_carry_their_path(provider: Any) -> None:
     answer = provider.Check(provider_pb2.CheckRequest(urn=URN, news=encode(news)), None)
 
     assert [(failure.property, failure.reason) for failure in answer.failures] == [
-        ("kind", "is 'Secret', but the resource's type says 'ConfigMap'; make them the same"),
+        ("kind", "is 'Secret', but the resource type requires 'ConfigMap'; use the same value"),
         (
             'metadata.annotations["pulumi.com/timeoutSeconds"]',
             "must be a whole number of seconds (got 'x')",

@@ -50,7 +50,7 @@ def test_every_file_that_cannot_be_read_is_told(folder: Path) -> None:
     assert str(error.value).splitlines() == [
         "'missing.yaml' cannot be read: No such file or directory",
         "'nothing-*.yaml' cannot be read: No such file or directory",
-        "'c.yaml' cannot be read: it is no UTF-8 text",
+        "'c.yaml' cannot be read: it is not UTF-8 text",
         "'http://127.0.0.1:1/x.yaml' cannot be read: Connection refused",
     ]
 
@@ -64,12 +64,12 @@ def test_every_object_that_is_none_is_told() -> None:
     with pytest.raises(ProviderError) as error:
         gather(CONFIG_GROUP, given)
 
-    needs = "needs apiVersion, kind and metadata.name"
+    needs = "must have apiVersion, kind and metadata.name"
     assert str(error.value).splitlines() == [
         f"object 1 (a str): {needs}",
         f"object 2 (a list): {needs}",
         f"object 3 (v1 ConfigMap): {needs}",
-        f"object 4 (nothing of these): {needs}",
+        f"object 4 (none of them): {needs}",
         f"object 6 (Loom b): {needs}",
     ]
 
@@ -137,9 +137,9 @@ def test_what_cannot_be_ordered_is_told_at_once() -> None:
         order(config_map("a", annotations=bad), config_map("b"), config_map("b"))
 
     assert str(error.value).splitlines() == [
-        "ConfigMap b is there twice",
-        f"ConfigMap a: {DEPENDS_ON} 'ConfigMap/b' is not GROUP/KIND/NAME or GROUP/namespaces/NAMESPACE/KIND/NAME",
-        f"ConfigMap a: {DEPENDS_ON} '/namespaces/mill/ConfigMap/x' names none of the objects beside it",
+        "ConfigMap b is listed twice",
+        f"ConfigMap a: {DEPENDS_ON} 'ConfigMap/b' must be GROUP/KIND/NAME or GROUP/namespaces/NAMESPACE/KIND/NAME",
+        f"ConfigMap a: {DEPENDS_ON} '/namespaces/mill/ConfigMap/x' matches none of the other objects",
     ]
 
 
@@ -150,4 +150,4 @@ def test_a_circle_is_told() -> None:
             config_map("b", annotations={DEPENDS_ON: "/ConfigMap/a"}),
         )
 
-    assert str(error.value) == "each waits for the next: ConfigMap a, ConfigMap b, ConfigMap a"
+    assert str(error.value) == "dependency cycle: ConfigMap a, ConfigMap b, ConfigMap a"

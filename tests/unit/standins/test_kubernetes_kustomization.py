@@ -62,8 +62,8 @@ def test_a_folder_that_is_not_here_is_refused() -> None:
         build(address)
 
     assert str(error.value) == (
-        f"kustomize: '{address}' is no folder of this machine; clone what lies in git, or name it under resources: of "
-        "a kustomization here, which kustomize fetches"
+        f"kustomize: '{address}' is not a local folder; clone the git repository, or list its address under "
+        "resources: of a local kustomization, which makes kustomize download it"
     )
 
 
@@ -74,7 +74,7 @@ def test_it_needs_a_kubectl(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ProviderError) as error:
         build("looms")
 
-    assert str(error.value) == "kustomize: kubectl is not on PATH, whose kustomize builds the folder; install it"
+    assert str(error.value) == "kustomize: kubectl, which builds the folder, is not on PATH; install it"
 
 
 def test_a_build_that_does_not_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,4 +87,6 @@ def test_a_build_that_does_not_end_is_given_up(folder: Path, monkeypatch: pytest
     with pytest.raises(ProviderError) as error:
         build("looms")
 
-    assert str(error.value) == "kustomize: 'looms' was not built within 0.1 s; does it read bases of a server?"
+    assert (
+        str(error.value) == "kustomize: 'looms' was not built within 0.1 s; check whether it loads bases from a server"
+    )

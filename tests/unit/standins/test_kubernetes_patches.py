@@ -61,7 +61,9 @@ def test_a_preview_warns_of_a_patch_whose_object_is_not_there(kube: Any, api_ser
     create(kube, preview=True)
 
     [said] = engine.said
-    assert said.startswith("ConfigMap toy/a is not there, so that the patch makes it, and its end will not remove it; ")
+    assert said.startswith(
+        "ConfigMap toy/a does not exist: the patch creates it, and deleting the patch will not delete it; "
+    )
 
 
 def test_only_another_object_replaces_a_patch(kube: Any) -> None:

@@ -50,7 +50,7 @@ def test_a_preview_survives_a_namespace_still_to_come(kube: Any, api_server: Any
     with pytest.raises(ProviderError) as error:
         kube.create(body())
     assert str(error.value) == (
-        'ConfigMap toy/a: namespaces "toy" not found; create the namespace first, and let this resource depend on it'
+        'ConfigMap toy/a: namespaces "toy" not found; create the namespace first, and make this resource depend on it'
     )
 
 
@@ -67,10 +67,9 @@ def test_a_preview_without_a_kubeconfig_warns_once(
 
     assert engine.said == [
         (
-            f"objects are planned without being checked against their cluster: {tmp_path / 'none'}: there is no such "
-            "kubeconfig (yet); bring the cluster up first (`jacquard up ENVIRONMENT` writes the file), or let "
-            "the provider "
-            "depend on what writes it"
+            f"objects are planned without validation by their cluster: {tmp_path / 'none'}: the kubeconfig does not "
+            "exist (yet); create the cluster first (`jacquard up ENVIRONMENT` writes the file), or make the provider "
+            "depend on the resource that writes it"
         )
     ]
 

@@ -68,10 +68,10 @@ def test_an_unreachable_cluster_keeps_the_state(configure: Any, tmp_path: Path) 
     kube = configure(kubeconfig=str(tmp_path / "none"))
     state = decode(encode(body(data={"v": "1"}))).plain
     why = (
-        f"{tmp_path / 'none'}: there is no such kubeconfig (yet); bring the cluster up first (`jacquard up "
-        "ENVIRONMENT` "
-        "writes the file), or let the provider depend on what writes it; the state keeps the object. When the cluster "
-        "is gone for good, set deleteUnreachable on the provider to drop its objects from the state"
+        f"{tmp_path / 'none'}: the kubeconfig does not exist (yet); create the cluster first (`jacquard up "
+        "ENVIRONMENT` writes the file), or make the provider depend on the resource that writes it; the object stays "
+        "in the state. If the cluster no longer exists, set deleteUnreachable on the provider to remove its objects "
+        "from the state"
     )
 
     for verb, call in (
@@ -98,7 +98,7 @@ def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: An
 
 def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
     install = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
-    instead = "declare a HelmRelease of Flux, or read what `helm template` writes by a ConfigFile, or "
+    instead = "declare a HelmRelease of Flux, or read the output of `helm template` with a ConfigFile, or "
     invoke, make = provider_pb2.InvokeRequest, provider_pb2.ConstructRequest
     for call, token, remedy in (
         (lambda token: kube.provider.Invoke(invoke(tok=token), None), "kubernetes:helm:template", instead),
@@ -107,7 +107,7 @@ def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
     ):
         with pytest.raises(ProviderError) as error:
             call(token)
-        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do {token}; {remedy}{install}"
+        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not support {token}; {remedy}{install}"
 
 
 def test_it_says_the_version_it_stands_in_for(kube: Any) -> None:

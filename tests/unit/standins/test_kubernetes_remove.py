@@ -33,7 +33,7 @@ def test_delete_waits_for_finalizers_and_names_them(kube: Any, api_server: Any) 
     with pytest.raises(ProviderError) as error:
         kube.delete(inputs, state)
 
-    assert str(error.value) == "ConfigMap toy/a: not gone after 0 s: deletion is held by toy.dev/hold"
+    assert str(error.value) == "ConfigMap toy/a: not deleted after 0 s: deletion is blocked by toy.dev/hold"
 
 
 def test_delete_leaves_an_object_that_others_made_anew(kube: Any, api_server: Any) -> None:
@@ -44,8 +44,8 @@ def test_delete_leaves_an_object_that_others_made_anew(kube: Any, api_server: An
         kube.delete(body(), state)
 
     assert str(error.value) == (
-        "ConfigMap toy/a was deleted and made anew by someone else, so it is left alone; run `pulumi refresh` to take "
-        "it over, or `pulumi state delete` to forget it"
+        "ConfigMap toy/a was deleted and recreated by another client; run `pulumi refresh` to adopt it, or "
+        "`pulumi state delete` to remove it from the state"
     )
     assert CM_PATH in api_server.objects
 
@@ -88,6 +88,6 @@ def test_delete_unreachable_drops_objects_from_the_state(configure: Any, engine:
     assert kube.read(body(), body()).id == ""
     kube.delete(body(), body())
     assert [text.partition(":")[0] for text in engine.said] == [
-        "ConfigMap toy/a is dropped from the state",
-        "ConfigMap toy/a is dropped from the state without being deleted",
+        "ConfigMap toy/a is removed from the state",
+        "ConfigMap toy/a is removed from the state without being deleted",
     ]

@@ -148,7 +148,9 @@ def test_a_take_over_from_people_is_told_and_survives_a_busy_controller(
 
     assert api_server.objects[CM_PATH]["data"] == {"v": "2"}
     assert len(looks) == 3
-    assert engine.said == ["ConfigMap toy/a: what the program declares is taken over from kubectl-patch"]
+    assert engine.said == [
+        "ConfigMap toy/a: ownership of the declared fields moves from kubectl-patch to this resource"
+    ]
 
 
 def test_a_conflict_with_somebody_else_is_an_error_in_a_preview_too(kube: Any, api_server: Any) -> None:

@@ -47,15 +47,15 @@ def test_a_relative_virtualenv_is_relative_to_the_project(tmp_path: Path) -> Non
         (
             {"virtualenv": ".venv"},
             (
-                "runtime.options.virtualenv: {root}/.venv has no bin/python; make it with `make setup`, or "
+                "runtime.options.virtualenv: {root}/.venv has no bin/python; create it with `make setup`, or "
                 "correct the option in Pulumi.yaml"
             ),
         ),
         (
             {"toolchain": "uv"},
             (
-                "runtime.options.toolchain: this stand-in for pulumi-language-python knows only pip (got 'uv'); remove "
-                "the option, or install the vendor's pulumi"
+                "runtime.options.toolchain: this stand-in for pulumi-language-python supports only pip (got 'uv'); "
+                "remove the option, or install the vendor's pulumi"
             ),
         ),
     ],
@@ -145,7 +145,7 @@ def test_a_policy_pack_gets_the_last_of_doubled_variables() -> None:
         (0, ""),
         (32, ""),
         (1, "the program ended with exit code 1"),
-        (-9, "the program was ended by SIGKILL"),
+        (-9, "the program was terminated by SIGKILL"),
     ],
 )
 def test_exit_codes_in_words(code: int, expected: str) -> None:
@@ -162,5 +162,5 @@ def test_the_exec_script_lies_beside_the_host_or_where_the_launcher_says(tmp_pat
     with pytest.raises(InterpreterError) as error:
         program.executor({}, Path("/x/host"))
     assert str(error.value) == (
-        "/x/pulumi-language-python-exec does not exist, so no Pulumi program can be started; make it with `make setup`"
+        "/x/pulumi-language-python-exec does not exist, and Pulumi programs require it; create it with `make setup`"
     )

@@ -59,7 +59,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         ("", "", False),
         ("raise SystemExit(32)", "", True),
         ("raise SystemExit(7)", "the program ended with exit code 7", False),
-        ("import os; os.kill(os.getpid(), 9)", "the program was ended by SIGKILL", False),
+        ("import os; os.kill(os.getpid(), 9)", "the program was terminated by SIGKILL", False),
     ],
 )
 def test_the_end_of_a_program_is_told(run: Any, source: str, error: str, *, bail: bool) -> None:
@@ -81,7 +81,7 @@ def test_a_missing_exec_script_is_an_error_of_the_run(tmp_path: Path) -> None:
     host = LanguageHost("", tmp_path / "host", Children())
 
     assert host.Run(language_pb2.RunRequest(pwd=str(tmp_path)), None).error == (
-        f"{tmp_path}/pulumi-language-python-exec does not exist, so no Pulumi program can be started; make it with "
+        f"{tmp_path}/pulumi-language-python-exec does not exist, and Pulumi programs require it; create it with "
         "`make setup`"
     )
 
@@ -134,8 +134,8 @@ def test_other_kinds_of_plugins_are_refused(run: Any, tmp_path: Path) -> None:
     assert error.value.args == (
         "UNIMPLEMENTED",
         (
-            "this stand-in for pulumi-language-python runs policy packs only: kind analyzer (got 'resource'); give the "
-            "plugin an executable of its own, or install the vendor's pulumi"
+            "this stand-in for pulumi-language-python runs policy packs only: kind analyzer (got 'resource'); build "
+            "the plugin as an executable, or install the vendor's pulumi"
         ),
     )
 
@@ -146,7 +146,7 @@ def test_an_install_changes_nothing_and_says_what_is_used(run: Any, tmp_path: Pa
     [message] = run.host.InstallDependencies(request, Context())
 
     assert message.stdout.decode() == (
-        f"{sys.executable} is used as it is; its packages come from requirements.lock by `make setup`\n"
+        f"{sys.executable} is used unchanged; `make setup` installs its packages from requirements.lock\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""A machine of its own for each test: cache, PATH with fake tools, a copy of what set-up reads of the tree."""
+"""A separate machine for each test: cache, PATH with fake tools, a copy of the files that set-up reads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Said = Callable[[Callable[[Progress], None]], str]
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache, and none of the developer's own settings."""
+    """An empty cache, without the developer's settings."""
     for name in [name for name in os.environ if name.startswith(("JACQUARD_", "PULUMI_", "GO"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
@@ -33,13 +33,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the files of the working tree that set-up reads, in its place."""
+    """A copy of the files of the working tree that set-up reads, in place of the tree."""
     root = tmp_path / "tree"
     shutil.copytree(paths.ROOT / "jacquard/lab/toolchain/modules", root / "jacquard/lab/toolchain/modules")
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copyfile(paths.ROOT / name, root / name)
     (root / "jacquard/cli").mkdir(parents=True)
     (root / "jacquard/cli/__init__.py").touch()
+    (root / "jacquard/__init__.py").touch()
     monkeypatch.setattr(paths, "ROOT", root)
     monkeypatch.setattr(paths, "VENV", root / ".venv")
     return root
@@ -56,7 +57,7 @@ def search_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def script() -> Script:
-    """Write an executable that runs a piece of Python."""
+    """Write an executable that runs a Python snippet."""
 
     def write(path: Path, body: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +70,7 @@ def script() -> Script:
 
 @pytest.fixture
 def fake_go(search_path: Path, script: Script) -> Path:
-    """A Go 1.26 that "downloads" two kinds of folders and "builds" a file which tells how it was called."""
+    """A Go 1.26 that "downloads" two kinds of folders and "builds" a file that records its arguments."""
     body = """
         arguments = sys.argv[1:]
         if arguments == ["env", "GOVERSION"]:
@@ -95,7 +96,7 @@ EXECUTOR = "pulumi-language-python-exec"
 
 
 class Pip:
-    """Stands where commands are run: `venv` and `pip` leave what they would, everything else really runs."""
+    """Replaces the command runner: `venv` and `pip` only create their files, all other commands really run."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -130,7 +131,7 @@ def pip(cache: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
 
 @pytest.fixture
 def machine(pip: Pip, search_path: Path, fake_go: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
-    """A machine with all tools, whose modules have what set-up copies from them."""
+    """A machine with all tools, whose modules contain the files that set-up copies."""
     for name in ("git", "make"):
         (search_path / name).symlink_to("/bin/true")
     assert fake_go.exists()
@@ -153,7 +154,7 @@ def machine(pip: Pip, search_path: Path, fake_go: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture
 def said() -> Said:
-    """Run something that reports progress and return what it reported."""
+    """Run a function that reports progress and return its reports."""
 
     def record(act: Callable[[Progress], None]) -> str:
         stream = io.StringIO()

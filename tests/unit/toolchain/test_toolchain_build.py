@@ -1,4 +1,4 @@
-"""Binaries are built once, beside their place; an interrupted or failed build goes on where it was."""
+"""Binaries are built once, next to their destination; an interrupted or failed build is resumed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def go(fake_go: Path) -> Tool:
 
 
 def built(*families: Family, go: Tool) -> list[str]:
-    """Build and return what was said, without times."""
+    """Build and return the messages, without times."""
     stream = io.StringIO()
     build.build(families, go, Progress(stream))
     return [line.split(" in ")[0] for line in stream.getvalue().splitlines()]
@@ -96,7 +96,7 @@ def test_a_failed_build_names_its_log_and_goes_on_where_it_was(
 
     log = cache / "logs" / "kwok-kwokctl.log"
     assert str(caught.value) == (
-        f"kwokctl: failed after 0 s (exit code 1); the end of {log}:\n"
+        f"kwokctl: failed after 0 s (exit code 1); last lines of {log}:\n"
         "    compiling sigs.k8s.io/kwok/cmd/kwokctl\n"
         "    undefined: everything"
     )
@@ -107,7 +107,7 @@ def test_a_failed_build_names_its_log_and_goes_on_where_it_was(
     monkeypatch.delenv("FAKE_GO_FAILS")
     assert built(KWOK, go=go) == [
         "  build                       kwok: about 1 min 30 s on two cores",
-        f"  kwok                        {KWOK.version} was built before the interruption",
+        f"  kwok                        {KWOK.version} already built before the interruption",
         f"  kwokctl                     {KWOK.version}",
     ]
     assert binaries.path("kwokctl").is_file()
@@ -155,14 +155,14 @@ def test_missing_files_of_a_module_are_an_error() -> None:
     with pytest.raises(ToolchainError) as caught:
         binaries.data("cluster-api")
     assert str(caught.value) == (
-        "cluster-api: the files of sigs.k8s.io/cluster-api are not there yet; run `make setup`"
+        "cluster-api: the files of sigs.k8s.io/cluster-api are not downloaded; run `make setup`"
     )
 
 
 RUN = """
 import os, signal, sys
 from pathlib import Path
-from toolchain import command, process
+from jacquard.lab.toolchain import command, process
 
 signal.signal(signal.SIGTERM, command.stop)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is started with it ignored

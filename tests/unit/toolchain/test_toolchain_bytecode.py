@@ -1,4 +1,4 @@
-"""What set-up compiles is all that the engine's processes import, so that none of them compiles anything itself."""
+"""Set-up compiles all modules that the engine's processes import, so that they compile nothing themselves."""
 
 from __future__ import annotations
 

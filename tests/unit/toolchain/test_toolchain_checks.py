@@ -1,4 +1,4 @@
-"""Every problem of a machine is reported at once, one line each, with its remedy."""
+"""All problems of a machine are reported together, one line each, with remedies."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def test_all_problems_come_at_once(cache: Path) -> None:
         "make: is not on PATH; install it with the system's package manager",
         (
             f"disk: building etcd needs {checks.size(ETCD.disk_bytes)}, {cache} has 1 MiB free; "
-            "free some, or name a folder on a larger disk: JACQUARD_CACHE"
+            "free some space, or choose a folder on a larger disk with JACQUARD_CACHE"
         ),
-        f"disk: making .venv needs 400 MiB, {paths.ROOT} has 1 MiB free; free some",
+        f"disk: creating .venv needs 400 MiB, {paths.ROOT} has 1 MiB free; free some space",
     ]
 
 
@@ -65,7 +65,7 @@ def test_go_and_space_are_asked_for_only_when_something_is_built() -> None:
 def test_an_unwritable_cache_is_one_problem(cache: Path) -> None:
     cache.write_text("a file where the folder should be")
     assert checks.problems([ETCD], go=GO, venv=False, find=there, free=lambda _folder: 0) == [
-        f"cache: cannot write to {cache} (file exists); make it writable or name another folder: JACQUARD_CACHE"
+        f"cache: cannot write to {cache} (file exists); make it writable, or choose another folder with JACQUARD_CACHE"
     ]
 
 
@@ -75,7 +75,10 @@ def test_a_home_outside_the_cache_must_be_writable_too(tmp_path: Path, monkeypat
     home.parent.touch()
     monkeypatch.setenv("JACQUARD_HOME", str(home))
     assert checks.problems([], go=GO, venv=False, find=there, free=plenty) == [
-        f"cache: cannot write to {home} (not a directory); make it writable or name another folder: JACQUARD_HOME"
+        (
+            f"cache: cannot write to {home} (not a directory); make it writable, or choose another folder with "
+            "JACQUARD_HOME"
+        )
     ]
 
 

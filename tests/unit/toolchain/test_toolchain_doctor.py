@@ -1,4 +1,4 @@
-"""The doctor says what is used from where, and how to get what is missing."""
+"""The doctor reports the location of each tool, and how to install missing tools."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_doctor_finds_a_cache_that_is_no_folder(cache: Path) -> None:
     [item] = [item for item in doctor.report() if item.name == "cache"]
     assert (item.state, item.remedy) == (
         State.WRONG,
-        f"cache: cannot write to {cache}; make it writable or name another folder: JACQUARD_CACHE",
+        f"cache: cannot write to {cache}; make it writable, or choose another folder with JACQUARD_CACHE",
     )
 
 

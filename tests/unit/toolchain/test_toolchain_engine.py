@@ -1,4 +1,4 @@
-"""The vendor's engine is used when it is installed, new enough and complete; else the reason to build is told."""
+"""The vendor's engine is used if it is installed, recent and complete; otherwise the reason to build is reported."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_pulumi_that_cannot_run_is_not_used(vendor: Vendor) -> None:
 
 def test_a_pulumi_without_language_host_is_not_used(vendor: Vendor) -> None:
     pulumi = vendor.install(host=False)
-    assert why() == f"{pulumi} has no pulumi-language-python beside it"
+    assert why() == f"{pulumi} has no pulumi-language-python next to it"
 
 
 def test_the_language_host_may_lie_behind_a_link(vendor: Vendor, tmp_path: Path, search_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_what_could_not_be_fetched_is_not_tried_again_unasked(vendor: Vendor, mo
     assert why(fetch=True) == failed
 
     vendor.install(offline=False)
-    assert why(fetch=True) == f"{failed} (tried before; JACQUARD_TOOLCHAIN=vendor tries again)"
+    assert why(fetch=True) == f"{failed} (earlier attempt; JACQUARD_TOOLCHAIN=vendor tries again)"
 
     monkeypatch.setenv("JACQUARD_TOOLCHAIN", "vendor")
     assert engine.choose(fetch=True).vendor == pulumi

@@ -1,4 +1,4 @@
-"""The table of families agrees with the module files, and its keys with what decides a binary."""
+"""The table of families matches the module files, and its keys match the inputs of a binary."""
 
 from __future__ import annotations
 

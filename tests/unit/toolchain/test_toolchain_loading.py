@@ -1,4 +1,4 @@
-"""Loading goes without the collector of garbage, which is on again afterwards whatever happened."""
+"""Loading runs without the garbage collector, which is always enabled again afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process at a time builds; a dead one is never waited for, a live one always."""
+"""One process at a time builds; others wait for a live process, never for a dead one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ with held(Path(sys.argv[1]), "building", print):
 
 @contextmanager
 def owner(path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Another process that holds the lock until its standard input ends."""
+    """Another process that has the lock until its standard input ends."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(path)],
         cwd=paths.ROOT,
@@ -70,7 +70,7 @@ def test_a_dead_owners_lock_is_taken_over_with_a_word(tmp_path: Path) -> None:
 
     [line] = said
     assert line.startswith(f"taking over {path} from process {process.pid} on ")
-    assert line.endswith("), which has ended without releasing it")
+    assert line.endswith("), which ended without releasing it")
 
 
 def test_a_live_owner_is_waited_for_by_name(tmp_path: Path) -> None:

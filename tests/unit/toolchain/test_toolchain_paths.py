@@ -1,4 +1,4 @@
-"""Which project is worked on: the one whose data are named, the one around the current folder, or the clone."""
+"""Current project: that of the configured data, that around the current folder, or the clone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jacquard.machine.errors import SettingError
 
 @pytest.fixture
 def regions(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository of regions, in which a user stands."""
+    """A repository of regions, as the current folder."""
     del tree
     folder = tmp_path / "regions"
     (folder / "environments" / "edge-1").mkdir(parents=True)
@@ -26,7 +26,7 @@ def regions(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 @pytest.fixture
 def installed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The code without a clone around it, as in a virtual environment."""
+    """Code outside a clone, as in a virtual environment."""
     monkeypatch.setattr(paths, "IS_CLONE", False)
     return tree
 
@@ -78,8 +78,8 @@ def test_code_that_is_installed_asks_for_a_repository(
         paths.environments()
 
     assert str(error.value) == (
-        f"Pulumi.yaml: there is none with a folder environments/ in {regions} or above it; go to the repository of your"
-        " regions, or make one: jacquard new REGION --repository DIR"
+        f"Pulumi.yaml: not found with a folder environments/ in {regions} or above it; change to the repository of your"
+        " regions, or create one: jacquard new REGION --repository DIR"
     )
     assert paths.own() is None
 
@@ -93,7 +93,7 @@ def test_data_that_are_named_are_read_without_a_project_but_not_applied(
 
     assert paths.environments() == Path("/data")
     assert paths.set_up() == "jacquard setup"
-    with pytest.raises(SettingError, match=r"environments/ beside /data, which JACQUARD_ENVIRONMENTS names; go to"):
+    with pytest.raises(SettingError, match=r"environments/ next to /data \(JACQUARD_ENVIRONMENTS\); change to"):
         paths.home()
 
 

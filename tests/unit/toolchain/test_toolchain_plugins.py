@@ -1,4 +1,4 @@
-"""What `pulumi` needs is laid out for this clone, once, and says what it stands in for."""
+"""The files that `pulumi` needs are laid out once for this clone, and name the plug-ins that they replace."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def vendor(tmp_path: Path) -> Engine:
 
 
 def layout() -> dict[str, tuple[int, int, int]]:
-    """Return every file with what changes when it is written again."""
+    """Return every file with attributes that change when it is written again."""
     home = paths.home() / "pulumi"
     found = {str(path.relative_to(home)): path.lstat() for path in sorted(home.rglob("*")) if not path.is_dir()}
     return {name: (info.st_ino, info.st_mtime_ns, stat.S_IMODE(info.st_mode)) for name, info in found.items()}
@@ -69,7 +69,7 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
     assert {made[name][2] for name in executables} == {0o755}
     assert (paths.pulumi_bin() / "pulumi").samefile(pulumi)
     assert (paths.home() / "pulumi" / plugin_file("command")).read_text() == (
-        "#!/bin/sh\n# made by `make setup`: stands in for the vendor's executable of this name\n"
+        "#!/bin/sh\n# made by `make setup`: replaces the vendor's executable of this name\n"
         f'exec {paths.VENV}/bin/python -P -m jacquard.lab.standins.command "$@"\n'
     )
     assert (paths.pulumi_bin() / "pulumi-language-python").read_text().splitlines()[2:] == [
@@ -156,13 +156,13 @@ def test_an_engine_that_is_not_built_is_an_error(cache: Path) -> None:
 def test_a_launcher_runs_this_clones_module_from_any_folder(
     tmp_path: Path, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoy = tmp_path / "decoy" / "toolchain"
+    decoy = tmp_path / "decoy" / "jacquard"
     decoy.mkdir(parents=True)
     (decoy / "__init__.py").write_text("raise SystemExit('the wrong one')")
     monkeypatch.setattr(plugins.virtualenv, "python", lambda: Path(sys.executable))
     assert tree.exists()
     launcher = tmp_path / "a launcher"
-    launcher.write_text(plugins.launcher("toolchain"))
+    launcher.write_text(plugins.launcher("jacquard.lab.toolchain"))
     launcher.chmod(0o755)
 
     answer = subprocess.run(

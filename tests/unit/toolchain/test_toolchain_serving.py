@@ -1,4 +1,4 @@
-"""Whose plug-ins ``pulumi`` would start, by what lies where it looks."""
+"""Kind of plug-ins that ``pulumi`` would start, by the files in its search path."""
 
 from __future__ import annotations
 

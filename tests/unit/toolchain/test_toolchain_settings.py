@@ -1,4 +1,4 @@
-"""Settings by environment variable: what they mean, and what is said of a value that means nothing."""
+"""Settings from environment variables: their meaning, and the messages for invalid values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jacquard.machine.errors import SettingError
 TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or build"
 CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"
 SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
-NOW = "JACQUARD_NOW: 'banana' is no moment with its offset from UTC; write it like 2026-11-21T12:00:00Z"
+NOW = "JACQUARD_NOW: 'banana' is not a time with an offset from UTC; write it like 2026-11-21T12:00:00Z"
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -50,7 +50,7 @@ def test_a_setting_is_taken_and_an_empty_one_is_the_default(
         (
             settings.CLUSTER,
             "context:",
-            "JACQUARD_CLUSTER: 'context:' names no context; write context:NAME, the current one is never taken",
+            "JACQUARD_CLUSTER: 'context:' has no context; write context:NAME, the current context is never used",
         ),
         *(
             (settings.NOW, value, NOW.replace("banana", value))

@@ -1,4 +1,4 @@
-"""The command as a user meets it: old Python, problems, a whole set-up, cleaning, progress."""
+"""The set-up command: old Python, problems, a complete set-up, cleaning, progress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert entry.main() == 1
     assert capsys.readouterr().err == (
         f"python: {sys.executable} is 3.9.2, needs 3.11 or newer; "
-        "install a newer one and name it: make PYTHON=python3.11\n"
+        "install a newer version and pass it: make PYTHON=python3.11\n"
     )
 
 
@@ -115,7 +115,7 @@ def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: 
     (tree / ".mypy_cache").mkdir()
     said(partial(setup.clean, shared=False))
 
-    assert sorted(path.name for path in tree.iterdir()) == ["cli", "pyproject.toml", "requirements.lock", "toolchain"]
+    assert sorted(path.name for path in tree.iterdir()) == ["jacquard", "pyproject.toml", "requirements.lock"]
     assert paths.pulumi_state().is_dir()
     assert (cache / "binaries").is_dir()
 
@@ -128,7 +128,7 @@ def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: 
     [
         (ToolchainError("go: is not on PATH"), 1, "go: is not on PATH\n"),
         (OSError(28, "No space left on device", "/cache/x"), 1, "/cache/x: no space left on device\n"),
-        (KeyboardInterrupt(), 130, "interrupted; the same command goes on where this one was\n"),
+        (KeyboardInterrupt(), 130, "interrupted; run the same command again to continue\n"),
     ],
 )
 def test_every_end_is_one_message_and_a_code(
@@ -174,7 +174,7 @@ def test_a_terminal_shows_elapsed_and_expected_time_in_place(monkeypatch: pytest
 
 @pytest.fixture
 def installed(machine: None, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code that is installed, used in a repository of regions."""
+    """Installed code, used in a repository of regions."""
     del machine
     regions = tree.parent / "regions"
     (regions / "environments").mkdir(parents=True)

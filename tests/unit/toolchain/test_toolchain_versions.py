@@ -1,4 +1,4 @@
-"""Versions are read from what tools, go.mod and the lock file say."""
+"""Versions are read from the output of tools, go.mod and the lock file."""
 
 from __future__ import annotations
 

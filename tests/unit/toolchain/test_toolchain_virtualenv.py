@@ -1,4 +1,4 @@
-"""`.venv` is made once, made again when it is half made, renewed only as far as a change goes."""
+"""`.venv` is created once, recreated if it is incomplete, and updated only where necessary."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
         (lambda: remove(".venv/bin/python"), ["venv", "dependencies", "project", "bytecode"]),
         (lambda: overwrite(".venv/jacquard-stamp.json", '"half'), ["venv", "dependencies", "project", "bytecode"]),
         (lambda: overwrite("pyproject.toml", "[project]"), ["project", "bytecode"]),
-        (lambda: overwrite("jacquard/previews/__init__.py", ""), ["project", "bytecode"]),
+        (lambda: overwrite("more/__init__.py", ""), ["project", "bytecode"]),
         (lambda: overwrite("jacquard/cli/more.py", ""), ["bytecode"]),
     ],
     ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
@@ -79,7 +79,7 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
 def test_only_what_a_change_concerns_is_renewed(
     pip: Any, change: Callable[[], object], expected: list[str], said: Said
 ) -> None:
-    (paths.ROOT / "previews").mkdir()
+    (paths.ROOT / "more").mkdir()
     said(virtualenv.ensure)
     pip.calls = []
     change()

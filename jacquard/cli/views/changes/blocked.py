@@ -1,4 +1,4 @@
-"""Objects that a plan would delete or replace and that are held until somebody says so, as data."""
+"""Blocked destructive changes of a plan as data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from jacquard.engine.guard import Held
 
 
-def to_json(held: Sequence[Held], word: str | None) -> dict[str, Any]:
-    """Return what is held of a stack, and the word that lets exactly this pass, which is null if nothing is."""
+def to_json(held: Sequence[Held], token: str | None) -> dict[str, Any]:
+    """Return the blocked changes of a stack, and their confirmation token, which is null without blocked changes."""
     return {
-        "accept": word,
+        "accept": token,
         "objects": [
             {
                 "urn": one.loss.urn.text,

@@ -1,4 +1,4 @@
-"""What a preview says of a change, in words that the terminal and the comment of a pull request share."""
+"""Texts about a previewed change, shared by terminal output and pull request comments."""
 
 from __future__ import annotations
 
@@ -19,70 +19,71 @@ from jacquard.previews.preview import (
     Preview,
     StackPreview,
     Standing,
+    Verdict,
 )
-from jacquard.previews.preview import Verdict as Words
 
 COLOURS = {"-": "red", "+": "green", "!": "bold red", "#": "dim"}
-"""Style of a line of a diff, by how it begins."""
+"""Style of a diff line, by its first character."""
 MOST_NAMES = 20
-"""Objects that are called by name before they are counted."""
+"""Number of objects listed by name; further objects are only counted."""
 _FEW_NAMES = 3
 _MOST_CHARACTERS = 200
 _BEFORE = 40
-"""Characters of a long value that are shown before what is another in it."""
-_WORST_FIRST = tuple(Words)
-_LOSING = (Operation.DELETE, Operation.REPLACE)
+"""Characters of a long value shown before its first difference."""
+_WORST_FIRST = tuple(Verdict)
+_DESTRUCTIVE = (Operation.DELETE, Operation.REPLACE)
 _OUTCOMES = {
-    Outcome.SAME_OBJECTS: "not asked, since base and head render the same",
+    Outcome.SAME_OBJECTS: "skipped, base and head render the same objects",
     Outcome.UNCHANGED: "no changes",
-    Outcome.GONE: "no stack any more",
+    Outcome.GONE: "stack no longer declared",
 }
 
 
-def worst(previews: Iterable[Preview]) -> Words:
-    """Return the worst verdict."""
-    return min((one.verdict for one in previews), key=_WORST_FIRST.index, default=Words.SAFE)
+def worst(previews: Iterable[Preview]) -> Verdict:
+    """Return the worst verdict; ``safe`` without previews."""
+    return min((preview.verdict for preview in previews), key=_WORST_FIRST.index, default=Verdict.SAFE)
 
 
 def verdict(preview: Preview) -> Iterator[str]:
-    """Yield what blocks a change, what it waits for, and whether there is anything to apply."""
-    yield from (f"blocked: {one}" for one in preview.blocked_by)
+    """Yield the reasons that block a change, missing approvals, unmet gates, and whether there is nothing to apply."""
+    yield from (f"blocked: {reason}" for reason in preview.blocked_by)
     if preview.approvals_missing:
-        yield f"has to agree: {listed(preview.approvals_missing)}"
-    waits = [one.stack for one in preview.stacks if one.outcome is Outcome.WAITING]
-    if waits:
-        yield f"not known yet, since a gate is not met: {listed(waits)}"
-    if all(one.outcome in (Outcome.SAME_OBJECTS, Outcome.UNCHANGED) for one in preview.stacks):
-        yield "unchanged: nothing is to be applied"
+        yield f"approval missing: {listed(preview.approvals_missing)}"
+    waiting = [stack.stack for stack in preview.stacks if stack.outcome is Outcome.WAITING]
+    if waiting:
+        yield f"unknown until a gate is met: {listed(waiting)}"
+    if all(stack.outcome in (Outcome.SAME_OBJECTS, Outcome.UNCHANGED) for stack in preview.stacks):
+        yield "unchanged: nothing to apply"
 
 
 def losses(preview: Preview) -> Iterator[str]:
-    """Yield what goes, or goes and comes anew, by name: as the engine says, and what of the impact it did not say."""
+    """Yield deleted and replaced objects by name: those of the engine's preview, then others of the impact."""
     known: set[tuple[str, str]] = set()
-    for operation in _LOSING:
-        found = [
+    for operation in _DESTRUCTIVE:
+        objects = [
             (change.kind, name)
             for stack in preview.stacks
             for change in stack.changes
             if change.operation is operation and change.origin is not Origin.DRIFT
             for name in change.names
         ]
-        known.update(found)
-        yield from _named(f"{operation}d", found)
-    for outcome in dict.fromkeys(one.outcome for one in preview.impact.lost):
-        lost = [(one.kind, one.name) for one in preview.impact.lost if one.outcome == outcome]
-        yield from _named(outcome, [one for one in lost if one not in known])
+        known.update(objects)
+        yield from _named(f"{operation}d", objects)
+    for outcome in dict.fromkeys(item.outcome for item in preview.impact.lost):
+        lost = [(item.kind, item.name) for item in preview.impact.lost if item.outcome == outcome]
+        yield from _named(outcome, [item for item in lost if item not in known])
 
 
 def offences(preview: Preview, *standings: Standing) -> Iterator[str]:
-    """Yield what policies say of those offences, each with what to do about it."""
-    for one in preview.offences:
-        if one.standing in standings:
-            more = f" ({plural(len(one.objects), 'object')})" if len(one.objects) > 1 else ""
-            yield f"{_word(one)}: {one.rule}: {one.subject}{more}: {one.found}; {_remedy(one)}"
+    """Yield the policy violations with one of the ``standings``, each with its remedy."""
+    for violation in preview.offences:
+        if violation.standing in standings:
+            more = f" ({plural(len(violation.objects), 'object')})" if len(violation.objects) > 1 else ""
+            problem = f"{violation.rule}: {violation.subject}{more}: {violation.found}"
+            yield f"{_label(violation)}: {problem}; {_remedy(violation)}"
 
 
-def _word(offence: Offence) -> str:
+def _label(offence: Offence) -> str:
     if offence.standing in (Standing.FIXED, Standing.WAIVED):
         return offence.standing
     return "refused" if offence.refuses else "advice"
@@ -96,47 +97,47 @@ def _remedy(offence: Offence) -> str:
 
 
 def summed_up(stack: StackPreview) -> str:
-    """Return a stack and what came of it in one line."""
+    """Return a stack and the outcome of its preview in one line."""
     counts = ", ".join(f"{count} to {operation}" for operation, count in stack.operations.items())
     return f"{stack.stack}: {_OUTCOMES.get(stack.outcome, stack.outcome)}{f', {counts}' if counts else ''}"
 
 
 def of_stack(stack: StackPreview, *, drift: bool = False) -> Iterator[str]:
-    """Yield what becomes of the objects of a stack as lines of a diff: by the change, or what drifted."""
+    """Yield the object changes of a stack as diff lines; only those of drift if ``drift``, else all others."""
     if not drift:
         yield from (f"! {line}" for line in (stack.reason or "").splitlines())
-        yield from (f"! held: {one}" for one in stack.held)
-        yield from (f"# {one}" for one in stack.notes)
+        yield from (f"! blocked: {change}" for change in stack.held)
+        yield from (f"# {note}" for note in stack.notes)
     yield from of_objects(change for change in stack.changes if (change.origin is Origin.DRIFT) is drift)
 
 
 def of_objects(changes: Iterable[ObjectChange]) -> Iterator[str]:
-    """Yield what becomes of objects as lines of a diff."""
+    """Yield object changes as diff lines."""
     for change in changes:
         yield from _changed(change)
 
 
 def facts(preview: Preview) -> str:
-    """Return how old what is known of the region itself is."""
+    """Return the moment of the facts by which occupancy is estimated."""
     if preview.impact.facts_at is None:
-        return "no facts of the region were given or young enough: who works on its nodes is unknown"
-    return f"facts of the region are of {told(preview.impact.facts_at)}"
+        return "no recent facts of the region: occupancy of its nodes is unknown"
+    return f"facts of the region collected at {told(preview.impact.facts_at)}"
 
 
 def disturbs(preview: Preview) -> bool:
-    """Tell whether a change touches anything that runs, or may."""
+    """Return whether a change disrupts running workloads, or may do so."""
     return preview.impact.effect in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED)
 
 
-def _named(word: str, found: Sequence[tuple[str, str]]) -> Iterator[str]:
-    if found:
-        names = listed([f"{kind.rpartition('/')[2]} {name}" for kind, name in found], MOST_NAMES)
-        yield f"{plural(len(found), 'object')} {word}: {names}"
+def _named(outcome: str, objects: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if objects:
+        names = listed([f"{kind.rpartition('/')[2]} {name}" for kind, name in objects], MOST_NAMES)
+        yield f"{plural(len(objects), 'object')} {outcome}: {names}"
 
 
 def _changed(change: ObjectChange) -> Iterator[str]:
     kind, count = change.kind.rpartition("/")[2], len(change.names)
-    why = ", declared before this change and not applied yet" if change.origin is Origin.EARLIER else ""
+    why = ", declared before this change but not applied yet" if change.origin is Origin.EARLIER else ""
     forced = f", forced by {listed(change.forced_by, _FEW_NAMES)}" if change.forced_by else ""
     same = f"same change on {plural(count, 'object')}: " if count > 1 else ""
     yield f"  {change.operation} {kind} {same}{listed(change.names, _FEW_NAMES)}{forced}{why}"
@@ -147,7 +148,7 @@ def _changed(change: ObjectChange) -> Iterator[str]:
 
 
 def _values(field: Field) -> tuple[str | None, str | None]:
-    """Return both values, of long ones only what is around the first place where they differ."""
+    """Return both values; long ones are cut to the text around their first difference."""
     old, new = field.old, field.new
     if max(len(old or ""), len(new or "")) <= _MOST_CHARACTERS:
         return old, new

@@ -1,4 +1,4 @@
-"""What a preview says of a change, for people at a terminal."""
+"""Preview of a change as terminal output."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _COLOURS = {Verdict.BLOCKED: "bold red", Verdict.NEEDS_APPROVAL: "bold yellow", 
 
 
 def lines(preview: Preview) -> Iterator[RenderableType]:
-    """Yield what a person reads: what is said of nodes and tenants first, and at the end the verdict."""
+    """Yield the text output: impact on nodes and tenants first, the verdict last."""
     yield from impact_view.lines(preview.impact)
-    yield from _titled("goes, or is made anew:", view.losses(preview))
+    yield from _titled("deleted or replaced:", view.losses(preview))
     yield from _titled("policies:", view.offences(preview, *Standing))
     for stack in preview.stacks:
         yield Text("")
@@ -30,14 +30,14 @@ def lines(preview: Preview) -> Iterator[RenderableType]:
         yield Text(f"  {reason}")
 
 
-def _titled(title: str, found: Iterator[str]) -> Iterator[Text]:
-    if told := list(found):
+def _titled(title: str, items: Iterator[str]) -> Iterator[Text]:
+    if texts := list(items):
         yield Text("")
         yield Text(title)
-        yield from (Text(f"  {line}") for line in told)
+        yield from (Text(f"  {text}") for text in texts)
 
 
-def _drift(found: Iterator[str]) -> Iterator[str]:
-    if told := list(found):
-        yield "drift, which 'up' does not put back:"
-        yield from told
+def _drift(changes: Iterator[str]) -> Iterator[str]:
+    if drifted := list(changes):
+        yield "drift ('up' does not revert it):"
+        yield from drifted

@@ -1,4 +1,4 @@
-"""What a change does, for people: the verdict, a table of what it touches, and below it causes, losses and waits."""
+"""Impact of a change as text: verdict, table of affected parts, causes, deletions and pending promotions."""
 
 from __future__ import annotations
 
@@ -20,32 +20,44 @@ from jacquard.previews.impacts.impact import DISRUPTIVE, Agreement, Cause, Force
 from jacquard.previews.impacts.nodes import out_at_once
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
-_TOLD = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
-"""Effects that the verdict names, the worst first; what scales is told beside."""
-COLUMNS = ("effect", "on", "part", "tenant", "when", "count", "GPUs", "away", "spares left", "minutes", "occupied")
+_LISTED = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
+"""Effects listed by the verdict, the worst first; scaling is reported separately."""
+COLUMNS = (
+    "effect",
+    "on",
+    "part",
+    "tenant",
+    "when",
+    "count",
+    "GPUs",
+    "unavailable",
+    "spares left",
+    "minutes",
+    "occupied",
+)
 _NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
 DIGITS = 12
-"""Digits of a digest by which people tell one from another; files and data have all of them."""
+"""Digits shown of a digest; files and JSON contain all of them."""
 
 
 def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
-    """Yield what a person reads; at the moment ``now``, where the age of facts is to be told."""
+    """Yield the text output; ``now`` is the moment that the age of facts is computed for, None to omit the age."""
     yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
     for sentence in verdict(impact, now):
         yield Text(f"  {sentence}")
-    found = parts(impact.rows)
-    if found:
+    affected = parts(impact.rows)
+    if affected:
         yield ""
-        yield _table(found)
-    for part in found:
+        yield _table(affected)
+    for part in affected:
         yield from reasons(part)
-    told = list(tenants(impact))
-    if told:
+    tenant_lines = list(tenants(impact))
+    if tenant_lines:
         yield Text("")
         yield Text("tenants:")
-    yield from (Text(f"  {line}") for line in told)
+    yield from (Text(f"  {line}") for line in tenant_lines)
     yield from charts(impact)
     yield from lost(impact)
     yield from behind(impact)
@@ -53,9 +65,9 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
 
 
 def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
-    """Yield in sentences what happens to machines and what else is lost or undecided, the worst first, and to whom."""
-    told = False
-    for effect in _TOLD:
+    """Yield sentences with the effects on machines and other parts, the worst first, then scaling and occupancy."""
+    has_effects = False
+    for effect in _LISTED:
         rows = [row for row in impact.rows if row.effect is effect]
         nodes = [row for row in rows if row.falls_on is Subject.NODES]
         others = [f"{row.falls_on} of {row.part}" for row in rows if row.falls_on is not Subject.NODES]
@@ -63,11 +75,11 @@ def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
             yield _of_nodes(effect, nodes)
         if others:
             yield f"{effect}: {listed(others, _MOST)}"
-        told = told or bool(rows)
+        has_effects = has_effects or bool(rows)
     if scaled := [row for row in impact.rows if row.change is not None]:
         yield _of_sizes(scaled)
-    elif not told:
-        yield "no node, host or DPU is touched" if impact.rows else "nothing happens to anything that runs"
+    elif not has_effects:
+        yield "no node, host or DPU is affected" if impact.rows else "no running workload is affected"
     if impact.occupancy:
         yield occupancy.sentence(impact.occupancy, impact.facts_at, now)
 
@@ -75,28 +87,28 @@ def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
 def _of_nodes(effect: Effect, rows: list[Row]) -> str:
     pools = listed(dict.fromkeys(pool_of(row.part) or row.part for row in rows), _MOST)
     if effect is Effect.UNKNOWN:
-        return f"unknown: what happens to nodes of {pools}"
+        return f"unknown: effect on nodes of {pools}"
     count, gpus = sum(row.count or 0 for row in rows), sum(row.gpus or 0 for row in rows)
-    away = f", at most {sum(out_at_once(rows).values())} away at once" if effect is Effect.REPLACED else ""
+    away = f", at most {sum(out_at_once(rows).values())} unavailable at a time" if effect is Effect.REPLACED else ""
     with_gpus = f" ({plural(gpus, 'GPU')})" if gpus else ""
     return f"{effect}: {plural(count, 'node')}{with_gpus} of {pools}{away}"
 
 
 def _of_sizes(rows: list[Row]) -> str:
     pools = listed(dict.fromkeys(pool_of(row.part) for row in rows), _MOST)
-    come = sum(max(0, row.change or 0) for row in rows)
-    go = sum(max(0, -(row.change or 0)) for row in rows)
-    moves = [plural(come, "node comes", "nodes come")] * bool(come) + [plural(go, "node goes", "nodes go")] * bool(go)
-    return f"scales: {' and '.join(moves) or 'bounds of autoscaling move'} in {pools}"
+    added = sum(max(0, row.change or 0) for row in rows)
+    removed = sum(max(0, -(row.change or 0)) for row in rows)
+    moves = [f"{plural(added, 'node')} added"] * bool(added) + [f"{plural(removed, 'node')} removed"] * bool(removed)
+    return f"scales: {' and '.join(moves) or 'autoscaling limits changed'} in {pools}"
 
 
 def parts(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows with the same to be said of them together: the rollout groups of a pool."""
-    found: dict[object, list[Row]] = defaultdict(list)
+    """Return rows grouped by part, subject, effect and moment; the rollout groups of a pool form one part."""
+    grouped: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
         is_group = row.falls_on is Subject.NODES and row.part.count("/") > 1
-        found[pool_of(row.part) if is_group else row.part, row.falls_on, row.effect, row.when].append(row)
-    return list(found.values())
+        grouped[pool_of(row.part) if is_group else row.part, row.falls_on, row.effect, row.when].append(row)
+    return list(grouped.values())
 
 
 def _name(part: Sequence[Row]) -> str:
@@ -104,55 +116,58 @@ def _name(part: Sequence[Row]) -> str:
 
 
 def tenants(impact: Impact) -> Iterator[str]:
-    """Yield a line for each tenant that feels something: who is asked, what it has left, when that may be."""
+    """Yield a line per affected tenant: required approval, available capacity, window and freezes."""
     for tenant in impact.tenants:
-        told = [word(tenant)] if tenant.asks else []
-        told += [
-            f"{one.lowest} of {one.contracted} {one.instance_type} that are paid for at the lowest point"
-            for one in tenant.capacity
+        notes = [word(tenant)] if tenant.asks else []
+        notes += [
+            f"at least {contract.lowest} of {contract.contracted} contracted {contract.instance_type} available"
+            for contract in tenant.capacity
         ]
         if tenant.window:
-            held = "" if tenant.window.held else ", which nothing holds rolls to"
+            enforced = "" if tenant.window.held else ", not enforced"
             opens = f", {plural(tenant.window.openings, 'opening')}" if tenant.window.openings else ""
-            told.append(f"window {tenant.window.text}{opens}{held}")
-        told += [f"freeze {one.name} {one.begins:%Y-%m-%d} to {one.ends:%Y-%m-%d}" for one in tenant.freezes]
-        if told:
-            yield f"{tenant.tenant}: {'; '.join(told)}"
+            notes.append(f"window {tenant.window.text}{opens}{enforced}")
+        notes += [
+            f"freeze {freeze.name} {freeze.begins:%Y-%m-%d} to {freeze.ends:%Y-%m-%d}" for freeze in tenant.freezes
+        ]
+        if notes:
+            yield f"{tenant.tenant}: {'; '.join(notes)}"
 
 
 def word(tenant: TenantImpact) -> str:
-    """Return whether a tenant that is asked agreed to its part of the change, which its digest names."""
+    """Return the state of a tenant's approval for its part of the change, identified by the digest of the part."""
     part = f"part {(tenant.digest or '')[:DIGITS]}"
     match tenant.agreement:
         case None:
-            return f"{tenant.asks} has to agree to {part}"
-        case Agreement(void=True) as said:
-            return f"{tenant.asks} has to agree again to {part}: the word of {said.by} ended on {said.expires}"
-        case said:
-            until = f", until {said.expires}" if said.expires else ""
-            return f"{said.by} agreed to {part} on {said.day}{until}"
+            return f"{tenant.asks} must approve {part}"
+        case Agreement(void=True) as approval:
+            expired = f"the approval by {approval.by} expired on {approval.expires}"
+            return f"{tenant.asks} must approve {part} again: {expired}"
+        case approval:
+            until = f", until {approval.expires}" if approval.expires else ""
+            return f"{part} approved by {approval.by} on {approval.day}{until}"
 
 
-def _table(found: Sequence[Sequence[Row]]) -> Table:
-    named = columns(found)
-    rows = plain_table(*named, numbers=_NUMBERS)
-    for part in found:
-        effect, *others = cells(part)[: len(named)]
-        rows.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
-    return rows
+def _table(affected: Sequence[Sequence[Row]]) -> Table:
+    names = columns(affected)
+    table = plain_table(*names, numbers=_NUMBERS)
+    for part in affected:
+        effect, *others = cells(part)[: len(names)]
+        table.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
+    return table
 
 
-def columns(found: Iterable[Sequence[Row]]) -> tuple[str, ...]:
-    """Return what is told of parts: where nobody knows of any whether jobs run on it, that column is left out."""
-    return COLUMNS if any(map(occupancy.is_known, found)) else COLUMNS[:-1]
+def columns(affected: Iterable[Sequence[Row]]) -> tuple[str, ...]:
+    """Return the columns of the table of parts, without ``occupied`` if the occupancy of all parts is unknown."""
+    return COLUMNS if any(map(occupancy.is_known, affected)) else COLUMNS[:-1]
 
 
 def cells(part: Sequence[Row]) -> tuple[str, ...]:
-    """Return what stands below `COLUMNS` of one part."""
-    row, gpus = part[0], sum(one.gpus or 0 for one in part)
-    rolls = _rolls([one.roll for one in part if one.roll])
-    named = (row.effect, row.falls_on, _name(part), row.tenant or "-", row.when)
-    return (*named, _count(part), str(gpus) if gpus else "-", *rolls, occupancy.cell(part))
+    """Return the cells of one part, in the order of `COLUMNS`."""
+    first, gpus = part[0], sum(row.gpus or 0 for row in part)
+    rolls = _rolls([row.roll for row in part if row.roll])
+    labels = (first.effect, first.falls_on, _name(part), first.tenant or "-", first.when)
+    return (*labels, _count(part), str(gpus) if gpus else "-", *rolls, occupancy.cell(part))
 
 
 def _count(part: Sequence[Row]) -> str:
@@ -164,73 +179,73 @@ def _count(part: Sequence[Row]) -> str:
 
 
 def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
-    """Return how many nodes are away, the spares of the group nearest to its floor, and how long it takes."""
+    """Return the unavailable nodes, the spares of the group closest to its minimum, and the duration in minutes."""
     if not rolls:
         return "-", "-", "-"
     least = min(rolls, key=lambda roll: roll.spares_left - roll.spares_floor)
     timed = [(roll.minutes, roll.minutes_most) for roll in rolls if roll.minutes is not None]
     longest = [most for _, most in timed if most is not None]
-    bound = f"at most {max(longest)}" if longest and len(longest) == len(timed) else "and until jobs end"
-    minutes = "unknown" if len(timed) < len(rolls) else f"{max(one for one, _ in timed)} ({bound})"
+    bound = f"at most {max(longest)}" if longest and len(longest) == len(timed) else "plus job time"
+    minutes = "unknown" if len(timed) < len(rolls) else f"{max(expected for expected, _ in timed)} ({bound})"
     return str(sum(roll.out_at_once for roll in rolls)), f"{least.spares_left} of {least.spares_floor}", minutes
 
 
 def reasons(part: Sequence[Row]) -> Iterator[Text]:
-    """Yield why a part is touched: what that does, the fields, and the edits."""
+    """Yield why a part is affected: effects, changed fields of objects, and edits of data files."""
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
     by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
-    for forced in (one for row in part for one in row.forced_by):
+    for forced in (change for row in part for change in row.forced_by):
         by_reason[forced.effect, forced.kind.rpartition("/")[2], forced.why].append(forced)
-    for (effect, kind, why), found in list(by_reason.items())[:_MOST_CAUSES]:
-        paths = listed(dict.fromkeys(one.path for one in found), _MOST_CAUSES)
-        yield Text(f"  {effect}: {kind} {paths}, such as {found[0].first}")
+    for (effect, kind, why), changes in list(by_reason.items())[:_MOST_CAUSES]:
+        paths = listed(dict.fromkeys(change.path for change in changes), _MOST_CAUSES)
+        yield Text(f"  {effect}: {kind} {paths}, such as {changes[0].first}")
         yield Text(f"    {why}")
     if len(by_reason) > _MOST_CAUSES:
-        yield Text(f"  and {plural(len(by_reason) - _MOST_CAUSES, 'milder reason')}")
+        yield Text(f"  and {plural(len(by_reason) - _MOST_CAUSES, 'less severe reason')}")
     causes = list(dict.fromkeys(cause for row in part for cause in row.causes))
-    yield from (Text(f"  by {_told(cause)}") for cause in causes[:_MOST_CAUSES])
+    yield from (Text(f"  caused by {_edit(cause)}") for cause in causes[:_MOST_CAUSES])
     if len(causes) > _MOST_CAUSES:
-        yield Text(f"  and {plural(len(causes) - _MOST_CAUSES, 'more edit')} like these")
+        yield Text(f"  and {plural(len(causes) - _MOST_CAUSES, 'more edit')}")
 
 
-def _told(cause: Cause) -> str:
-    return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'nothing'} -> {cause.new or 'nothing'}"
+def _edit(cause: Cause) -> str:
+    return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'none'} -> {cause.new or 'none'}"
 
 
 def lost(impact: Impact) -> Iterator[Text]:
-    """Yield the objects that are declared no more, by what becomes of them."""
-    for outcome in dict.fromkeys(one.outcome for one in impact.lost):
-        names = [f"{one.kind.rpartition('/')[2]} {one.name}" for one in impact.lost if one.outcome == outcome]
+    """Yield the objects that are no longer declared, by outcome: deleted, retained or protected."""
+    for outcome in dict.fromkeys(item.outcome for item in impact.lost):
+        names = [f"{item.kind.rpartition('/')[2]} {item.name}" for item in impact.lost if item.outcome == outcome]
         yield Text("")
         yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
 
 
 def charts(impact: Impact) -> Iterator[Text]:
-    """Yield which clusters get another release of a chart, and what restarts there."""
+    """Yield the clusters whose chart releases change, with the workloads that restart."""
     if impact.charts:
         yield Text("")
         yield Text("charts:")
-    for one in impact.charts:
-        yield Text(f"  {one.cluster}: {one.told}")
+    for chart in impact.charts:
+        yield Text(f"  {chart.cluster}: {chart.told}")
 
 
 def behind(impact: Impact) -> Iterator[Text]:
-    """Yield what waits for a promotion, and the command that moves it."""
+    """Yield the pools that are out of date, and the command that promotes each."""
     if impact.behind:
         yield Text("")
-        yield Text("waits for a promotion:")
-    for one in impact.behind:
-        since = "since this change" if one.new else "as before"
-        yield Text(f"  {one.pool} ({listed(one.fields)}), {since}: {one.command}")
+        yield Text("pending promotions:")
+    for item in impact.behind:
+        since = "since this change" if item.new else "before this change"
+        yield Text(f"  {item.pool} ({listed(item.fields)}), {since}: {item.command}")
 
 
 def elsewhere(impact: Impact) -> Iterator[Text]:
-    """Yield the other environments that the catalogue changes for."""
+    """Yield the other environments that the change of the catalogue affects."""
     if impact.shared:
         yield Text("")
-        yield Text("other environments read the same catalogue:")
-    for one in impact.shared:
-        machines = f", {plural(one.nodes, 'machine')}" if one.nodes else ""
-        told = "what happens is unknown" if one.effect is Effect.UNKNOWN else f"worst: {one.effect}"
-        yield Text(f"  {one.environment}: {told}{machines}; jacquard impact {one.environment}")
+        yield Text("other environments that use this catalogue:")
+    for other in impact.shared:
+        machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
+        worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
+        yield Text(f"  {other.environment}: {worst}{machines}; see: jacquard impact {other.environment}")

@@ -1,4 +1,4 @@
-"""What a change does, as the Markdown of a comment: bounded, equal for equal input, and inert whatever names say."""
+"""Impact of a change as Markdown for a comment: bounded, deterministic, and safe for any names in the data."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
 
 MARK = "<!-- jacquard impact -->"
-"""Begins each comment, so that the next run finds it and writes over it."""
-_LEFT_OUT = "{} left out, since a comment has its limit: `jacquard impact --format json` tells all."
-_LATER = {"charts": view.charts, "lost": view.lost, "behind": view.behind, "elsewhere": view.elsewhere}
+"""First line of each comment, by which the next run finds and overwrites it."""
+_LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json` contains all."
+_DETAILS = {
+    "charts": view.charts,
+    "objects no longer declared": view.lost,
+    "pending promotions": view.behind,
+    "other environments": view.elsewhere,
+}
 
 
 def comment(impacts: Sequence[Impact]) -> str:
-    """Return the comment: the verdict of each environment first, then what there is to say of each, worst first."""
+    """Return the comment: the verdict of each environment first, then its details, the worst first."""
     head = [MARK, f"### {_headline(impacts)}", ""]
     for impact in impacts:
         head += [f"**{code(impact.environment)}**", "", bullets(view.verdict(impact)), ""]
@@ -25,32 +30,32 @@ def comment(impacts: Sequence[Impact]) -> str:
 
 
 def disturbs(impacts: Sequence[Impact]) -> str:
-    """Return in words whether anything that runs is disturbed."""
+    """Return a headline with the worst effect, if any running workload is disrupted."""
     worst = worst_of(impact.effect for impact in impacts)
     if worst in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED):
         return f"Impact: {worst}"
-    return "Nothing that runs is disturbed"
+    return "No running workload is disrupted"
 
 
 def overview(impact: Impact) -> Iterator[str]:
-    """Yield the table of what a change touches, and whom that concerns."""
+    """Yield the table of affected parts, and the list of affected tenants."""
     if parts := view.parts(impact.rows):
         columns = view.columns(parts)
         yield table(columns, (view.cells(part)[: len(columns)] for part in parts))
-    if told := list(view.tenants(impact)):
-        yield "\n".join(["", "Tenants:", "", bullets(told)])
+    if tenant_lines := list(view.tenants(impact)):
+        yield "\n".join(["", "Tenants:", "", bullets(tenant_lines)])
 
 
 def reasons(impact: Impact) -> Iterator[str]:
-    """Yield folds with what touches each part, what is lost, and what waits."""
+    """Yield collapsible sections: reasons of each part, then charts, deleted objects and pending promotions."""
     for part in view.parts(impact.rows):
         title, *rest = (text.plain for text in view.reasons(part) if text.plain)
         yield fold(title, bullets(rest))
-    for name, lines in _LATER.items():
-        if later := [text.plain for text in lines(impact) if text.plain.strip()]:
-            yield fold(f"{impact.environment}: {name}", bullets(later))
+    for name, lines in _DETAILS.items():
+        if details := [text.plain for text in lines(impact) if text.plain.strip()]:
+            yield fold(f"{impact.environment}: {name}", bullets(details))
 
 
 def _headline(impacts: Sequence[Impact]) -> str:
-    asked = dict.fromkeys(one.tenant for impact in impacts for one in missing(impact))
-    return f"Needs the word of {', '.join(map(code, asked))}" if asked else disturbs(impacts)
+    tenants = dict.fromkeys(tenant.tenant for impact in impacts for tenant in missing(impact))
+    return f"Approval required from {', '.join(map(code, tenants))}" if tenants else disturbs(impacts)

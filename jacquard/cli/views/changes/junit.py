@@ -1,4 +1,4 @@
-"""What a preview says as JUnit XML, which most CI systems show beside a pull request: a suite for each environment."""
+"""Preview as JUnit XML, which most CI systems show with a pull request: one suite per environment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _SKIPPED = frozenset({Outcome.SAME_OBJECTS, Outcome.WAITING})
 
 
 def report(previews: Iterable[Preview]) -> str:
-    """Return the whole report: a case for each stack, one for each policy that says something, one for approvals."""
+    """Return the report: one case per stack, one per violated policy, and one for approvals."""
     root = ET.Element("testsuites", name="jacquard preview")
     for preview in previews:
         suite = ET.SubElement(root, "testsuite", name=preview.environment)
         for stack in preview.stacks:
             _stack(suite, stack)
-        for rule in dict.fromkeys(one.rule for one in preview.offences):
-            refusing = [one for one in preview.offences if one.rule == rule and one.refuses]
-            texts = [f"{one.subject}: {one.found}; {one.fix}" for one in refusing]
+        for rule in dict.fromkeys(violation.rule for violation in preview.offences):
+            refusing = [violation for violation in preview.offences if violation.rule == rule and violation.refuses]
+            texts = [f"{violation.subject}: {violation.found}; {violation.fix}" for violation in refusing]
             _case(suite, "policies", rule, texts)
-        _case(suite, "approvals", "approvals", [f"{one} has not agreed" for one in preview.approvals_missing])
+        _case(suite, "approvals", "approvals", [f"approval of {name} is missing" for name in preview.approvals_missing])
         suite.set("tests", str(len(suite)))
         suite.set("failures", str(len(suite.findall("testcase/failure"))))
         suite.set("skipped", str(len(suite.findall("testcase/skipped"))))

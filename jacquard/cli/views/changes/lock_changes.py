@@ -1,4 +1,4 @@
-"""What a command would change in lock files, line by line."""
+"""Changes of lock files as line diffs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock) -> list[str]:
-    """Return the difference to the lock files as they are, line by line; empty when there is none."""
+    """Return the diff between the lock files on disk and the new ones, line by line; empty if they are equal."""
     folder = paths.environments() / environment.name
     lines: list[str] = []
     for name, lock in zip((ALLOCATIONS, IMAGE_PINS), paired(environment.name, numbers, pins), strict=True):
@@ -27,12 +27,12 @@ def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock
 
 
 def file_changes(label: str, before: str, after: str) -> list[str]:
-    """Return the difference between two texts of the file ``label``, line by line; empty when there is none."""
+    """Return the diff between two texts of the file ``label``, line by line; empty if they are equal."""
     return list(difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=0))
 
 
 def show_diff(console: Console, lines: list[str], told: list[str]) -> None:
-    """Print a difference in the colours of one, and then what it means in the words of ``told``."""
+    """Print a coloured diff, then the explanations in ``told``."""
     for line in lines:
         console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
     for line in told:

@@ -1,6 +1,6 @@
-"""Markdown for comments of pull requests: bounded, equal for equal input, and inert whatever values say.
+"""Markdown for pull request comments: bounded, deterministic, and safe for any values.
 
-All that comes from data stands in code, where no forge looks for mentions, links or HTML.
+All values from data are written as code, in which forges do not expand mentions, links or HTML.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from components.specs.reading.problems import visible
 from jacquard.cli.console import plural
 
 LIMIT_BYTES = 60_000
-"""Most bytes of a comment; forges that cut longer ones cut them anywhere."""
+"""Maximum size of a comment; forges truncate longer ones at arbitrary places."""
 FOLD_BYTES = 12_000
-"""Most bytes of the lines of one fold, so that one part of a change does not crowd out all others."""
+"""Maximum size of one collapsible section, so that one part of a change does not displace the others."""
 _ROOM_BYTES = 40
-"""What counts of what is left out take, once they are written."""
+"""Space reserved for the number of omitted lines or sections."""
 _TICKS = re.compile(r"`+")
 _FENCE = 3
 
 
 def code(text: str) -> str:
-    """Return ``text`` as a code span that nothing in it can end."""
+    """Return ``text`` as a code span that its content cannot terminate."""
     shown = visible(text)
     ticks = "`" * (_longest(shown) + 1)
     padding = " " if shown[:1] == "`" or shown[-1:] == "`" else ""
@@ -30,30 +30,30 @@ def code(text: str) -> str:
 
 
 def bullets(lines: Iterable[str]) -> str:
-    """Return a list, each line in code."""
+    """Return a bullet list, each line as code."""
     return "\n".join(f"- {code(line.strip())}" for line in lines)
 
 
 def fenced(lines: Sequence[str], language: str = "") -> str:
-    """Return lines as a block of code that nothing in them can end."""
+    """Return lines as a code block that their content cannot terminate."""
     shown = [visible(line) for line in lines]
     ticks = "`" * max(_FENCE, max(map(_longest, shown), default=0) + 1)
     return "\n".join([f"{ticks}{language}", *shown, ticks])
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table below ``columns``, each cell in code."""
+    """Return a table with ``columns`` as header, each cell as code."""
     body = [f"| {' | '.join(code(cell).replace('|', '&#124;') for cell in row)} |" for row in rows]
     return "\n".join(["", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *body])
 
 
 def fold(title: str, body: str) -> str:
-    """Return Markdown that shows once its title is clicked."""
+    """Return a collapsible section."""
     return f"\n<details><summary>{_text(title)}</summary>\n\n{body}\n\n</details>"
 
 
 def cut(lines: Sequence[str], most_bytes: int = FOLD_BYTES) -> list[str]:
-    """Return the first lines as far as they fit, and how many more there are."""
+    """Return the first lines that fit into ``most_bytes``, and a line with the number of omitted ones."""
     kept: list[str] = []
     size = 0
     for index, line in enumerate(lines):
@@ -65,13 +65,13 @@ def cut(lines: Sequence[str], most_bytes: int = FOLD_BYTES) -> list[str]:
 
 
 def bounded(head: Sequence[str], sections: Sequence[str], left_out: str, foot: Sequence[str] = ()) -> str:
-    """Return a comment: as many lines of ``head`` and whole sections as fit, and how many do not.
+    """Return a comment with as many lines of ``head`` and whole sections as fit, and the number of omitted ones.
 
     Args:
-        head: what is never left out, unless it is too long by itself.
-        sections: the most important first; a small one still follows a large one that does not fit.
-        left_out: said of sections that are, with a place for their number and noun.
-        foot: what is never left out either.
+        head: lines that are always included, unless they exceed the limit by themselves.
+        sections: the most important first; a small section can follow a large one that does not fit.
+        left_out: text about omitted sections, with a placeholder for their number and noun.
+        foot: lines that are always included.
     """
     end = cut(foot)
     most = LIMIT_BYTES - len("\n".join([left_out, *end]).encode()) - _ROOM_BYTES
@@ -94,6 +94,6 @@ def _longest(text: str) -> int:
 
 
 def _text(text: str) -> str:
-    """Return ``text`` for HTML, where no Markdown is read."""
+    """Return ``text`` as escaped HTML, in which forges do not expand Markdown."""
     escaped = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     return f"<code>{escaped}</code>"

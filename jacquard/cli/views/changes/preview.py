@@ -1,4 +1,4 @@
-"""What ``jacquard preview`` answers: what would happen to each component of a stack."""
+"""Output of ``jacquard preview`` for one stack: changes by component."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _WORDS = {
     "delete": "delete",
     "retain": "leave in the cluster",
 }
-"""Operation to what is said of it."""
+"""Text of each operation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentChange:
-    """What would happen to the resources of one component."""
+    """Number of planned changes to the resources of one component, by operation."""
 
     component: str
     operations: dict[str, int]
 
 
 def by_component(progress: Progress) -> list[ComponentChange]:
-    """Return the changes of a run, summed up by component and sorted by its name."""
+    """Return the changes of a run, counted by component and sorted by its name."""
     counts: dict[str, Counter[str]] = {}
     for text, operation in progress.done.items():
         if is_object(Urn(text)) and operation in _WORDS:
@@ -54,7 +54,7 @@ def to_json(run: Run) -> dict[str, Any]:
 
 
 def show(console: Console, run: Run, *, diff: bool) -> None:
-    """Print the preview of a stack: one row a component, and the engine's own ``diff`` if asked for."""
+    """Print the preview of a stack: one row per component, and the engine's own output if ``diff``."""
     changes = by_component(run.progress)
     took = seconds(run.duration_seconds)
     if not changes:

@@ -1,4 +1,4 @@
-"""What a preview says, as the Markdown of a comment: the verdict first, bounded, and inert whatever names say."""
+"""Preview as Markdown for a comment: the verdict first, bounded, and safe for any names in the data."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from jacquard.cli.views.changes.markdown import bounded, bullets, code, cut, fen
 from jacquard.previews.preview import Outcome, Preview, Standing, Verdict
 
 MARK = "<!-- jacquard preview -->"
-"""Begins each comment, so that the next run finds it and writes over it."""
-_LEFT_OUT = "{} left out, since a comment has its limit: `preview.json` of this run tells all."
+"""First line of each comment, by which the next run finds and overwrites it."""
+_LEFT_OUT = "{} omitted (size limit of comments); `preview.json` of this run contains all."
 
 _DIGEST = 16
-"""Characters of a digest that tell it from any other."""
+"""Characters shown of a digest."""
 
 
 def comment(previews: Sequence[Preview]) -> str:
-    """Return the comment: the verdict on each environment, then what matters most of all of them."""
+    """Return the comment: the verdict on each environment, then details of all environments by importance."""
     head = [MARK, f"### {_headline(previews)}", ""]
-    for one in previews:
-        head += [f"**{code(one.environment)}** {code(one.base)} to {code(one.head)}", ""]
-        head += [bullets([*view.verdict(one), *impact_view.verdict(one.impact)]), ""]
-    sections = [section for kind in (_first, _stacks, _last) for one in previews for section in kind(one)]
-    return bounded(head, sections, _LEFT_OUT, foot=[line for one in previews for line in _foot(one)])
+    for preview in previews:
+        head += [f"**{code(preview.environment)}** {code(preview.base)} to {code(preview.head)}", ""]
+        head += [bullets([*view.verdict(preview), *impact_view.verdict(preview.impact)]), ""]
+    sections = [section for kind in (_first, _stacks, _last) for preview in previews for section in kind(preview)]
+    return bounded(head, sections, _LEFT_OUT, foot=[line for preview in previews for line in _foot(preview)])
 
 
 def _headline(previews: Sequence[Preview]) -> str:
@@ -33,43 +33,43 @@ def _headline(previews: Sequence[Preview]) -> str:
         case Verdict.BLOCKED:
             return "Blocked"
         case Verdict.NEEDS_APPROVAL:
-            tenants = dict.fromkeys(tenant for one in previews for tenant in one.approvals_missing)
-            return f"Needs approval of {', '.join(map(code, tenants))}"
+            tenants = dict.fromkeys(tenant for preview in previews for tenant in preview.approvals_missing)
+            return f"Approval required from {', '.join(map(code, tenants))}"
         case Verdict.UNDECIDED:
-            return "Undecided: nobody can tell what this does to something"
+            return "Undecided: some effects are unknown"
         case Verdict.SAFE:
             quiet = not any(map(view.disturbs, previews))
-            return "Safe: nothing that runs is disturbed" if quiet else "Safe to apply: nothing speaks against it"
+            return "Safe: no running workload is disrupted" if quiet else "Safe to apply: all checks passed"
 
 
 def _first(preview: Preview) -> Iterator[str]:
-    """Yield what a change touches, what goes, and what policies say: what nobody should have to click for."""
+    """Yield affected parts, deletions and policy violations, which are shown without a click."""
     yield from impact_comment.overview(preview.impact)
-    yield from _list("Goes, or is made anew:", view.losses(preview))
+    yield from _list("Deleted or replaced:", view.losses(preview))
     yield from _list("Policies:", view.offences(preview, Standing.NEW, Standing.TOLD))
     yield from _list("Waived:", view.offences(preview, Standing.WAIVED))
 
 
 def _stacks(preview: Preview) -> Iterator[str]:
-    """Yield a fold for each stack that the engine was asked about, and a line for the others."""
+    """Yield a collapsible section for each previewed stack, and a line for the others."""
     for stack in preview.stacks:
         if lines := list(view.of_stack(stack)):
             yield fold(view.summed_up(stack), fenced(cut(lines), "diff"))
-    quiet = [stack.stack for stack in preview.stacks if stack.outcome is Outcome.SAME_OBJECTS]
-    still = [stack.stack for stack in preview.stacks if stack.outcome is Outcome.UNCHANGED]
-    yield from _list("Not asked, since base and head render the same:", [", ".join(quiet)] if quiet else [])
-    yield from _list("Asked, and nothing is to be applied:", [", ".join(still)] if still else [])
+    skipped = [stack.stack for stack in preview.stacks if stack.outcome is Outcome.SAME_OBJECTS]
+    unchanged = [stack.stack for stack in preview.stacks if stack.outcome is Outcome.UNCHANGED]
+    yield from _list("Skipped, base and head render the same objects:", [", ".join(skipped)] if skipped else [])
+    yield from _list("Previewed, nothing to apply:", [", ".join(unchanged)] if unchanged else [])
 
 
 def _last(preview: Preview) -> Iterator[str]:
-    """Yield why each part is touched, what was wrong before, and what somebody changed in clusters."""
+    """Yield the reasons of each part, policy violations of the base, and drift."""
     yield from impact_comment.reasons(preview.impact)
     before = list(view.offences(preview, Standing.EXISTING, Standing.FIXED))
     if before:
-        yield fold(f"{preview.environment}: policies before this change", bullets(cut(before)))
+        yield fold(f"{preview.environment}: policy violations of the base", bullets(cut(before)))
     drift = [line for stack in preview.stacks for line in view.of_stack(stack, drift=True)]
     if drift:
-        yield fold(f"{preview.environment}: drift, which 'up' does not put back", fenced(cut(drift), "diff"))
+        yield fold(f"{preview.environment}: drift ('up' does not revert it)", fenced(cut(drift), "diff"))
 
 
 def _foot(preview: Preview) -> Iterator[str]:
@@ -78,5 +78,5 @@ def _foot(preview: Preview) -> Iterator[str]:
 
 
 def _list(title: str, lines: Iterable[str]) -> Iterator[str]:
-    if told := list(lines):
-        yield "\n".join(["", title, "", bullets(cut(told))])
+    if items := list(lines):
+        yield "\n".join(["", title, "", bullets(cut(items))])

@@ -1,4 +1,4 @@
-"""Which objects a change renders otherwise, for people at a terminal and as the Markdown of a pull request."""
+"""Difference of rendered objects between base and head, as terminal output and as Markdown for a comment."""
 
 from __future__ import annotations
 
@@ -12,47 +12,51 @@ from jacquard.cli.views.changes.markdown import bounded, bullets, code, cut, fen
 from jacquard.previews.rendered_diff import RenderedDiff, SliceDiff
 
 MARK = "<!-- jacquard render -->"
-"""Begins each comment, so that the next run finds it and writes over it."""
-_LEFT_OUT = "{} left out, since a comment has its limit: `jacquard render --format json` tells all."
+"""First line of each comment, by which the next run finds and overwrites it."""
+_LEFT_OUT = "{} omitted (size limit of comments); `jacquard render --format json` contains all."
 
 
 def lines(diff: RenderedDiff) -> Iterator[Text]:
-    """Yield what a person reads: each object that is another, below its slice."""
+    """Yield the text output: each changed object, by slice."""
     yield Text(f"{diff.environment}: {diff.base} -> {diff.head}", "bold")
-    for said in _said(diff):
-        yield Text(f"  {said}")
-    for one in diff.slices:
+    for note in _notes(diff):
+        yield Text(f"  {note}")
+    for slice_diff in diff.slices:
         yield Text("")
-        yield Text(_title(diff, one), "bold")
-        for line in of_objects(one.changes):
+        yield Text(_title(diff, slice_diff), "bold")
+        for line in of_objects(slice_diff.changes):
             yield Text(f"  {line}", COLOURS.get(line[:1], ""))
 
 
 def comment(diffs: Sequence[RenderedDiff]) -> str:
-    """Return the Markdown: what is said of each environment, then a fold for each slice."""
-    count = sum(_objects(one) for diff in diffs for one in diff.slices)
-    head = [MARK, f"### {plural(count, 'object')} rendered otherwise" if count else "### Renders the same objects", ""]
+    """Return the Markdown: a list per environment, then a collapsible section per slice."""
+    count = sum(_objects(slice_diff) for diff in diffs for slice_diff in diff.slices)
+    head = [MARK, f"### {_changed(count)}" if count else "### No rendered object changed", ""]
     for diff in diffs:
         head += [f"**{code(diff.environment)}** {code(diff.base)} to {code(diff.head)}", ""]
-        head += [bullets([*_said(diff), *(_title(diff, one) for one in diff.slices)]), ""]
+        head += [bullets([*_notes(diff), *(_title(diff, slice_diff) for slice_diff in diff.slices)]), ""]
     folds = [
-        fold(_title(diff, one), fenced(cut(list(of_objects(one.changes))), "diff"))
+        fold(_title(diff, slice_diff), fenced(cut(list(of_objects(slice_diff.changes))), "diff"))
         for diff in diffs
-        for one in diff.slices
+        for slice_diff in diff.slices
     ]
     return bounded(head, folds, _LEFT_OUT)
 
 
-def _said(diff: RenderedDiff) -> Iterator[str]:
+def _notes(diff: RenderedDiff) -> Iterator[str]:
     if diff.by_head:
-        yield f"unknown: what the code of {diff.base} rendered; the code of {diff.head} rendered both"
+        yield f"the code of {diff.base} cannot render its objects; the code of {diff.head} rendered both sides"
     if not diff.slices:
         yield "base and head render the same objects"
 
 
-def _title(diff: RenderedDiff, one: SliceDiff) -> str:
-    return f"{diff.environment}, {one.slice}: {plural(_objects(one), 'object')} rendered otherwise"
+def _title(diff: RenderedDiff, slice_diff: SliceDiff) -> str:
+    return f"{diff.environment}, {slice_diff.slice}: {_changed(_objects(slice_diff))}"
 
 
-def _objects(one: SliceDiff) -> int:
-    return sum(len(change.names) for change in one.changes)
+def _changed(count: int) -> str:
+    return f"{plural(count, 'rendered object')} changed"
+
+
+def _objects(slice_diff: SliceDiff) -> int:
+    return sum(len(change.names) for change in slice_diff.changes)

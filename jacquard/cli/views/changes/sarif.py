@@ -1,4 +1,4 @@
-"""What ``jacquard check`` and ``preview`` found as SARIF 2.1.0, in the subset that code scanning reads."""
+"""Findings of ``jacquard check`` and ``preview`` as SARIF 2.1.0, in the subset that code scanning reads."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from jacquard.previews.preview import Offence, Standing
 from policies import Judgement, Violation
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_MISFORMED = "A data file does not have the form that its model asks for."
+_MISFORMED = "A data file does not match its schema."
 _IDLE = "policies.idle-waiver"
-_UNUSED = "A waiver matches nothing that offends."
-_HELP = "The message says which value is wrong and what to write instead."
+_UNUSED = "A waiver matches no violation."
+_HELP = "The message names the wrong value and the value to write instead."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One mistake at one line of the repository."""
+    """A problem at one line of the repository."""
 
     rule: str
     uri: str
     """Path of the file, relative to the root of the repository."""
     line: int
-    """Number of the line, counted from 1."""
+    """Line number, from 1."""
     text: str
     level: str = "error"
     waiver: str = ""
-    """Reason of the waiver that lets the finding pass; empty without one."""
+    """Reason of the waiver that covers the finding; empty without a waiver."""
     baseline: str = ""
-    """What became of it since an earlier commit, as SARIF says it; empty where nothing is compared."""
+    """SARIF ``baselineState`` of the finding relative to an earlier commit; empty without a comparison."""
 
     @property
     def fingerprint(self) -> str:
-        """Return what stays the same when only lines move."""
+        """Return a digest that does not depend on the line number."""
         return hashlib.sha256(f"{self.rule}\n{self.uri}\n{self.text}".encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
@@ -64,14 +64,14 @@ class Finding:
 
 
 def of_problem(problem: Problem, home: str) -> Finding:
-    """Return the finding about ``problem`` of the environment in the folder ``home`` of the repository."""
+    """Return the finding for ``problem`` of the environment in the folder ``home`` of the repository."""
     where = f"{problem.path}: " if problem.path else ""
     text = f"{where}{problem.text}"
     return Finding(rule=problem.rule, uri=_uri(home, problem.file), line=max(1, problem.line), text=text)
 
 
 def of_judgement(judgement: Judgement, environment: Environment, home: str) -> Iterator[Finding]:
-    """Yield what the policies say: what they refuse, what they only tell, what is waived, and waivers without use."""
+    """Yield refused, advisory and waived policy violations, and unused waivers."""
     for violation in (*judgement.refused, *judgement.advised, *judgement.waived):
         yield _of_violation(violation, environment, home)
     for problem, waiver in judgement.waived_checks:
@@ -84,7 +84,7 @@ def of_judgement(judgement: Judgement, environment: Environment, home: str) -> I
 
 
 def _of_violation(violation: Violation, environment: Environment, home: str) -> Finding:
-    """Return the finding about ``violation``: at the cluster the object is for, else at the region."""
+    """Return the finding for ``violation``, located at the cluster of the object, else at the region."""
     body = violation.fact.body
     metadata = body.get("metadata") or {}
     file, line = REGION, 1
@@ -102,14 +102,14 @@ def _of_violation(violation: Violation, environment: Environment, home: str) -> 
 
 
 def against(base: Iterable[Finding], head: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings of ``head``, each with whether ``base`` had it too."""
+    """Yield the findings of ``head`` with the baseline state ``unchanged`` if ``base`` has them too, else ``new``."""
     before = {finding.fingerprint for finding in base}
     for finding in head:
         yield replace(finding, baseline="unchanged" if finding.fingerprint in before else "new")
 
 
 def of_impact(impact: Impact, home: str) -> Iterator[Finding]:
-    """Yield at each edit that disturbs what runs, or may, what it does."""
+    """Yield a finding at each edit that disrupts running workloads, or may do so, with its effect."""
     for row in impact.rows:
         if row.effect in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED):
             for cause in row.causes:
@@ -121,15 +121,16 @@ def of_impact(impact: Impact, home: str) -> Iterator[Finding]:
 
 
 def of_offences(offences: Iterable[Offence], home: str) -> Iterator[Finding]:
-    """Yield what only the engine told, at the region's file."""
-    for one in offences:
-        if one.standing is Standing.TOLD:
-            text, level = f"{one.subject}: {one.found}; {one.fix}", "error" if one.refuses else "warning"
-            yield Finding(rule=one.rule, uri=_uri(home, REGION), line=1, text=text, level=level)
+    """Yield the violations reported only by the engine, located at the file of the region."""
+    for violation in offences:
+        if violation.standing is Standing.TOLD:
+            text = f"{violation.subject}: {violation.found}; {violation.fix}"
+            level = "error" if violation.refuses else "warning"
+            yield Finding(rule=violation.rule, uri=_uri(home, REGION), line=1, text=text, level=level)
 
 
 def report(findings: Iterable[Finding], command: str = "check") -> dict[str, Any]:
-    """Return the whole log of a command. What several environments share is told once."""
+    """Return the SARIF log of a command; findings shared by several environments are included once."""
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",

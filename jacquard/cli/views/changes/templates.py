@@ -1,4 +1,4 @@
-"""What ``jacquard gc`` answers: which templates go, and which are kept by whom."""
+"""Output of ``jacquard gc``: deleted templates, and templates in use with their users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jacquard.cli.console import plural, stdout
 def to_json(
     environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool
 ) -> dict[str, Any]:
-    """Return the answer as data; ``failed`` says why a template could not be deleted."""
+    """Return the result as data; ``failed`` contains the reason for each template that could not be deleted."""
 
     def row(template: Template) -> dict[str, Any]:
         named = {"kind": template.kind, "namespace": template.namespace, "name": template.name}
@@ -28,12 +28,12 @@ def to_json(
 
 
 def show(environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool) -> None:
-    """Print the answer for people."""
+    """Print the result as text."""
     unused = [template for template in templates if not template.used_by]
     kept, word = len(templates) - len(unused), "would be deleted" if dry_run else "deleted"
     for template in unused:
         why = failed.get(template)
-        said = f"stays: {why}" if why else f"{word}: no MachineDeployment, MachineSet or data names it"
-        stdout().print(Text(f"{template} ({template.image}) {said}"), soft_wrap=True)
+        result = f"not deleted: {why}" if why else f"{word}: no MachineDeployment, MachineSet or data references it"
+        stdout().print(Text(f"{template} ({template.image}) {result}"), soft_wrap=True)
     gone = len(unused) - len(failed)
     stdout().print(Text(f"{environment}: {plural(gone, 'template')} {word}, {kept} in use"), soft_wrap=True)

@@ -15,33 +15,33 @@ from jacquard.cli.tables import plain_table
 
 _MANY = {"leaf": "leaves"}
 _MAX_ROWS = 40
-"""Most rows of one instance type; more of them are joined where neighbours have the same figures."""
+"""Maximum number of rows of one instance type; above it, neighbours with the same figures share a row."""
 
 
 def table(capacity: Capacity) -> Table:
-    """Return one row a failure domain, one for each instance type, and the sums in nodes and GPUs."""
+    """Return one row per failure domain and per instance type, and the sums in nodes and GPUs."""
     numbers = [name.replace("_", " ") for name in COLUMNS]
-    found = plain_table("instance type", "failure domain", *numbers, numbers=numbers, wrap=False)
+    table = plain_table("instance type", "failure domain", *numbers, numbers=numbers, wrap=False)
     for kind in capacity.types:
         count = sum(1 for name in kind.domains if name)
         domains = plural(count, kind.failure_domain, _MANY.get(kind.failure_domain))
-        found.add_row(kind.instance_type, domains, *_cells(kind.total), style="bold")
+        table.add_row(kind.instance_type, domains, *_cells(kind.total), style="bold")
         for label, figures in _rows(kind):
-            found.add_row("", label, *_cells(figures))
-    found.add_row("nodes", "", *_cells(capacity.nodes), style="bold")
-    found.add_row("GPUs", "", *_cells(capacity.gpus), style="bold")
-    return found
+            table.add_row("", label, *_cells(figures))
+    table.add_row("nodes", "", *_cells(capacity.nodes), style="bold")
+    table.add_row("GPUs", "", *_cells(capacity.gpus), style="bold")
+    return table
 
 
 def budget_table(budgets: Iterable[Budget]) -> Table:
-    """Return one row a bare-metal controller: its hosts against what it may hold."""
+    """Return one row per bare-metal controller: its hosts and its limit."""
     numbers = ("clusters", "assigned", "free", "hosts", "limit")
-    found = plain_table("bare-metal controller", "boot", *numbers, numbers=numbers, wrap=False)
+    table = plain_table("bare-metal controller", "boot", *numbers, numbers=numbers, wrap=False)
     for budget in budgets:
         counts = (budget.clusters, budget.assigned, budget.free)
         hosts = Text(f"{budget.hosts:,}", "yellow" if budget.hosts > budget.limit else "")
-        found.add_row(budget.name, budget.boot or "", *(f"{count:,}" for count in counts), hosts, f"{budget.limit:,}")
-    return found
+        table.add_row(budget.name, budget.boot or "", *(f"{count:,}" for count in counts), hosts, f"{budget.limit:,}")
+    return table
 
 
 def _rows(kind: TypeCapacity) -> list[tuple[str, Figures]]:

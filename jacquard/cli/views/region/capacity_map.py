@@ -1,4 +1,4 @@
-"""A map of halls and racks as SVG: one cell a host, by pool in colour and mark; it reads on light and dark ground."""
+"""Map of halls and racks as SVG: one cell per host with the colour and mark of its pool, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _CELL_WIDTH, _CELL_HEIGHT, _GAP, _MARGIN = 14, 9, 2, 12
 _RACKS_A_ROW = 48
 _KIND_LABEL, _RACK_LABEL, _HALL_LABEL, _LEGEND_LINE, _LEGEND_TEXT = 12, 10, 22, 16, 20
 _SMALL, _PLAIN, _BOLD = 4.2, 6.2, 7.9
-"""Width of a character of the three fonts, on average."""
+"""Average width of a character in each of the three fonts."""
 _LIGHTNESS = (0.50, 0.64, 0.40, 0.72, 0.57, 0.45)
-"""Lightness of the colours of a tenant's pools in turn; each stays visible on white and on black."""
+"""Lightness of the colours of a tenant's pools, in order; all are visible on white and on black."""
 _SATURATION = (0.65, 0.3)
 _BRIGHTNESS, _MIDDLE = (0.299, 0.587, 0.114), 0.5
-"""How bright people see red, green and blue, and the brightness between black and white."""
+"""Perceived brightness of red, green and blue, and the threshold between dark and light."""
 _USES = {
     HostUse.SPARE: "spare of the pool in that colour",
     HostUse.OUT_OF_SERVICE: "out of service",
     HostUse.FREE: "free",
 }
 MARK = "written by jacquard show ENV capacity"
-"""Says in a map what wrote it."""
+"""Comment in a map that names its generator."""
 _STYLE = """
 text{font:11px sans-serif;fill:#767676}
 .h{font-size:13px;font-weight:bold}
@@ -46,25 +46,25 @@ rect{stroke:none}
 .free{fill:none;stroke:#767676;stroke-width:.5}
 .out{fill:none;stroke:#d9534f;stroke-width:1}
 """
-"""Grey that is told from white as well as from black, by more than four to one."""
+"""The grey has a contrast of more than 4:1 to white and to black."""
 _Rack = list[CountedHost]
 
 
 @dataclass(frozen=True, slots=True)
 class _Paint:
-    """How the hosts of a pool are drawn."""
+    """Style of the hosts of a pool."""
 
     name: str
-    """Class of its cells."""
+    """CSS class of the cells."""
     colour: str
     mark: str
-    """Letter or number of the pool, which tells it from others whatever their colours."""
+    """Letter or number of the pool, which identifies it without its colour."""
     contrast: str
-    """Class of the mark on a cell of the colour."""
+    """CSS class of the mark on a cell of this colour."""
 
 
 def capacity_map(environment: Environment) -> str:
-    """Return the map of ``environment``, as large as what is in it; the same text for the same data."""
+    """Return the map of ``environment``, sized by its contents; deterministic."""
     hosts = sorted(counted_hosts(environment), key=_place)
     halls = {
         hall: [list(rack) for _, rack in groupby(in_hall, key=lambda placed: placed.host.rack)]
@@ -95,9 +95,9 @@ def capacity_map(environment: Environment) -> str:
 
 
 def _paints(environment: Environment) -> dict[str, _Paint]:
-    """Return how each pool is drawn: a hue for each tenant, a shade of it for each of its pools, and its mark."""
+    """Return the style of each pool: a hue per tenant, a shade of it per pool, and a mark."""
     paints: dict[str, _Paint] = {}
-    found = marks(environment)
+    pool_marks = marks(environment)
     hue = hues([tenant.tenant for tenant in environment.tenants])
     mine = Counter[str]()
     for placed in pools(environment):
@@ -106,18 +106,18 @@ def _paints(environment: Environment) -> dict[str, _Paint]:
         mine[tenant] += 1
         parts = hls_to_rgb(hue[tenant], _LIGHTNESS[shade], _SATURATION[round_ % len(_SATURATION)])
         colour = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
-        paints[placed.key] = _Paint(f"p{len(paints)}", colour, found[placed.key], _contrast(*parts))
+        paints[placed.key] = _Paint(f"p{len(paints)}", colour, pool_marks[placed.key], _contrast(*parts))
     return paints
 
 
 def _contrast(red: float, green: float, blue: float) -> str:
-    """Return whether black or white is told better from a colour."""
+    """Return the CSS class, black or white, with the better contrast to a colour."""
     brightness = sum(share * part for share, part in zip(_BRIGHTNESS, (red, green, blue), strict=True))
     return "on" if brightness > _MIDDLE else "off"
 
 
 def _kinds(hosts: Iterable[CountedHost]) -> dict[str, str]:
-    """Return a letter for each instance type, or its number when letters do not last."""
+    """Return a letter for each instance type, or a number if there are more types than letters."""
     names = sorted({placed.host.instance_type for placed in hosts})
     return {name: ascii_uppercase[at] if at < len(ascii_uppercase) else str(at + 1) for at, name in enumerate(names)}
 
@@ -140,7 +140,7 @@ def _halls(
     paints: Mapping[str, _Paint],
     kinds: Mapping[str, str],
 ) -> tuple[list[str], int]:
-    """Return the halls from top to bottom, and where they end."""
+    """Return the elements of all halls from top to bottom, and their lower edge."""
     lines, top = [], _MARGIN + 24
     for hall, racks in halls.items():
         lines.append(text_at(_MARGIN, top + 12, titles[hall], "h"))
@@ -156,7 +156,7 @@ def _halls(
 
 
 def _kind_labels(row: Sequence[_Rack], top: int, column: int, kinds: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line above neighbours of the same instance types, with their letters, and names where these fit."""
+    """Yield a line above neighbouring racks with equal instance types, labelled with letters, and names if they fit."""
     left = _MARGIN
     for names, alike in groupby(tuple(dict.fromkeys(host.host.instance_type for host in rack)) for rack in row):
         width = column * sum(1 for _ in alike)
@@ -186,7 +186,7 @@ def _rack(rack: Sequence[CountedHost], left: int, top: int, paints: Mapping[str,
 
 
 def _cell(y: int, use: HostUse, pool: str, tip: str) -> str:
-    """Return one host; its state is told by shape too, for those who do not tell colours apart."""
+    """Return the cell of one host; its state is also visible without colours, by shape."""
     title = f"<title>{escape(tip)}</title>"
     if use is HostUse.OUT_OF_SERVICE:
         right, bottom = _CELL_WIDTH, y + _CELL_HEIGHT
@@ -198,7 +198,7 @@ def _cell(y: int, use: HostUse, pool: str, tip: str) -> str:
 
 
 def _mark(y: int, use: HostUse, paint: _Paint) -> Iterator[str]:
-    """Yield the mark of a pool on the first of its hosts that stand below each other."""
+    """Yield the mark of a pool on the first of its adjacent hosts."""
     if use in {HostUse.NODE, HostUse.SPARE}:
         words = f"m {paint.contrast}" if use is HostUse.NODE else "m"
         yield text_at(_CELL_WIDTH // 2, y + _CELL_HEIGHT - _GAP, paint.mark, words)
@@ -210,7 +210,7 @@ _Entry = tuple[HostUse, _Paint | None, str]
 def _entries(
     hosts: Iterable[CountedHost], paints: Mapping[str, _Paint], kinds: Mapping[str, str]
 ) -> list[_Entry | str]:
-    """Return what the map's signs mean, with counts: pools, uses, and the letters of instance types."""
+    """Return the entries of the legend with counts: pools, uses, and letters of instance types."""
     uses, installed = Counter[tuple[HostUse, str | None]](), Counter[str]()
     for placed in hosts:
         uses[placed.use, placed.pool if placed.use is HostUse.NODE else None] += 1
@@ -229,7 +229,7 @@ def _entry_width(entries: Iterable[_Entry | str]) -> int:
 
 
 def _legend(entries: Sequence[_Entry | str], width: int, top: int) -> tuple[list[str], int]:
-    """Return what the signs mean, in as many columns as there is room for, and where that ends."""
+    """Return the elements of the legend in as many columns as fit, and its lower edge."""
     columns = max(1, width // _entry_width(entries))
     lines = []
     for index, entry in enumerate(entries):

@@ -19,13 +19,13 @@ _POOLS_NAMED = 3
 
 
 def tables(report: ImageReport) -> Iterator[RenderableType]:
-    """Yield the versions and where they run, what is behind, and what fits what."""
+    """Yield tables of image versions with their pools, of pools that are out of date, and of compatibility."""
     yield _images(report)
     yield ""
     if report.behind:
         yield _behind(report)
     else:
-        yield Text(f"every pool is what its data say (channel {report.channel})")
+        yield Text(f"all pools match the data (channel {report.channel})")
     yield ""
     yield _matrix(report)
 
@@ -42,7 +42,7 @@ def _images(report: ImageReport) -> Table:
 
 
 def _behind(report: ImageReport) -> Table:
-    table = plain_table("pool", "runs", "what differs: pinned -> data", "first expires", "rollout")
+    table = plain_table("pool", "runs", "difference: pinned -> data", "first expires", "rollout")
     for item in report.behind:
         rollout = f"open, to {item.open_to}" if item.open_to else "-"
         differs = [f"{one.field} {one.pinned} -> {one.data} ({one.where})" for one in item.differences]

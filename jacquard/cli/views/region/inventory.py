@@ -1,4 +1,4 @@
-"""What ``jacquard inventory import`` answers: each host that is added, changed or removed."""
+"""Output of ``jacquard inventory import``: hosts that are added, changed or removed."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from components.specs.reading.problems import listed, shown
 from jacquard.exchange.importing import Change, Import
 
 MAX_SHOWN = 20
-"""Hosts of one kind that are named; JSON names all."""
+"""Maximum number of hosts listed per kind of change; JSON lists all."""
 
 
 def lines(file: str, source: str, done: Import) -> Iterator[Text]:
-    """Yield the answer for people, ``file`` being the inventory and ``source`` the foreign file."""
+    """Yield the result as text; ``file`` is the inventory, ``source`` the imported file."""
     counts = {"added": len(done.added), "changed": len(done.changed), "removed": len(done.removed)}
-    said = [f"{count} {word}" for word, count in counts.items() if count] or ["nothing to change"]
-    said += [f"{done.unchanged} unchanged"] if done.unchanged else []
-    yield Text(f"{file}: {', '.join(said)}")
+    totals = [f"{count} {change}" for change, count in counts.items() if count] or ["nothing to change"]
+    totals += [f"{done.unchanged} unchanged"] if done.unchanged else []
+    yield Text(f"{file}: {', '.join(totals)}")
     added = [f"{host.host}: rack {host.rack}, slot {host.slot}, {host.instance_type}" for host in done.added]
     changed = [f"{change.host}: {_columns(change)}" for change in done.changed]
     for mark, style, hosts in (("+", "green", added), ("~", "yellow", changed), ("-", "red", done.removed)):
         yield from (Text(f"{mark} {host}", style=style) for host in hosts[:MAX_SHOWN])
         if len(hosts) > MAX_SHOWN:
-            yield Text(f"{mark} and {len(hosts) - MAX_SHOWN} more; --format json names all", style=style)
+            yield Text(f"{mark} and {len(hosts) - MAX_SHOWN} more; --format json lists all", style=style)
     if done.kept:
-        yield Text(f"not in {source} and kept: {listed(done.kept, MAX_SHOWN)}; --prune removes")
+        yield Text(f"not in {source} but kept: {listed(done.kept, MAX_SHOWN)}; --prune removes them")
 
 
 def to_json(done: Import) -> dict[str, Any]:
-    """Return the answer as data."""
+    """Return the result as data."""
     return {
         "file": done.file,
         "added": [{"hall": host.hall, **cells(host)} for host in done.added],
@@ -48,8 +48,8 @@ def to_json(done: Import) -> dict[str, Any]:
 
 
 def _columns(change: Change) -> str:
-    return ", ".join(f"{column} {_said(old)} -> {_said(new)}" for column, (old, new) in change.columns.items())
+    return ", ".join(f"{column} {_value(old)} -> {_value(new)}" for column, (old, new) in change.columns.items())
 
 
-def _said(value: str) -> str:
+def _value(value: str) -> str:
     return shown(value or None)

@@ -1,4 +1,4 @@
-"""The tenants' networks of a region as text: a paragraph a VPC, then DPU clusters, and what is left of each range."""
+"""Tenant networks of a region as text: a paragraph per VPC, then DPU clusters and the use of each range."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from jacquard.cli.tables import plain_table
 
 _NAMED = 6
 _MANY = 10**12
-_table = partial(plain_table, numbers={"DPUs", "given", "quarantined", "free"})
+_table = partial(plain_table, numbers={"DPUs", "assigned", "quarantined", "free"})
 
 
-def tables(found: RegionNetwork) -> Iterator[RenderableType]:
-    """Yield a paragraph of each VPC, and a table of DPU clusters, of ranges and of networks that are nobody's."""
-    tenants = len({one.tenant for one in found.vpcs})
-    yield Text(f"{found.environment}: {plural(len(found.vpcs), 'VPC')} of {plural(tenants, 'tenant')}")
-    for vpc in found.vpcs:
+def tables(network: RegionNetwork) -> Iterator[RenderableType]:
+    """Yield a paragraph per VPC, then tables of DPU clusters, of ranges and of networks without a tenant."""
+    tenants = len({vpc.tenant for vpc in network.vpcs})
+    yield Text(f"{network.environment}: {plural(len(network.vpcs), 'VPC')} of {plural(tenants, 'tenant')}")
+    for vpc in network.vpcs:
         yield ""
         yield from _vpc(vpc)
-    for part in (_shards(found), _ranges(found), _counted(found), _networks(found)):
+    for part in (_shards(network), _ranges(network), _counted(network), _networks(network)):
         if isinstance(part, Table):
             yield ""
         yield part
@@ -44,12 +44,12 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         public = {"public": listed(list(map(str, cluster.public_addresses)), _NAMED)}
         guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
         rails = {f"rails of {fabric}": str(prefix) for fabric, prefix in cluster.rail_prefixes.items()}
-        names = {"names below": cluster.domain} if cluster.domain else {}
+        names = {"DNS domain": cluster.domain} if cluster.domain else {}
         api = " ".join(filter(None, (str(cluster.api), cluster.api_name)))
         numbers = {"API": api, **names, **guids, **rails, **(public if cluster.public_addresses else {})}
         yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
     if vpc.peers:
-        yield Text("  peers   " + "   ".join(f"{name} by route target {target}" for name, target in vpc.peers.items()))
+        yield Text("  peers   " + "   ".join(f"{name} (route target {target})" for name, target in vpc.peers.items()))
     if vpc.denied:
         yield Text(f"  denied   {listed(list(map(str, vpc.denied)), _NAMED)}")
     if vpc.security_group:
@@ -59,10 +59,10 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
     if vpc.fabric_vnis:
         yield Text("  VRFs on fabrics   " + _pairs({name: f"VNI {vni}" for name, vni in vpc.fabric_vnis.items()}))
     if vpc.dpus:
-        yield Text("  DPUs of its hosts   " + "   ".join(map(_share, vpc.dpus)))
+        yield Text("  DPUs of hosts   " + "   ".join(map(_share, vpc.dpus)))
     if vpc.addresses:
         named = [f"{host} {address}" for host, address in vpc.addresses.items()]
-        yield Text(f"  addresses of its hosts   {listed(named, _NAMED)}")
+        yield Text(f"  host addresses   {listed(named, _NAMED)}")
 
 
 def _pairs(values: Mapping[str, str]) -> str:
@@ -70,39 +70,39 @@ def _pairs(values: Mapping[str, str]) -> str:
 
 
 def _share(share: DpuShare) -> str:
-    links = f" by links {listed(list(share.links), _NAMED)}" if share.links else ""
+    links = f" on links {listed(list(share.links), _NAMED)}" if share.links else ""
     return f"{share.dpu_cluster} {share.hosts}{links}"
 
 
-def _shards(found: RegionNetwork) -> Table:
+def _shards(network: RegionNetwork) -> Table:
     table = _table("DPU cluster", "API", "loopbacks", "DPUs")
-    for shard in found.dpu_clusters:
+    for shard in network.dpu_clusters:
         table.add_row(shard.dpu_cluster, str(shard.api), str(shard.loopbacks), f"{shard.dpus:,}")
     return table
 
 
-def _ranges(found: RegionNetwork) -> Table:
-    table = _table("range", "written", "given", "quarantined", "free", "largest free")
-    for one in found.ranges:
-        free = Text(_count(one.free), "" if one.free else "yellow")
-        given, quarantined = _count(one.given), _count(one.quarantined)
-        table.add_row(one.range, one.written or "-", given, quarantined, free, one.largest or "-")
+def _ranges(network: RegionNetwork) -> Table:
+    table = _table("range", "value", "assigned", "quarantined", "free", "largest free")
+    for item in network.ranges:
+        free = Text(_count(item.free), "" if item.free else "yellow")
+        assigned, quarantined = _count(item.given), _count(item.quarantined)
+        table.add_row(item.range, item.written or "-", assigned, quarantined, free, item.largest or "-")
     return table
 
 
-def _counted(found: RegionNetwork) -> Text:
-    """Return in what ranges are counted, and what of them is neither given nor free."""
-    reserved = [f"{_count(one.reserved)} of {one.range}" for one in found.ranges if one.reserved]
-    return Text(f"networks are counted in addresses; no tenant gets {listed(reserved)}")
+def _counted(network: RegionNetwork) -> Text:
+    """Return the unit of the counts, and the reserved numbers, which are neither assigned nor free."""
+    reserved = [f"{_count(item.reserved)} of {item.range}" for item in network.ranges if item.reserved]
+    return Text(f"networks are counted in addresses; reserved: {listed(reserved)}")
 
 
 def _count(numbers: int) -> str:
-    """Return how many ``numbers`` are; those of IPv6 by their power of ten alone."""
+    """Return ``numbers`` as text; IPv6 ranges as a power of ten."""
     return f"{numbers:,}" if numbers < _MANY else f"{numbers:.1e}"
 
 
-def _networks(found: RegionNetwork) -> Table:
+def _networks(network: RegionNetwork) -> Table:
     table = _table("network of the region", "prefix")
-    for name, prefix in found.networks.items():
+    for name, prefix in network.networks.items():
         table.add_row(name, str(prefix))
     return table

@@ -1,4 +1,4 @@
-"""What the border does for VPCs, as text for those who configure its routers."""
+"""Contract of the border routers as text, for the operators who configure them."""
 
 from __future__ import annotations
 
@@ -12,77 +12,79 @@ from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
 
 
-def lines(found: BorderContract) -> Iterator[Text]:
-    """Yield the contract: what all share first, then a paragraph a VPC."""
-    under = found.underlay
-    yield Text(f"{found.environment}: what the border does for {plural(len(found.vpcs), 'VPC')}", "bold")
+def lines(contract: BorderContract) -> Iterator[Text]:
+    """Yield the contract: common settings first, then a paragraph per VPC."""
+    under = contract.underlay
+    yield Text(f"{contract.environment}: border router contract for {plural(len(contract.vpcs), 'VPC')}", "bold")
     yield Text(
         f"  underlay    eBGP on unnumbered links, IPv4 and EVPN; DPUs have ASN {under.dpu_asns} and VTEPs in"
         f" {', '.join(map(str, under.vteps))}"
     )
     yield Text(f"  MTU         {under.uplink_mtu_bytes} on all links, {under.mtu_bytes} into VPCs")
-    yield Text("  drops       what comes from a VPC and is for")
-    for one in found.drops:
-        yield Text(f"              {one.prefix}   {one.why}")
-    yield Text("  senders     what comes from a VPC with a sender that no imported route leads to is dropped, too")
-    if found.control_planes:
-        peers = ", ".join(f"{peer.address} (ASN {peer.asn})" for peer in found.control_planes.routers)
-        yield Text(f"  takes       a /32 a control plane from ASN {found.control_planes.asn}, by sessions with {peers}")
-    for vpc in found.vpcs:
+    yield Text("  drops       packets from a VPC to")
+    for dropped in contract.drops:
+        yield Text(f"              {dropped.prefix}   {dropped.why}")
+    yield Text("  sources     packets from a VPC whose source address has no imported route are dropped, too")
+    if contract.control_planes:
+        peers = ", ".join(f"{peer.address} (ASN {peer.asn})" for peer in contract.control_planes.routers)
+        yield Text(
+            f"  accepts     a /32 per control plane from ASN {contract.control_planes.asn}, on sessions with {peers}"
+        )
+    for vpc in contract.vpcs:
         yield Text()
         yield from _vpc(vpc)
-    if found.without_evpn:
+    if contract.without_evpn:
         yield Text()
-        names = ", ".join(f"{name} ({isolation})" for name, isolation in found.without_evpn.items())
-        yield Text(f"no VRF and no route of: {names}")
-    for fabric in found.fabrics:
+        names = ", ".join(f"{name} ({isolation})" for name, isolation in contract.without_evpn.items())
+        yield Text(f"no VRF and no routes for: {names}")
+    for fabric in contract.fabrics:
         yield Text()
         yield from _fabric(fabric)
 
 
-def _fabric(found: FabricSwitches) -> Iterator[Text]:
-    roce, halls = found.roce, listed(found.halls)
-    yield Text(f"{found.fabric}", "bold").append(f"   what its switches do in halls {halls}", "not bold")
-    yield Text(f"  MTU         {roce.mtu_bytes} on ports of hosts, and on links what VXLAN adds to it")
+def _fabric(switches: FabricSwitches) -> Iterator[Text]:
+    roce, halls = switches.roce, listed(switches.halls)
+    yield Text(f"{switches.fabric}", "bold").append(f"   switch configuration in halls {halls}", "not bold")
+    yield Text(f"  MTU         {roce.mtu_bytes} on host ports; on links plus the VXLAN overhead")
     yield Text(
-        f"  RDMA        DSCP {roce.dscp}, trusted; priority {roce.priority} is lossless (PFC), and packets in its queue"
-        " are marked (ECN)"
+        f"  RDMA        DSCP {roce.dscp}, trusted; priority {roce.priority} is lossless (PFC), with ECN marking in its"
+        " queue"
     )
-    yield Text(f"  congestion  DSCP {roce.cnp_dscp} goes before all else and is never paused")
-    for vrf in found.vrfs:
-        yield Text(f"  VRF         {vrf.tenant}/{vrf.vpc}, L3VNI {vrf.vni}, no route to another")
+    yield Text(f"  congestion  DSCP {roce.cnp_dscp} has strict priority and is never paused")
+    for vrf in switches.vrfs:
+        yield Text(f"  VRF         {vrf.tenant}/{vrf.vpc}, L3VNI {vrf.vni}, no routes to other VRFs")
         yield Text(f"              {_ports(vrf.hosts)}")
         for rail in vrf.rails:
             on = f"port {rail.rail} of each host of {rail.cluster}"
             yield Text(f"              {rail.subnet} with gateway {rail.gateway}, on {on}")
-    yield Text(f"  no VRF      {_ports(found.unused)}")
+    yield Text(f"  no VRF      {_ports(switches.unused)}")
 
 
 def _ports(hosts: Mapping[str, int]) -> str:
-    """Return the ports of hosts, all of them by name: somebody configures each."""
+    """Return the ports of hosts; all hosts are listed, since operators configure each of them."""
     if not hosts:
-        return "no port of a host"
+        return "no host ports"
     return f"{plural(sum(hosts.values()), 'port')} of {', '.join(hosts)}"
 
 
 def _vpc(vpc: BorderVpc) -> Iterator[Text]:
-    where = f"VRF of its own, L3VNI {vpc.vni}" if vpc.own_vrf else f"in the VRFs of the border, its VNI {vpc.vni}"
-    yield Text(f"{vpc.tenant}/{vpc.vpc}", "bold").append(f"   {where}", "not bold")
+    vrf = f"own VRF, L3VNI {vpc.vni}" if vpc.own_vrf else f"in the VRFs of the border routers, VNI {vpc.vni}"
+    yield Text(f"{vpc.tenant}/{vpc.vpc}", "bold").append(f"   {vrf}", "not bold")
     yield Text(f"  imports     {vpc.imports}")
     for accepted in vpc.accepts:
         yield Text(f"              {_accepted(accepted)}")
-    for target in dict.fromkeys(one.route_target for one in vpc.announces):
+    for target in dict.fromkeys(route.route_target for route in vpc.announces):
         yield Text(f"  exports     {target}")
-        for one in vpc.announces:
-            if one.route_target == target:
-                yield Text(f"              {one.prefix}   {one.why}")
+        for route in vpc.announces:
+            if route.route_target == target:
+                yield Text(f"              {route.prefix}   {route.why}")
     if vpc.peers:
         named = ", ".join(f"{name} ({target})" for name, target in vpc.peers.items())
-        yield Text(f"  peers       {named}: from DPU to DPU by the VNI of the other, past the border")
+        yield Text(f"  peers       {named}: between DPUs over the VNI of the peer, bypassing the border routers")
     if vpc.translates:
-        yield Text("  translates  what goes to the internet to public addresses")
+        yield Text("  translates  source addresses of internet traffic to public addresses")
 
 
-def _accepted(one: Accepted) -> str:
-    lengths = f" to /{one.longest}" if one.longest > one.prefix.prefixlen else ""
-    return f"{one.prefix}{lengths}   {one.why}{', announced to the internet' if one.outside else ''}"
+def _accepted(route: Accepted) -> str:
+    lengths = f" to /{route.longest}" if route.longest > route.prefix.prefixlen else ""
+    return f"{route.prefix}{lengths}   {route.why}{', announced to the internet' if route.outside else ''}"

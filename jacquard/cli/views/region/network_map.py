@@ -1,4 +1,4 @@
-"""A picture of the tenants' networks as SVG: a row a VPC with its numbers, and where the DPUs of its hosts are."""
+"""Picture of tenant networks as SVG: a row per VPC with its numbers and its hosts by DPU cluster."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from components.reports.network.network import RegionNetwork, VpcNetwork
 from jacquard.cli.views.region.pictures import hues, text_at
 
 MARK = "written by jacquard show ENV network"
-"""Says in a picture what wrote it."""
+"""Comment in a picture that names its generator."""
 _MARGIN, _ROW, _LINE, _SWATCH, _CELL = 12, 40, 14, 8, 44
 _CHARACTER = 6.9
-"""Width of a bold character, on average."""
+"""Average width of a bold character."""
 _LIGHTNESS, _SATURATION = 0.5, 0.65
 _STYLE = """
 text{font:11px sans-serif;fill:#767676}
@@ -23,27 +23,27 @@ rect,line{stroke:#767676;stroke-width:.5}
 """
 
 
-def network_map(found: RegionNetwork) -> str:
-    """Return the picture of ``found``, as large as what is in it; the same text for the same data."""
-    shards = [shard.dpu_cluster for shard in found.dpu_clusters]
-    texts = {vpc.vpc: _texts(vpc) for vpc in found.vpcs}
+def network_map(network: RegionNetwork) -> str:
+    """Return the picture of ``found``, sized by its contents; deterministic."""
+    shards = [shard.dpu_cluster for shard in network.dpu_clusters]
+    texts = {vpc.vpc: _texts(vpc) for vpc in network.vpcs}
     left = 2 * _MARGIN + _SWATCH
     matrix = left + round(_CHARACTER * max((len(line) for lines in texts.values() for line in lines), default=40))
     top = 2 * _MARGIN + 2 * _LINE
-    bottom = top + _ROW * len(found.vpcs)
-    colours = _colours(found)
-    width, height = matrix + _CELL * len(shards) + _MARGIN, bottom + _LINE * len(found.networks) + 2 * _MARGIN
+    bottom = top + _ROW * len(network.vpcs)
+    colours = _colours(network)
+    width, height = matrix + _CELL * len(shards) + _MARGIN, bottom + _LINE * len(network.networks) + 2 * _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
         f"<!-- {MARK}; do not edit -->",
-        f"<title>{escape(found.environment)}: networks of tenants</title>",
+        f"<title>{escape(network.environment)}: networks of tenants</title>",
         f"<style>{_STYLE}</style>",
-        text_at(_MARGIN, _MARGIN + _LINE, f"{found.environment}: networks of tenants, and hosts by DPU cluster", "h"),
+        text_at(_MARGIN, _MARGIN + _LINE, f"{network.environment}: networks of tenants, and hosts by DPU cluster", "h"),
         *_heads(shards, matrix, top),
     ]
-    for index, vpc in enumerate(found.vpcs):
+    for index, vpc in enumerate(network.vpcs):
         lines += _row(vpc, texts[vpc.vpc], colours[vpc.tenant], top + _ROW * index, matrix, shards)
-    for index, (name, prefix) in enumerate(found.networks.items(), start=1):
+    for index, (name, prefix) in enumerate(network.networks.items(), start=1):
         lines.append(text_at(left, bottom + _MARGIN + _LINE * index, f"{name} {prefix}, of no tenant"))
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -58,9 +58,9 @@ def _texts(vpc: VpcNetwork) -> tuple[str, str]:
     return f"{vpc.tenant}/{vpc.vpc} · {vpc.isolation}{evpn}{pkeys}{vrfs}{apis} · egress {vpc.egress}{peers}", prefixes
 
 
-def _colours(found: RegionNetwork) -> dict[str, str]:
+def _colours(network: RegionNetwork) -> dict[str, str]:
     colours = {}
-    for tenant, hue in hues(list(dict.fromkeys(vpc.tenant for vpc in found.vpcs))).items():
+    for tenant, hue in hues(list(dict.fromkeys(vpc.tenant for vpc in network.vpcs))).items():
         parts = hls_to_rgb(hue, _LIGHTNESS, _SATURATION)
         colours[tenant] = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
     return colours

@@ -1,4 +1,4 @@
-"""Who must be in which partition of InfiniBand fabrics, as text for those who keep the fabric manager."""
+"""Partition members of InfiniBand fabrics as text, for the operators of the fabric manager."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
 
 
-def lines(found: PartitionsContract) -> Iterator[Text]:
-    """Yield the contract: a paragraph a fabric, in it some lines a partition."""
-    title = f"{found.environment}: members of partitions on {plural(len(found.fabrics), 'InfiniBand fabric')}"
+def lines(contract: PartitionsContract) -> Iterator[Text]:
+    """Yield the contract: a paragraph per fabric, with some lines per partition."""
+    title = f"{contract.environment}: partition members on {plural(len(contract.fabrics), 'InfiniBand fabric')}"
     yield Text(title, "bold")
-    for fabric in found.fabrics:
+    for fabric in contract.fabrics:
         yield Text()
         yield from _fabric(fabric)
 
 
-def _fabric(found: FabricPartitions) -> Iterator[Text]:
-    yield Text(found.fabric, "bold").append(f"   in halls {listed(found.halls)}, PKeys {found.pkeys}", "not bold")
-    for partition in found.partitions:
+def _fabric(fabric: FabricPartitions) -> Iterator[Text]:
+    yield Text(fabric.fabric, "bold").append(f"   in halls {listed(fabric.halls)}, PKeys {fabric.pkeys}", "not bold")
+    for partition in fabric.partitions:
         yield from _partition(partition)
-    yield Text(f"  nobody     {_ports(found.nobody)}, limited members of 0x7fff and of nothing else")
-    if found.freed:
-        yield Text(f"  freed      {', '.join(found.freed)}, without a member")
+    yield Text(f"  unused     {_ports(fabric.nobody)}, limited members of 0x7fff only")
+    if fabric.freed:
+        yield Text(f"  freed      {', '.join(fabric.freed)}, no members")
 
 
-def _partition(found: PartitionMembers) -> Iterator[Text]:
-    of = f", of {listed(found.clusters)}" if found.clusters else ""
-    yield Text(f"  {found.request.pkey:<10} {found.tenant}/{found.vpc}{of}")
-    if found.hosts or not found.unknown:
-        yield Text(f"             {_ports(found.hosts)}, full members, at index 0, with IP")
-    for one in found.functions:
-        yield Text(f"             {one.guids}: virtual functions of {one.cluster}, by ib-kubernetes")
-    if found.unknown:
-        yield Text(f"             {_unknown(found.unknown)}")
-    yield Text("             no other GUID")
+def _partition(partition: PartitionMembers) -> Iterator[Text]:
+    of = f", of {listed(partition.clusters)}" if partition.clusters else ""
+    yield Text(f"  {partition.request.pkey:<10} {partition.tenant}/{partition.vpc}{of}")
+    if partition.hosts or not partition.unknown:
+        yield Text(f"             {_ports(partition.hosts)}, full members, at index 0, with IP")
+    for functions in partition.functions:
+        yield Text(f"             {functions.guids}: virtual functions of {functions.cluster}, by ib-kubernetes")
+    if partition.unknown:
+        yield Text(f"             {_unknown(partition.unknown)}")
+    yield Text("             no other GUIDs")
 
 
 def _ports(hosts: Mapping[str, Sequence[str]]) -> str:
-    """Return the ports of hosts, all of them by name: somebody enters each."""
+    """Return the ports of hosts; all hosts are listed, since operators enter each of them."""
     if not hosts:
-        return "no port of a host"
+        return "no host ports"
     return f"{plural(sum(map(len, hosts.values())), 'port')} of {', '.join(hosts)}"
 
 

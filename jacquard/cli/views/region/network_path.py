@@ -1,4 +1,4 @@
-"""Whether one end may reach another, as text: the answer, then each decision on the way."""
+"""Reachability of one endpoint from another as text: the result, then each step of the path."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from components.specs.reading.problems import listed
 
 _KEEPERS = {
     Keeper.RENDERED: "",
-    Keeper.BORDER: "   (by the contract of the border)",
-    Keeper.NOBODY: "   (nothing here decides)",
+    Keeper.BORDER: "   (border router contract)",
+    Keeper.NOBODY: "   (not decided by Jacquard)",
 }
 
 _NAMED = 4
 
 
-def lines(found: Path) -> Iterator[Text]:
-    """Yield the answer, and each step of the way there and back."""
-    answer = "reaches" if found.reached else "does not reach"
-    yield Text(f"{found.source.name} {answer} {found.target.name}", "green" if found.reached else "yellow")
-    yield Text(f"  {_end(found.source)}")
-    yield Text(f"  {_end(found.target)}")
-    for way, steps in groupby(found.steps, lambda step: step.way):
+def lines(path: Path) -> Iterator[Text]:
+    """Yield the result, and each step of the path in both directions."""
+    answer = "reaches" if path.reached else "does not reach"
+    yield Text(f"{path.source.name} {answer} {path.target.name}", "green" if path.reached else "yellow")
+    yield Text(f"  {_end(path.source)}")
+    yield Text(f"  {_end(path.target)}")
+    for way, steps in groupby(path.steps, lambda step: step.way):
         yield Text(f"{way}")
         for step in steps:
             verdict = "yes" if step.passes else "no "
             yield Text(f"  {verdict}  {step.device}: {step.rule}{_KEEPERS[step.kept_by]}")
-    for fabric in found.fabrics:
+    for fabric in path.fabrics:
         parts = fabric.source if fabric.together else f"{fabric.source} and {fabric.target}"
-        heard = "hear each other past all of it" if fabric.together else "are apart"
+        heard = "can communicate, regardless of the rules above" if fabric.together else "are isolated"
         yield Text(f"on {fabric.fabric}, by {parts}, ports of both {heard}")
-    for vpc, objects in found.objects.items():
-        yield Text(f"rules of {vpc} are in {listed(objects, _NAMED)}", "dim")
+    for vpc, objects in path.objects.items():
+        yield Text(f"rules of {vpc} are defined in {listed(objects, _NAMED)}", "dim")
 
 
 def _end(end: Endpoint) -> str:

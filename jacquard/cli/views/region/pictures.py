@@ -1,4 +1,4 @@
-"""What the pictures of a region share: the marks of pools, the hues of tenants, fabrics of a hall, text."""
+"""Common elements of region pictures: marks of pools, hues of tenants, fabrics of a hall, text."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from components.specs.environment import Environment
 
 
 def marks(environment: Environment) -> dict[str, str]:
-    """Return the mark of each pool by ``cluster/pool``, all different, in the order of the data."""
+    """Return a unique mark for each pool by ``cluster/pool``, in the order of the data."""
     placed = list(pools(environment))
     if len(placed) > len(ascii_letters):
         return {pool.key: str(number) for number, pool in enumerate(placed, start=1)}
-    found: dict[str, str] = {}
+    by_pool: dict[str, str] = {}
     for pool in placed:
         name = pool.pool.name
         candidates = [letter for letter in (*name, *name.upper(), *ascii_letters) if letter in ascii_letters]
-        found[pool.key] = next(letter for letter in candidates if letter not in found.values())
-    return found
+        by_pool[pool.key] = next(letter for letter in candidates if letter not in by_pool.values())
+    return by_pool
 
 
 def hues(tenants: Sequence[str]) -> dict[str, float]:
-    """Return hues as far from each other as they can be, those of neighbours on the list far apart too."""
+    """Return evenly spaced hues by tenant, with distant hues for neighbours in the list."""
     count = max(1, len(tenants))
     stride = next(step for step in range(max(1, 3 * count // 8), count + 1) if gcd(step, count) == 1)
     return {tenant: index * stride % count / count for index, tenant in enumerate(tenants)}
 
 
 def fabrics(environment: Environment, hall: str) -> str:
-    """Return the fabrics of ``hall`` for the line that names it, such as `` · fabric ib-1``; nothing without one."""
+    """Return the fabrics of ``hall`` for its title, such as `` · fabric ib-1``; empty without a fabric."""
     names = [fabric.name for fabric in environment.region.fabrics if not fabric.halls or hall in fabric.halls]
     return f" · fabric {', '.join(names)}" if names else ""
 
 
 def text_at(x: int, y: int, text: str, kind: str = "") -> str:
-    """Return ``text`` as an element of SVG, of class ``kind`` if that is one."""
+    """Return ``text`` as an SVG element, with the CSS class ``kind`` if not empty."""
     named = f' class="{kind}"' if kind else ""
     return f'<text{named} x="{x}" y="{y}">{escape(text)}</text>'

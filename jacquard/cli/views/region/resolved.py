@@ -1,4 +1,4 @@
-"""The resolved region as a person or a program reads it."""
+"""Resolved region as text, YAML and JSON."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from components.reports.resolved import Node, Value, leaves
 from components.specs.reading.strict_yaml import is_plain
 
 _MAX_ENTRIES = 50
-"""More than that are counted, not listed, unless they are what was asked for."""
+"""Maximum number of listed entries; more are only counted, unless the requested path selects them."""
 _MAX_INDENT = 56
-"""Longer values push their origin to the right instead of all others."""
+"""Maximum indentation of the origin column; only longer values move their own origin to the right."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./$(~]([-A-Za-z0-9_./:+@%=$(){}~]*[-A-Za-z0-9_./+@%=$(){}~])?")
 
 
 def text_lines(node: Node, environment: str, path: str) -> Iterator[str]:
-    """Yield an indented tree with the origins in a column of their own."""
+    """Yield an indented tree with the origins in a separate column."""
     rows = list(_rows(node, environment, path, 0))
     width = max((len(text) for text, _ in rows if len(text) <= _MAX_INDENT), default=0)
     return ((f"{text:<{width}}  {origin}" if origin else text) for text, origin in rows)
 
 
 def yaml_lines(node: Node, indent: int = 0) -> Iterator[str]:
-    """Yield everything as YAML, each value with its origin as a comment."""
+    """Yield all values as YAML, each with its origin as a comment."""
     if isinstance(node, Value):
         yield f"{_scalar(node.value)}  # {node.origin}"
         return
@@ -41,7 +41,7 @@ def yaml_lines(node: Node, indent: int = 0) -> Iterator[str]:
 
 
 def to_json(environment: str, path: str, node: Node) -> dict[str, Any]:
-    """Return all values as a flat list, which programs search with ease."""
+    """Return all values as a flat list."""
     values = [
         {
             "path": where,
@@ -84,7 +84,7 @@ def _shown(value: Any) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """Return a scalar, or a list or an empty mapping, as YAML; quotes where a reader might take text for other."""
+    """Return a scalar, list or empty mapping as YAML; strings are quoted if they could be parsed as another type."""
     match value:
         case None:
             return "null"

@@ -1,4 +1,4 @@
-"""A region's status as a person reads it: one table a concept, no wider than it must be."""
+"""Status of a region as text: one table per concept."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ _REASONS_SHOWN = 12
 
 
 def show(console: Console, status: RegionStatus) -> None:
-    """Print the whole status, the verdict last, where the eye is."""
+    """Print the status, with the verdict last."""
     console.print(tables(status))
     console.print(verdict(status), soft_wrap=True)
 
 
 def tables(status: RegionStatus) -> RenderableType:
-    """Return all tables that have a row, each under its title."""
+    """Return all non-empty tables with their titles."""
     return Group(*(part for table in _all(status) for part in (table, "") if table.row_count))
 
 
 def verdict(status: RegionStatus) -> RenderableType:
-    """Return one line when all is as ordered, else what is not and why."""
+    """Return one line if the region is settled, else the reasons why it is not."""
     if status.settled:
-        open_dpus = sum(not one.settled for one in status.dpu_deployments)
-        rest = f"all but the DPUs of {plural(open_dpus, 'DPUDeployment')}" if open_dpus else "everything"
-        return Text.assemble((status.environment, "bold"), ": ", ("settled", _GOOD), f", {rest} is as ordered")
+        open_dpus = sum(not deployment.settled for deployment in status.dpu_deployments)
+        rest = f", except the DPUs of {plural(open_dpus, 'DPUDeployment')}" if open_dpus else ""
+        matches = f", everything matches the data{rest}"
+        return Text.assemble((status.environment, "bold"), ": ", ("settled", _GOOD), matches)
     lines = [Text.assemble((status.environment, "bold"), ": ", ("not settled", _BAD))]
     lines += [Text(f"  {reason}") for reason in status.why[:_REASONS_SHOWN]]
     if len(status.unreachable) > len(status.clusters):
-        lines.append(Text(f"nothing of it answers here; bring it up with: jacquard up {status.environment}"))
+        lines.append(Text(f"no cluster is reachable; start the region with: jacquard up {status.environment}"))
     if len(status.why) > _REASONS_SHOWN:
-        lines.append(Text(f"  and {len(status.why) - _REASONS_SHOWN} more (--format json has all)", _QUIET))
+        lines.append(Text(f"  and {len(status.why) - _REASONS_SHOWN} more (--format json lists all)", _QUIET))
     return Group(*lines)
 
 
 def pools(status: RegionStatus) -> Table:
-    """Return the node pools: how many nodes are ready, and what they run."""
+    """Return the node pools: ready and updated nodes, instance types and images."""
     table = _table("Node pools", "pool", "nodes", "updated", "instance type", "image")
     for pool in status.pools:
         table.add_row(
@@ -76,7 +77,7 @@ def _clusters(status: RegionStatus) -> Table:
             version = f"{cluster.running_version} -> {cluster.version}"
         state = Text("ready", _GOOD) if cluster.ready else Text("not ready", _BAD)
         if not cluster.reachable:
-            state.append(", does not answer", _BAD)
+            state.append(", unreachable", _BAD)
         table.add_row(cluster.name, cluster.tenant, version, cluster.endpoint or "-", state)
     return table
 
@@ -99,7 +100,7 @@ def _dpus(status: RegionStatus) -> Table:
 
 
 def _charts(status: RegionStatus) -> Table:
-    table = _table("Charts that are pinned", "chart", "cluster", "version", "")
+    table = _table("Pinned charts", "chart", "cluster", "version", "")
     for item in status.charts:
         state = Text("as pinned", _GOOD) if item.settled else Text("; ".join(item.why), _BAD)
         table.add_row(item.chart, item.cluster, item.version, state)

@@ -1,4 +1,4 @@
-"""How uniform the pools of a region are, for people."""
+"""Uniformity of the pools of a region as text."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from components.reports.uniformity import Deviation, PoolUniformity
 from jacquard.cli.console import plural
 
 _SHOWN = ("image", "image_sha256", "kernel", "gpu_driver", "nic_firmware", "firmware_baseline", "dpu_image", "kubelet")
-"""Properties of the one line; JSON has all."""
+"""Properties shown in the text output; JSON contains all."""
 _DIGITS = 12
 _DEVIATIONS_SHOWN = 20
 
 
-def lines(found: list[PoolUniformity]) -> Iterator[Text]:
-    """Yield the tuple of each pool and what deviates from it."""
-    for pool in found:
+def lines(pools: list[PoolUniformity]) -> Iterator[Text]:
+    """Yield the expected properties of each pool, and the deviations."""
+    for pool in pools:
         yield Text.assemble((pool.pool, "bold"), f": {plural(pool.nodes, 'node')}, ", _verdict(pool))
         yield Text(f"  {', '.join(f'{name} {_short(pool.values[name])}' for name in _SHOWN if name in pool.values)}")
         if pool.rollout:
             yield Text(f"  rollout to {pool.rollout['to']} is open at wave {pool.rollout['wave']}", "cyan")
         yield from map(_deviation, pool.deviations[:_DEVIATIONS_SHOWN])
         if len(pool.deviations) > _DEVIATIONS_SHOWN:
-            yield Text(f"  and {len(pool.deviations) - _DEVIATIONS_SHOWN} more; --format json has all", "dim")
+            yield Text(f"  and {len(pool.deviations) - _DEVIATIONS_SHOWN} more; --format json lists all", "dim")
         if pool.seen is not None:
             silent = [name for name, count in pool.not_reported.items() if count == pool.seen]
-            said = f"  {plural(pool.seen, 'node')} looked at"
-            yield Text(said + (f"; none reports {', '.join(silent)}" if silent and pool.seen else ""), "dim")
+            inspected = f"  {plural(pool.seen, 'node')} inspected"
+            yield Text(inspected + (f"; none reports {', '.join(silent)}" if silent and pool.seen else ""), "dim")
 
 
 def _verdict(pool: PoolUniformity) -> Text:
     if pool.uniform:
         return Text("uniform", "green")
     if pool.uniform is None:
-        return Text(f"unknown, {pool.seen} of {pool.nodes} were seen", "yellow")
+        return Text(f"unknown, {pool.seen} of {pool.nodes} inspected", "yellow")
     count = Counter(deviation.waiver is not None for deviation in pool.deviations)
     waived = f", {count[True]} of them waived" if count[True] else ""
     return Text(f"{plural(len(pool.deviations), 'deviation')}{waived}", "yellow")
@@ -50,7 +50,7 @@ def _deviation(item: Deviation) -> Text:
 
 
 def _short(value: str | None) -> str:
-    """Return ``value``, a digest by its beginning."""
+    """Return ``value``; a digest is shortened."""
     if value is None:
         return "none"
     bare = value.removeprefix("sha256:")

@@ -1,1 +1,1 @@
-"""The report of a change: one HTML file that needs nothing else, with the region as a map and its rolls in time."""
+"""Report of a change: one self-contained HTML file with a map of the region and a timeline of rollouts."""

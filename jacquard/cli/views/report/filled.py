@@ -1,6 +1,6 @@
-"""Templates of pages, filled, with a policy by which a browser loads nothing but what is in the page.
+"""Rendering of page templates, with a content security policy that permits no external resources.
 
-Whatever comes from data is escaped by the templates, and what is invisible in it or steers a terminal is spelt out.
+The templates escape all values from data; invisible and control characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def filled(template: str, style: str, script: str = "", **values: Any) -> str:
-    """Return the page that ``template`` makes of ``values``, with a style sheet and a script of ours within."""
+    """Return the page rendered from ``template`` and ``values``, with an inline style sheet and script."""
     scripts = f"script-src {_digest(script)}; " if script else ""
     policy = f"default-src 'none'; style-src {_digest(style)}; {scripts}base-uri 'none'; form-action 'none'"
     ours = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files, and numbers
@@ -33,13 +33,13 @@ def _digest(text: str) -> str:
 
 @cache
 def source(name: str) -> str:
-    """Return the text of a file beside the templates."""
+    """Return the text of a file in the folder of the templates."""
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         finalize=_shown,
@@ -47,12 +47,12 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["at"] = lambda key, found: found[key]
-    return made
+    templates.filters["at"] = lambda key, mapping: mapping[key]
+    return templates
 
 
 def _shown(value: Any) -> Any:
-    """Return what a template shows of ``value``: of a text also what is invisible in it."""
+    """Return ``value`` for a template; invisible characters of strings are escaped."""
     if isinstance(value, str) and not isinstance(value, Markup) and not value.isprintable():
         return visible(value)
     return value

@@ -1,4 +1,4 @@
-"""The page of what tenants can order in a region: its tables, and where there is room, as bars."""
+"""Page of the offerings of a region to tenants: tables, and available capacity as bars."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from jacquard.cli.views.region import offerings as view
 from jacquard.cli.views.report.filled import filled, source
 
 MARK = "written by jacquard for what is offered"
-"""Says in a page what wrote it."""
+"""Comment in a page that names its generator."""
 WIDTH = 600
-"""Units of the longest bar."""
+"""Width of the longest bar."""
 _ALL = 1_000_000
 _WARNING = "yellow"
 
@@ -27,25 +27,25 @@ class Cell:
     """A cell of a table."""
 
     lines: tuple[tuple[str, bool], ...]
-    """Lines of the cell, each with whether it warns."""
+    """Lines of the cell, each with whether it is a warning."""
     number: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Room for one thing, in parts by failure domain."""
+    """Available capacity of one offering, in parts by failure domain."""
 
     name: str
     told: str
     parts: tuple[tuple[float, float, str], ...]
-    """Beginning, width and words of each failure domain."""
+    """Offset, width and text of each failure domain."""
 
 
-def html(found: Offerings) -> str:
-    """Return the page of ``found``: the same text for the same offerings."""
-    nodes = {kind.instance_type: kind.failure_domains for kind in found.nodes if kind.free}
+def html(offerings: Offerings) -> str:
+    """Return the page of ``found``; deterministic."""
+    nodes = {kind.instance_type: kind.failure_domains for kind in offerings.nodes if kind.free}
     vms: dict[str, dict[str, int]] = {}
-    for size in found.vm_sizes:
+    for size in offerings.vm_sizes:
         for room in size.room:
             vms.setdefault(size.size, {}).update(
                 {f"{room.cluster} {key}": n for key, n in room.failure_domains.items()}
@@ -54,29 +54,32 @@ def html(found: Offerings) -> str:
         "offerings.html",
         source("report.css") + source("offerings.css"),
         mark=MARK,
-        environment=found.environment,
-        figures=_figures(found),
+        environment=offerings.environment,
+        figures=_figures(offerings),
         width=WIDTH,
         rooms=[
-            ("Hosts that belong to no pool, by failure domain.", list(_bars(nodes, "host"))),
-            ("VMs that nodes in service hold, with nothing else on them.", list(_bars(vms, "VM"))),
+            ("Hosts that are not assigned to a pool, by failure domain.", list(_bars(nodes, "host"))),
+            ("Capacity for VMs of the nodes in service when they are empty.", list(_bars(vms, "VM"))),
         ],
-        sections=[(one.title, _heads(one.table), _rows(one.table), one.hint) for one in view.sections(found, _ALL)],
-        example=view.example(found),
-        no_vms="" if found.vm_sizes else view.NO_VMS,
+        sections=[
+            (section.title, _heads(section.table), _rows(section.table), section.hint)
+            for section in view.sections(offerings, _ALL)
+        ],
+        example=view.example(offerings),
+        no_vms="" if offerings.vm_sizes else view.NO_VMS,
     )
 
 
-def _figures(found: Offerings) -> list[tuple[str, str]]:
-    """Return the numbers that stand first."""
-    gpus = sum(kind.free * kind.gpu.count for kind in found.nodes if kind.gpu)
+def _figures(offerings: Offerings) -> list[tuple[str, str]]:
+    """Return the key figures at the top of the page."""
+    gpus = sum(kind.free * kind.gpu.count for kind in offerings.nodes if kind.gpu)
     return [
-        (f"{sum(kind.free for kind in found.nodes):,}", "hosts free"),
-        (f"{gpus:,}", "GPUs in them"),
-        (str(len(found.nodes)), "instance types"),
-        (str(len(found.vm_sizes)), "sizes of VMs"),
-        (str(len(found.vm_images)), "systems of VMs"),
-        (str(len(found.storage)), "storage classes"),
+        (f"{sum(kind.free for kind in offerings.nodes):,}", "free hosts"),
+        (f"{gpus:,}", "GPUs in free hosts"),
+        (str(len(offerings.nodes)), "instance types"),
+        (str(len(offerings.vm_sizes)), "VM sizes"),
+        (str(len(offerings.vm_images)), "VM images"),
+        (str(len(offerings.storage)), "storage classes"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The page of what a change does, for one environment or several."""
+"""Page with the impact of a change on one or more environments."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from jacquard.previews.impacts.impact import DISRUPTIVE
 from jacquard.previews.report import Report
 
 MARK = "written by jacquard for a change"
-"""Says in a report what wrote it."""
+"""Comment in a report that names its generator."""
 
 
 def html(reports: Sequence[Report]) -> str:
-    """Return the page of ``reports``, one for each environment: the same text for the same reports."""
+    """Return the page of ``reports``, one per environment; deterministic."""
     environments = [_environment(index, report) for index, report in enumerate(reports)]
     style = source("report.css") + _filters(reports)
     return filled("page.html", style, source("report.js"), mark=MARK, environments=environments)
 
 
 def _environment(index: int, report: Report) -> dict[str, Any]:
-    """Return what the templates say of one environment."""
+    """Return the template values of one environment."""
     impact, drawn = report.impact, waves.Waves(report.timeline)
-    found, part_of = parts(impact)
+    affected, part_of = parts(impact)
     tenants = {name: number for number, name in enumerate(_tenants(report))}
     return {
         "id": f"e{index}",
@@ -39,41 +39,41 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
         "region": region(report.hosts, tenants),
         "tenant_of": tenants,
         "columns": view.columns(view.parts(impact.rows)),
-        "parts": found,
+        "parts": affected,
         "part_of": part_of,
         "width": waves.WIDTH,
         "waves": drawn.waves(),
         "spares": drawn.spares(),
         "rolls": drawn.rolls(),
         "start": f"{report.timeline.start:%Y-%m-%d %H:%M} UTC",
-        "words": {one.tenant: view.word(one) if one.asks else "nobody" for one in impact.tenants},
+        "words": {tenant.tenant: view.word(tenant) if tenant.asks else "not required" for tenant in impact.tenants},
         "preview": report.preview,
     }
 
 
 def _figures(report: Report) -> list[tuple[str, str]]:
-    """Return the numbers that stand first."""
+    """Return the key figures at the top of the page."""
     impact = report.impact
-    gone = [row for row in impact.rows if row.effect in DISRUPTIVE]
-    away = sum(row.roll.out_at_once for row in impact.rows if row.roll)
+    disruptive = [row for row in impact.rows if row.effect in DISRUPTIVE]
+    unavailable = sum(row.roll.out_at_once for row in impact.rows if row.roll)
     return [
-        (str(impact.gone), "machines disturbed"),
-        (str(sum(row.gpus or 0 for row in gone)), "GPUs in them"),
-        (str(away), "nodes away at once"),
-        (str(len({pool_of(row.part) for row in gone if row.roll})), "pools rolled"),
-        (str(len([one for one in impact.tenants if one.asks])), "tenants asked"),
-        (str(sum(host.rows != () for host in report.hosts)), f"of {plural(len(report.hosts), 'host')} touched"),
+        (str(impact.gone), "machines disrupted"),
+        (str(sum(row.gpus or 0 for row in disruptive)), "GPUs in them"),
+        (str(unavailable), "nodes unavailable at a time"),
+        (str(len({pool_of(row.part) for row in disruptive if row.roll})), "pools with rollouts"),
+        (str(len([tenant for tenant in impact.tenants if tenant.asks])), "approvals required"),
+        (str(sum(host.rows != () for host in report.hosts)), f"of {plural(len(report.hosts), 'host')} affected"),
     ]
 
 
 def _tenants(report: Report) -> list[str]:
-    """Return the tenants that have hosts or are touched."""
-    named = {host.tenant for host in report.hosts} | {row.tenant for row in report.impact.rows}
-    return sorted(name for name in named if name)
+    """Return the tenants that have hosts or are affected."""
+    names = {host.tenant for host in report.hosts} | {row.tenant for row in report.impact.rows}
+    return sorted(name for name in names if name)
 
 
 def _filters(reports: Sequence[Report]) -> str:
-    """Return the rules by which a tenant that is chosen stands out, with numbers in place of names."""
+    """Return the CSS rules that highlight the selected tenant; tenants are identified by number."""
     rules = []
     for index, report in enumerate(reports):
         choices = [f"#e{index}t", *(f"#e{index}t{number}" for number, _ in enumerate(_tenants(report)))]

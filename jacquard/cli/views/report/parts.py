@@ -1,4 +1,4 @@
-"""What a change touches, as lines of a table, with the fields that force it and the edits that did it."""
+"""Affected parts as table rows, with the changed fields of objects and the edits that caused them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from jacquard.previews.impacts.hosts import Move
 from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row
 
 MOST_CAUSES = 200
-"""Edits of one part that are told; the rest is counted."""
+"""Maximum number of edits listed per part; further edits are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """What changes in objects in the same way."""
+    """Equal changes of objects."""
 
     effect: Effect
     kind: str
@@ -31,27 +31,27 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Rows with the same to be said of them together."""
+    """Rows that share a table row."""
 
     sign: Sign
     name: str
     tenant: str | None
     cells: tuple[str, ...]
-    """What stands below `view.COLUMNS`."""
+    """Cells in the order of `view.COLUMNS`."""
     reasons: tuple[Reason, ...]
     causes: tuple[Cause, ...]
     more_causes: int
-    """Edits that are not told."""
+    """Number of edits that are not listed."""
 
 
 def parts(impact: Impact) -> tuple[tuple[Part, ...], dict[int, int]]:
-    """Return the parts of an impact, the worst first, and by index of each row that of its part."""
+    """Return the parts of an impact, the worst first, and the index of the part by index of each row."""
     index = {id(row): number for number, row in enumerate(impact.rows)}
-    found, part_of = list[Part](), dict[int, int]()
+    affected, part_of = list[Part](), dict[int, int]()
     for number, rows in enumerate(view.parts(impact.rows)):
         part_of |= {index[id(row)]: number for row in rows}
-        found.append(_part(rows))
-    return tuple(found), part_of
+        affected.append(_part(rows))
+    return tuple(affected), part_of
 
 
 def _part(rows: Sequence[Row]) -> Part:
@@ -75,15 +75,15 @@ def _move(rows: Sequence[Row]) -> Move | None:
 
 def _reasons(rows: Sequence[Row]) -> Iterator[Reason]:
     alike: dict[tuple[Effect, str, str, str, str | None], list[Forced]] = defaultdict(list)
-    for one in (one for row in rows for one in row.forced_by):
-        alike[one.effect, one.kind, one.path, one.why, one.source].append(one)
+    for forced in (change for row in rows for change in row.forced_by):
+        alike[forced.effect, forced.kind, forced.path, forced.why, forced.source].append(forced)
     for (effect, kind, path, why, source), same in alike.items():
         yield Reason(
             effect=effect,
             kind=kind,
             path=path,
-            objects=sum(one.objects for one in same),
+            objects=sum(forced.objects for forced in same),
             first=same[0].first,
             why=why,
-            source=source or "nobody has decided it",
+            source=source or "none, effect unknown",
         )

@@ -1,4 +1,4 @@
-"""The region as a map: halls, racks and cells, and the hosts to which the same happens, by name."""
+"""Region map of a report: halls, racks and cells, and groups of hosts with the same effects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jacquard.cli.views.report.signs import Sign, sign
 from jacquard.previews.impacts.hosts import HostImpact
 
 _SMALL = 240
-"""Hosts up to which there is room for large cells."""
+"""Maximum number of hosts for large cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +22,11 @@ class Cell:
     letter: str
     style: str
     tenant: int
-    """Index of its tenant; -1 for a host of nobody."""
+    """Index of its tenant; -1 for a host without a tenant."""
     alike: int
-    """Index of the hosts that it is alike."""
+    """Index of its group in ``Region.alike``."""
     first: bool
-    """Whether the keyboard enters its hall here."""
+    """Whether keyboard focus enters the hall at this cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Hall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
-    """Hosts that are there for the same, and to which the same happens."""
+    """Hosts with equal use, tenant, group and instance type that the same rows affect."""
 
     sign: Sign
     use: str
@@ -58,38 +58,38 @@ class Alike:
     instance_type: str
     number: int
     rows: tuple[int, ...]
-    """Indexes of the rows of the impact that fall on them."""
+    """Indexes of the rows of the impact that affect the hosts."""
     names: str
-    """The hosts, neighbours as a range."""
+    """Names of the hosts; neighbours are written as a range."""
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A region as it is drawn."""
+    """A region as drawn on the map."""
 
     halls: tuple[Hall, ...]
     alike: tuple[Alike, ...]
-    """What happens to hosts, the worst first."""
+    """Groups of equal hosts, the worst effect first."""
     legend: tuple[tuple[Sign, int], ...]
-    """What is drawn how, the worst first, and how many hosts are drawn so."""
+    """Signs with their numbers of hosts, the worst first."""
     small: bool
-    """Whether there is room for large cells."""
+    """Whether cells are drawn large."""
 
 
 _Key = tuple[Sign, str, str, str, str, tuple[int, ...]]
 
 
 def region(hosts: Sequence[HostImpact], tenants: Mapping[str, int]) -> Region:
-    """Return how ``hosts``, by hall, rack and slot, are drawn; ``tenants`` are told apart by numbers."""
-    found: dict[_Key, list[int]] = defaultdict(list)
+    """Return the map of ``hosts``, ordered by hall, rack and slot; ``tenants`` maps names to numbers."""
+    grouped: dict[_Key, list[int]] = defaultdict(list)
     for index, host in enumerate(hosts):
-        found[_key(host)].append(index)
-    keys = sorted(found)
+        grouped[_key(host)].append(index)
+    keys = sorted(grouped)
     number = {key: index for index, key in enumerate(keys)}
     return Region(
         halls=tuple(_halls(hosts, tenants, number)),
-        alike=tuple(_alike(number[key], hosts, found[key]) for key in keys),
+        alike=tuple(_alike(number[key], hosts, grouped[key]) for key in keys),
         legend=tuple(sorted(Counter(map(sign, hosts)).items())),
         small=len(hosts) <= _SMALL,
     )
@@ -123,22 +123,22 @@ def _cell(host: HostImpact, tenants: Mapping[str, int], number: dict[_Key, int],
 
 
 def _alike(number: int, hosts: Sequence[HostImpact], indexes: Sequence[int]) -> Alike:
-    one = hosts[indexes[0]]
+    first = hosts[indexes[0]]
     return Alike(
         number=number,
-        sign=sign(one),
-        use=one.use.value.replace("-", " ") if one.use else "gone",
-        tenant=one.tenant,
-        group=one.group,
-        instance_type=one.host.instance_type,
-        rows=one.rows,
+        sign=sign(first),
+        use=first.use.value.replace("-", " ") if first.use else "removed",
+        tenant=first.tenant,
+        group=first.group,
+        instance_type=first.host.instance_type,
+        rows=first.rows,
         names=", ".join(_ranges(hosts, indexes)),
         count=len(indexes),
     )
 
 
 def _ranges(hosts: Sequence[HostImpact], indexes: Sequence[int]) -> Iterator[str]:
-    """Yield hosts by name, neighbours on the map by the first and the last of them."""
+    """Yield the names of hosts; neighbours on the map as a range of the first and the last name."""
     runs: list[list[HostImpact]] = []
     for before, index in pairwise((-2, *indexes)):
         host = hosts[index]

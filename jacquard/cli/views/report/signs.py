@@ -1,4 +1,4 @@
-"""How a host is drawn: a letter, a name for its colours in both themes, and words for the legend."""
+"""Signs of hosts on the map: a letter, a CSS class for both themes, and a text for the legend."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from jacquard.previews.impacts.hosts import HostImpact, Move
 
 @dataclass(frozen=True, slots=True, order=True)
 class Sign:
-    """A way to draw hosts, which no other is drawn like, also by those who tell no colours apart."""
+    """Style of a host on the map, distinguishable without colours."""
 
     order: int
-    """Place in the legend, the worst first."""
+    """Position in the legend, the worst first."""
     letter: str
     style: str
-    """Class in the style sheet."""
+    """CSS class."""
     words: str
 
 
@@ -28,37 +28,37 @@ _EFFECTS = {
     Effect.REPLACED: Sign(3, "R", "replaced", "replaced"),
     Effect.RE_FLASHED: Sign(4, "F", "re-flashed", "re-flashed"),
     Effect.REBOOTED: Sign(5, "B", "rebooted", "rebooted"),
-    Effect.RESTARTED: Sign(6, "S", "restarted", "programs restarted"),
+    Effect.RESTARTED: Sign(6, "S", "restarted", "restarted"),
     Effect.IN_PLACE: Sign(9, "i", "in-place", "changed in place"),
 }
 _MOVES = {
-    Move.GOES: Sign(7, "-", "goes", "leaves its pool's nodes"),
-    Move.COMES: Sign(8, "+", "comes", "becomes a node"),
+    Move.GOES: Sign(7, "-", "goes", "removed from its pool"),
+    Move.COMES: Sign(8, "+", "comes", "added as a node"),
 }
 _SCALES = Sign(8, "~", "comes", "scales")
 _UNTOUCHED = {
-    HostUse.NODE: Sign(20, "", "node", "node, untouched"),
-    HostUse.SPARE: Sign(21, "s", "spare", "spare, untouched"),
+    HostUse.NODE: Sign(20, "", "node", "node, not affected"),
+    HostUse.SPARE: Sign(21, "s", "spare", "spare, not affected"),
     HostUse.FREE: Sign(22, "", "free", "free"),
     HostUse.OUT_OF_SERVICE: Sign(23, "x", "out", "out of service"),
-    None: Sign(24, "", "gone", "in the inventory no more"),
+    None: Sign(24, "", "gone", "removed from the inventory"),
 }
 _LATER = 10
-"""Places by which what happens later stands after what happens at once."""
+"""Offset in the legend of later effects relative to immediate ones."""
 
 
 def sign(host: HostImpact) -> Sign:
-    """Return how ``host`` is drawn."""
+    """Return the sign of ``host``."""
     if not host.rows or host.effect is Effect.NONE:
         return _UNTOUCHED[host.use]
-    found = of_effect(host.effect, host.move)
+    now = of_effect(host.effect, host.move)
     if host.when is When.AT_ONCE:
-        return found
-    return Sign(found.order + _LATER, found.letter, f"{found.style} later", f"{found.words}, {host.when}")
+        return now
+    return Sign(now.order + _LATER, now.letter, f"{now.style} later", f"{now.words}, {host.when}")
 
 
 def of_effect(effect: Effect, move: Move | None = None) -> Sign:
-    """Return how an effect is drawn, of a group that scales by whether the host comes or goes."""
+    """Return the sign of an effect; scaling depends on whether the host is added or removed."""
     if effect is Effect.SCALES:
         return _MOVES[move] if move else _SCALES
     return _EFFECTS.get(effect, _UNTOUCHED[HostUse.NODE])

@@ -1,4 +1,4 @@
-"""The rolls of a change as two pictures on one axis: waves beside windows and freezes, and the spares they leave."""
+"""Rollouts of a change as two charts with one time axis: waves with windows and freezes, and remaining spares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jacquard.cli.views.report.signs import of_effect
 from jacquard.previews.impacts.timeline import Lane, Span, TenantTimeline, Timeline, Wave
 
 WIDTH, LEFT = 1120, 250
-"""Width of a picture, and of the names at its left."""
+"""Width of a chart, and of the labels on its left."""
 _PLOT = WIDTH - LEFT - 90
 _HEAD, _AXIS, _LANE, _BAR, _GAP = 24, 34, 24, 14, 12
 _SPARES, _TALL, _FLAT = 40, 26, 2.0
@@ -26,7 +26,7 @@ _MOST_DOMAINS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A rectangle with what it means."""
+    """A rectangle with a tooltip."""
 
     x: float
     y: float
@@ -35,14 +35,14 @@ class Box:
     style: str
     told: str
     text: str = ""
-    """What is written in it; nothing where that does not fit."""
+    """Text in the rectangle; empty if it does not fit."""
     cuts: tuple[float, ...] = ()
-    """Where one wave ends and the next one begins."""
+    """Positions at which one wave ends and the next one begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A text beside a picture."""
+    """A text next to a chart."""
 
     x: float
     y: float
@@ -53,20 +53,20 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture, in units of its view box."""
+    """A chart, in units of its view box."""
 
     height: float
     boxes: tuple[Box, ...]
     labels: tuple[Label, ...]
     lines: tuple[tuple[str, str], ...]
-    """Class and path of each line."""
+    """CSS class and SVG path of each line."""
     ticks: tuple[tuple[float, str], ...]
     top: float = _AXIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roll:
-    """Rollout groups of a pool that are rolled alike, as a line of a table."""
+    """Rollout groups of a pool with equal rollouts, as a table row."""
 
     tenant: str
     name: str
@@ -83,18 +83,18 @@ class Roll:
 
 
 class Waves:
-    """Draws a timeline."""
+    """Charts and table of a timeline."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._tenants = [(one, _alike(one.lanes)) for one in timeline.tenants]
+        self._tenants = [(tenant, _alike(tenant.lanes)) for tenant in timeline.tenants]
 
     def rolls(self) -> tuple[Roll, ...]:
-        """Return what the pictures show, as lines of a table."""
+        """Return the contents of the charts as table rows."""
         return tuple(self._roll(tenant, lanes) for tenant, alike in self._tenants for lanes in alike)
 
     def waves(self) -> Picture:
-        """Return the picture of waves, windows and freezes."""
+        """Return the chart of waves, windows and freezes."""
         boxes, labels, lines, top = list[Box](), list[Label](), list[tuple[str, str]](), float(_AXIS)
         for tenant, alike in self._tenants:
             labels.append(Label(x=0, y=top + 16, text=tenant.tenant, style="tenant"))
@@ -110,7 +110,7 @@ class Waves:
         return self._picture(top, boxes, labels, lines)
 
     def spares(self) -> Picture | None:
-        """Return the picture of the spares over time; None where no roll has a time."""
+        """Return the chart of spares over time; None if the duration of all rollouts is unknown."""
         boxes, labels, lines, top = list[Box](), list[Label](), list[tuple[str, str]](), float(_AXIS)
         for _, alike in self._tenants:
             for lanes in alike:
@@ -121,7 +121,7 @@ class Waves:
                     at = round(y + _TALL - _TALL * floor / _most(lanes[0]), 1)
                     lines.append(("floor", f"M{LEFT} {at}H{LEFT + _PLOT}"))
                     before, lowest = lanes[0].spares
-                    text = f"{before} to {lowest}, asked {floor}" if before != lowest else f"{before}, asked {floor}"
+                    text = f"{before} to {lowest}, min {floor}" if before != lowest else f"{before}, min {floor}"
                     labels.append(Label(x=LEFT + _PLOT + 6, y=top + 24, text=text, style="beside"))
                     top += _SPARES
         return self._picture(top, boxes, labels, lines) if boxes else None
@@ -150,7 +150,7 @@ class Waves:
             told = f"window of {tenant.tenant}: {self._times(span)}"
             yield self._box(span, top, height, "window" if tenant.held else "window loose", told)
         for span in tenant.freezes:
-            told = f"freeze {span.name}: {self._times(span)}; nothing is applied, what rolls goes on"
+            told = f"freeze {span.name}: {self._times(span)}; nothing is applied, running rollouts continue"
             yield self._box(span, top, height, "freeze", told, text=f"freeze {span.name}")
 
     def _bars(self, lane: Lane, y: float) -> Iterator[Box]:
@@ -161,7 +161,7 @@ class Waves:
                 told = f"{numbers}, {plural(wave.nodes, 'node')}: {self._times(wave)}"
                 yield self._box(wave, y, _BAR, f"bar {style}", told, text=numbers, cuts=self._cuts(wave))
         if not lane.waves:
-            y, told = y + 1, "how long it takes is unknown" if not lane.roll.paused else "the pool is paused"
+            y, told = y + 1, "duration unknown" if not lane.roll.paused else "the pool is paused"
             width = _PLOT if lane.roll.minutes is None or lane.nodes is None else 0.0
             if not lane.roll.paused and width:
                 yield Box(x=LEFT, y=y, width=width, height=_BAR - 2, style=f"bar untimed {style}", told=told)
@@ -183,7 +183,7 @@ class Waves:
             yield "most", f"M{begins} {y}H{ends}M{ends} {y - 4}v8"
 
     def _levels(self, lane: Lane, y: float) -> Iterator[Box]:
-        """Yield the spares before, during and after a roll; once where it takes none."""
+        """Yield the spares before, during and after a rollout; a single level if it uses no spares."""
         (before, lowest), begins, ends = lane.spares, lane.waves[0].begins, lane.ends
         last = self._timeline.minutes
         steps = [(before, 0, begins), (lowest, begins, ends), (before, ends, last)]
@@ -191,7 +191,7 @@ class Waves:
             if since < until:
                 span, tall = Span(begins=since, ends=until), max(round(_TALL * spares / _most(lane), 1), _FLAT)
                 style = "level low" if spares < lane.roll.spares_floor else "level"
-                told = f"{plural(spares, 'spare')} of {lane.roll.spares_floor} asked for: {self._times(span)}"
+                told = f"{plural(spares, 'spare')} (minimum {lane.roll.spares_floor}): {self._times(span)}"
                 yield self._box(span, y + _TALL - tall, tall, style, told)
 
     def _box(
@@ -220,21 +220,21 @@ class Waves:
     def _most(self, lane: Lane) -> str:
         if lane.ends_most is not None:
             return self._moment(lane.ends_most)
-        return "when jobs end" if lane.waves else "unknown"
+        return "until jobs end" if lane.waves else "unknown"
 
     def _roll(self, tenant: TenantTimeline, lanes: Sequence[Lane]) -> Roll:
         lane, roll = lanes[0], lanes[0].roll
         known = bool(lane.waves)
         before, lowest = lane.spares
-        at_once = f"{roll.surge} new ones first" if roll.surge else f"{roll.out_at_once} away at once"
-        hours = [one.roll.gpu_hours for one in lanes]
+        strategy = f"{roll.surge} surge" if roll.surge else f"{roll.out_at_once} unavailable at a time"
+        hours = [group.roll.gpu_hours for group in lanes]
         return Roll(
             tenant=tenant.tenant,
             name=pool_of(lane.group),
-            domains=listed(domain_of(one.group) for one in lanes),
-            nodes="unknown" if lane.nodes is None else str(sum(one.nodes or 0 for one in lanes)),
+            domains=listed(domain_of(group.group) for group in lanes),
+            nodes="unknown" if lane.nodes is None else str(sum(group.nodes or 0 for group in lanes)),
             waves="unknown" if lane.count is None else str(lane.count),
-            way=at_once,
+            way=strategy,
             begins=self._moment(lane.waves[0].begins) if known else "unknown",
             ends=self._moment(lane.ends) if known else "unknown",
             most=self._most(lane),
@@ -248,20 +248,20 @@ class Waves:
 
 def _notes(lane: Lane) -> Iterator[str]:
     if lane.roll.paused:
-        yield "paused: nothing rolls until rollout.paused is lifted"
+        yield "paused: no rollout until rollout.paused is removed"
     if lane.promotion is not None:
         yield f"wave {lane.promotion} of an open promotion"
     if lane.roll.minutes is None:
-        yield "region.yaml gives no nodes.durations"
+        yield "nodes.durations is not set in region.yaml"
 
 
 def _alike(lanes: Sequence[Lane]) -> list[list[Lane]]:
-    """Return lanes by what is drawn of them: groups of a pool that are rolled in the same way share a line."""
-    found: dict[object, list[Lane]] = defaultdict(list)
+    """Return the lanes grouped by appearance: groups of a pool with equal rollouts share a line."""
+    grouped: dict[object, list[Lane]] = defaultdict(list)
     for lane in lanes:
         key = (pool_of(lane.group), lane.effect, lane.roll, lane.nodes, lane.waves, lane.ends_most, lane.promotion)
-        found[str(key)].append(lane)
-    return list(found.values())
+        grouped[str(key)].append(lane)
+    return list(grouped.values())
 
 
 def _name(lanes: Sequence[Lane], y: float) -> Label:
@@ -275,7 +275,7 @@ def _name(lanes: Sequence[Lane], y: float) -> Label:
 
 def _length(lane: Lane) -> str:
     if not lane.waves:
-        return "length unknown"
+        return "duration unknown"
     return _days(lane.ends - lane.waves[0].begins)
 
 

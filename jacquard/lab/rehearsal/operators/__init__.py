@@ -1,1 +1,1 @@
-"""What real controllers do across objects, and only that: joins, for which a kwok stage has no syntax."""
+"""Simulated controllers that join several objects, which kwok stages cannot do."""

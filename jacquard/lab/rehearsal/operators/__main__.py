@@ -1,4 +1,4 @@
-"""The process with all simulated joins of a region: ``python -m jacquard.lab.rehearsal.operators FOLDER``."""
+"""Process with all simulated operators of a region: ``python -m jacquard.lab.rehearsal.operators FOLDER``."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ _IN_TENANTS = (
     load_balancers.reconcile,
     node_features.reconcile,
 )
-"""What is joined in each tenant's cluster."""
+"""Operators that run in each cluster of a tenant."""
 _USER_AGENT = "rehearsal-operators"
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
 _QUIET_ROUNDS = 10
-"""After so many rounds in which nothing had to be done, the longer pause: what comes up has shorter breaks."""
+"""Number of rounds without a change before the longer pause. Objects that are being created may pause shorter."""
 _STILL_SECONDS = 3.0
-"""How much longer that pause is while nobody changes anything: what no watch tells of is seen that much later."""
+"""Maximum additional pause without changes. Changes that no watch reports are processed with this delay."""
 
 
 class Servers:
-    """The API servers of a region that answer, and a view of each for one round."""
+    """The responding API servers of a region, with a view of each for one round."""
 
     def __init__(self, region: Region) -> None:
         self.folder = region.folder
@@ -79,10 +79,10 @@ class Servers:
         self._open: dict[str, tuple[float, ApiServer, mirror.Mirror]] = {}
         self.views: dict[str, View] = {}
         self.told = threading.Event()
-        """Whether anything has changed since the last round began."""
+        """Set if an object has changed since the start of the last round."""
 
     def look(self) -> None:
-        """Begin a round."""
+        """Start a round with new views."""
         self.told.clear()
         self.views = {}
         for cluster in {*self._region.clusters(), MANAGEMENT}:
@@ -94,26 +94,26 @@ class Servers:
             self.views[cluster] = View(api, objects)
 
     def kubeconfig(self, cluster: str) -> str | None:
-        """Return the self-contained kubeconfig of a hosted cluster that answers."""
+        """Return the self-contained kubeconfig of a hosted cluster, or None if it does not respond."""
         if cluster not in self.views or cluster == MANAGEMENT:
             return None
         return embedded(self._region.kubeconfig(cluster), cluster)
 
     def _server(self, cluster: str) -> tuple[ApiServer, mirror.Mirror]:
         path = self._region.kubeconfig(cluster)
-        changed = path.stat().st_mtime
-        if cluster not in self._open or self._open[cluster][0] != changed:
+        modified = path.stat().st_mtime
+        if cluster not in self._open or self._open[cluster][0] != modified:
             api = ApiServer.from_kubeconfig(path, user_agent=_USER_AGENT, connections=2, timeout_seconds=10)
-            patient = mirror.WATCH_SECONDS + 30
+            timeout = mirror.WATCH_SECONDS + 30
             watching = ApiServer.from_kubeconfig(
-                path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=patient
+                path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=timeout
             )
-            self._open[cluster] = (changed, api, mirror.Mirror(api, watching, self.told))
+            self._open[cluster] = (modified, api, mirror.Mirror(api, watching, self.told))
         return self._open[cluster][1:]
 
 
 class Parts:
-    """What a region's simulation knows from one round to the next."""
+    """State of a region's simulation that is kept across rounds."""
 
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
@@ -127,7 +127,7 @@ class Parts:
 
 
 def round_of(parts: Parts) -> int:
-    """Move everything one step on; return how many changes were made."""
+    """Run one round of all operators; return the number of changes."""
     servers = parts.servers
     servers.look()
     management = servers.views.get(MANAGEMENT)
@@ -174,27 +174,27 @@ def round_of(parts: Parts) -> int:
 
 
 def _try(cluster: str, join: Callable[[], None]) -> None:
-    """Run one join. An object that nobody expected must not stop the others."""
+    """Run one operator; its errors, such as those of unexpected objects, must not stop the others."""
     try:
         join()
     except ApiError as error:
         LOG.warning("%s: %s", cluster, error)
-    except Exception:  # noqa: BLE001 - logged with its traceback; the other joins go on
-        LOG.exception("%s: a join failed", cluster)
+    except Exception:  # noqa: BLE001 - logged with its traceback; the other operators continue
+        LOG.exception("%s: an operator failed", cluster)
 
 
 def main() -> None:
-    """Run until the region's folder is gone."""
+    """Run until the region's folder is removed."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     folder = Path(sys.argv[-1])
     parts = Parts(Region(folder.name, folder))
     quiet = 0
     while folder.is_dir():
-        began = time.process_time()
+        start = time.process_time()
         quiet = 0 if round_of(parts) else quiet + 1
-        # Half a processor at most. A round that waits, as for an API server whose kinds are new, does not work.
-        worked = time.process_time() - began
-        time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, worked))
+        # Use at most half a processor. Waiting, such as for new kinds of an API server, does not count.
+        busy_seconds = time.process_time() - start
+        time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, busy_seconds))
         if quiet > _QUIET_ROUNDS:
             parts.servers.told.wait(_STILL_SECONDS)
 

@@ -1,4 +1,4 @@
-"""What cert-manager does: a Certificate whose issuer is there gets its Secret."""
+"""Simulated cert-manager: creates the Secret of each Certificate with an existing issuer."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ KEYS = ("ca.crt", "tls.crt", "tls.key")
 
 
 def reconcile(view: View) -> None:
-    """Make the Secret of every certificate that has none, and say why one gets none."""
+    """Create the missing Secrets of certificates, and report a missing issuer in the condition Ready."""
     for certificate in view.all(API, "Certificate"):
         if deleting(certificate):
             continue
         namespace, spec = certificate["metadata"]["namespace"], certificate["spec"]
         kind, issuer = spec["issuerRef"].get("kind", "Issuer"), spec["issuerRef"]["name"]
-        there = view.find("v1", "Secret", spec["secretName"], namespace) is not None
-        if not there and view.find(API, kind, issuer, namespace):
+        exists = view.find("v1", "Secret", spec["secretName"], namespace) is not None
+        if not exists and view.find(API, kind, issuer, namespace):
             view.create(simulated_secret(spec["secretName"], namespace, KEYS))
-            there = True
-        why = "" if there else f"{kind} '{issuer}' not found"
-        patch = conditions(certificate, Ready=("False", "DoesNotExist", why) if why else ("True", "Ready", ""))
+            exists = True
+        problem = "" if exists else f"{kind} '{issuer}' not found"
+        patch = conditions(certificate, Ready=("False", "DoesNotExist", problem) if problem else ("True", "Ready", ""))
         if patch:
             view.status(certificate, patch)

@@ -1,7 +1,7 @@
-"""What a container runs whose image is here as a program: arguments, variables and files, as its kubelet makes them.
+"""Arguments, variables and files of containers whose image is available as a local program, as set by a kubelet.
 
-What is changed are ports and addresses, since all clusters share one machine, and webhooks, which stay off: nobody can
-reach them.
+Ports and addresses are changed, because all clusters share one machine. Webhooks are disabled, because they cannot be
+reached.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from jacquard.providers.kube.objects import dig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program of the toolchain that an image has inside."""
+    """A program of the toolchain that an image contains."""
 
     name: str
     image: str
-    """End of the image's name."""
+    """Suffix of the image name."""
     command: str = ""
-    """What the container runs, where an image has several programs."""
+    """Command of the container, for images with several programs."""
     in_management: bool = False
-    """Whether it runs in the management cluster, and else in those of tenants."""
+    """Whether the program runs in the management cluster; otherwise, it runs in clusters of tenants."""
     options: tuple[str, ...]
-    """Options that are different here, in the place of the container's own of the same name. Filled in are two free
-    ports, ``metrics`` and ``health``; ``name_server``, the port of the region's; ``namespace``; ``kubeconfig``; and
-    ``files``, the folder below which the container's files lie."""
+    """Options that replace those of the container with the same name. Placeholders: two free ports, ``metrics`` and
+    ``health``; ``name_server``, the port of the region's name server; ``namespace``; ``kubeconfig``; and ``files``, the
+    root folder of the container's files."""
     namespace_variable: str = ""
-    """Variable that says the namespace to a program which else reads it from a file that its kubelet puts there."""
+    """Variable with the namespace, for programs that otherwise read it from a file of their kubelet."""
 
 
 PROGRAMS = (
@@ -44,7 +44,7 @@ PROGRAMS = (
             "--port={metrics}",
             "--health-probe-port={health}",
             "--webhook-mode=disabled",
-            # A pod reads it from a file that its kubelet puts there.
+            # In a pod, it is read from a file of the kubelet.
             "--namespace={namespace}",
             "--kubeconfig={kubeconfig}",
         ),
@@ -64,7 +64,7 @@ PROGRAMS = (
         name="nfd-master",
         image="nfd/node-feature-discovery",
         command="nfd-master",
-        # One for metrics and health.
+        # One port for metrics and health.
         options=(
             "--port={health}",
             "--config={files}/etc/kubernetes/node-feature-discovery/nfd-master.conf",
@@ -79,96 +79,95 @@ _FIELDS = {
     "metadata.namespace": ("metadata", "namespace"),
     "spec.nodeName": ("spec", "nodeName"),
 }
-"""What a variable of a container may be filled with from its pod."""
+"""Supported field paths of a container's variables, as keys of its pod."""
 
 
-class NotThere(Exception):  # noqa: N818 - no error, but a reason to wait
-    """A Secret or ConfigMap that a container needs is not there, or lacks a key: it does not start, as on a node."""
+class NotThere(Exception):  # noqa: N818 - a reason to wait, not an error
+    """A container does not start, because a Secret or ConfigMap is missing or lacks a key."""
 
 
 def program_of(container: Object) -> Program | None:
-    """Return the program that is here for a container, whatever its image's registry and version; None without one."""
+    """Return the local program of a container, for any registry and version of its image; None without one."""
     repository = container["image"].partition("@")[0]
     if ":" in repository.rpartition("/")[2]:
         repository = repository.rpartition(":")[0]
     command = [*(container.get("command") or ()), ""][0]
-    found = next(
-        (one for one in PROGRAMS if f"/{repository}".endswith(f"/{one.image}") and one.command in {"", command}), None
-    )
+    candidates = (program for program in PROGRAMS if f"/{repository}".endswith(f"/{program.image}"))
+    program = next((candidate for candidate in candidates if candidate.command in {"", command}), None)
     try:
-        return found if found and binaries.path(found.name) else None
+        return program if program and binaries.path(program.name) else None
     except ToolchainError:
         return None
 
 
 def is_run(deployment: Object, name: str) -> bool:
-    """Tell whether pods of a Deployment run the program ``name``."""
+    """Return whether pods of a Deployment run the program ``name``."""
     containers = deployment["spec"]["template"]["spec"]["containers"]
-    return any(found.name == name for found in map(program_of, containers) if found)
+    return any(program.name == name for program in map(program_of, containers) if program)
 
 
-def arguments(program: Program, container: Object, filled: dict[str, Any]) -> list[str]:
-    """Return a container's arguments, and in the place of those that cannot be the same here what ``filled`` says."""
-    changed = [option.format(**filled) for option in program.options]
+def arguments(program: Program, container: Object, placeholders: dict[str, Any]) -> list[str]:
+    """Return a container's arguments, with the options of ``program`` filled from ``placeholders``."""
+    changed = [option.format(**placeholders) for option in program.options]
     names = {_name(option) for option in changed}
-    return [*(one for one in container.get("args") or () if _name(one) not in names), *changed]
+    return [*(argument for argument in container.get("args") or () if _name(argument) not in names), *changed]
 
 
 def variables(view: View, pod: Object, container: Object, program: Program | None = None) -> dict[str, str]:
-    """Return a container's variables, those filled in that come from its pod or from a Secret.
+    """Return a container's variables, including values from its pod or from Secrets.
 
     Raises:
-        NotThere: A Secret is missing, or its key.
+        NotThere: A Secret or its key is missing.
     """
-    told = program.namespace_variable if program else ""
-    found: dict[str, Any] = {told: pod["metadata"]["namespace"]} if told else {}
+    namespace_variable = program.namespace_variable if program else ""
+    result: dict[str, Any] = {namespace_variable: pod["metadata"]["namespace"]} if namespace_variable else {}
     for source in container.get("envFrom") or ():
-        found |= _entries(view, pod, dig(source, "secretRef", "name"))
+        result |= _entries(view, pod, dig(source, "secretRef", "name"))
     for variable in container.get("env") or ():
         path = dig(variable, "valueFrom", "fieldRef", "fieldPath")
         secret = dig(variable, "valueFrom", "secretKeyRef")
         if secret:
-            found[variable["name"]] = _value(view, pod, secret["name"], secret["key"])
+            result[variable["name"]] = _value(view, pod, secret["name"], secret["key"])
         else:
-            found[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable.get("value")
-    return {name: str(value) for name, value in found.items() if value is not None}
+            result[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable.get("value")
+    return {name: str(value) for name, value in result.items() if value is not None}
 
 
 def files(view: View, pod: Object, container: Object) -> dict[PurePosixPath, str]:
-    """Return the files that a container has from ConfigMaps, by where it finds them.
+    """Return the files of a container from ConfigMaps, by path in the container.
 
     Raises:
-        NotThere: A ConfigMap is missing, or its key.
+        NotThere: A ConfigMap or its key is missing.
     """
-    found = {}
+    contents = {}
     volumes = {volume["name"]: volume.get("configMap") for volume in dig(pod, "spec", "volumes") or ()}
     for mount in container.get("volumeMounts") or ():
-        named = volumes.get(mount["name"])
-        if named is None:
+        config_map = volumes.get(mount["name"])
+        if config_map is None:
             continue
-        data = dig(view.find("v1", "ConfigMap", named["name"], pod["metadata"]["namespace"]), "data") or {}
-        for item in named.get("items") or [{"key": key, "path": key} for key in data]:
+        data = dig(view.find("v1", "ConfigMap", config_map["name"], pod["metadata"]["namespace"]), "data") or {}
+        for item in config_map.get("items") or [{"key": key, "path": key} for key in data]:
             if item["key"] not in data:
-                raise _waits(pod, item["key"], f"ConfigMap {named['name']}")
-            found[PurePosixPath(mount["mountPath"], item["path"])] = data[item["key"]]
-    return found
+                raise _waits(pod, item["key"], f"ConfigMap {config_map['name']}")
+            contents[PurePosixPath(mount["mountPath"], item["path"])] = data[item["key"]]
+    return contents
 
 
 def given_kubeconfig(view: View, pod: Object, container: Object) -> str | None:
-    """Return the kubeconfig that a container is told to go by and has from a Secret; None where it is told of none.
+    """Return the kubeconfig from a Secret that a container's option refers to; None without this option.
 
     Raises:
-        NotThere: The Secret is missing, or its key.
+        NotThere: The Secret or its key is missing.
     """
-    told = next((one for one in container.get("args") or () if _name(one) == _KUBECONFIG), None)
-    if told is None:
+    option = next((argument for argument in container.get("args") or () if _name(argument) == _KUBECONFIG), None)
+    if option is None:
         return None
-    path = PurePosixPath(told.partition("=")[2])
+    path = PurePosixPath(option.partition("=")[2])
     return _value(view, pod, mounted_secret(pod, container, path), path.name)
 
 
 def mounted_secret(pod: Object, container: Object, path: PurePosixPath) -> str | None:
-    """Return the Secret of which a container has the file at ``path``; None where it is of none."""
+    """Return the Secret with the file at ``path`` in a container; None if the file is from another source."""
     mounts = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts") or ()}
     volumes = {volume["name"]: volume for volume in dig(pod, "spec", "volumes") or ()}
     secret: str | None = dig(volumes.get(mounts.get(str(path.parent), ""), {}), "secret", "secretName")
@@ -176,19 +175,19 @@ def mounted_secret(pod: Object, container: Object, path: PurePosixPath) -> str |
 
 
 def _entries(view: View, pod: Object, secret: str | None) -> dict[str, str]:
-    """Return all entries of a Secret, each a variable."""
-    found = view.find("v1", "Secret", secret, pod["metadata"]["namespace"])
-    if found is None:
+    """Return all entries of a Secret as variables."""
+    body = view.find("v1", "Secret", secret, pod["metadata"]["namespace"])
+    if body is None:
         msg = f'secret "{secret}" not found'
         raise NotThere(msg)
-    return {key: base64.b64decode(value).decode() for key, value in (found.get("data") or {}).items()}
+    return {key: base64.b64decode(value).decode() for key, value in (body.get("data") or {}).items()}
 
 
 def _value(view: View, pod: Object, secret: str | None, key: str) -> str:
-    found = dig(view.find("v1", "Secret", secret, pod["metadata"]["namespace"]), "data", key)
-    if not found:
+    value = dig(view.find("v1", "Secret", secret, pod["metadata"]["namespace"]), "data", key)
+    if not value:
         raise _waits(pod, key, f"Secret {secret}")
-    return base64.b64decode(found).decode()
+    return base64.b64decode(value).decode()
 
 
 def _waits(pod: Object, key: str, of: str) -> NotThere:
@@ -196,5 +195,5 @@ def _waits(pod: Object, key: str, of: str) -> NotThere:
 
 
 def _name(option: str) -> str:
-    """Return what an option is called; programs in Go take one dash as two."""
+    """Return the name of an option; programs in Go accept one or two dashes."""
     return option.partition("=")[0].lstrip("-")

@@ -1,4 +1,4 @@
-"""What the control-plane providers of Kamaji and k0smotron, and the bootstrap providers of both, do across objects."""
+"""Simulated control-plane providers of Kamaji and k0smotron, and bootstrap providers of both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ API = "controlplane.cluster.x-k8s.io/v1alpha2"
 KAMAJI = "kamaji.clastix.io/v1alpha1"
 K0SMOTRON = ("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane")
 NO_DATABASE = "SecretNotFound"
-"""Reason for which the stage that plays the pods of k0smotron waits."""
+"""Reason for which the stage of k0smotron's pods waits."""
 _DATABASE = "K0SMOTRON_KINE_DATASOURCE_URL"
 _SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 - a type, not a secret
 _PORT = 6443
@@ -23,15 +23,15 @@ _USER_DATA = {
     "cloud-config": "## template: jinja\n#cloud-config\n# simulated: a real one carries a join token\n",
     "ignition": json.dumps({"ignition": {"version": "3.4.0"}}),
 }
-"""Text that a node is given at its first boot, by format."""
+"""User data of a node at its first boot, by format."""
 
 
 def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
-    """Move every hosted control plane one step on, and give joining machines their bootstrap data.
+    """Update all hosted control planes, and create the bootstrap data of joining machines.
 
     Args:
         view: The management cluster.
-        kubeconfig: Returns the kubeconfig of the API server that plays a control plane, None while it does not answer.
+        kubeconfig: Returns the kubeconfig of a control plane's API server, or None while it does not respond.
     """
     for control_plane in view.all(API, "KamajiControlPlane"):
         if not deleting(control_plane) and owner(control_plane, "Cluster"):
@@ -47,9 +47,9 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
 
 def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     if not dig(control_plane, "status", "readyReplicas"):
-        # Its pods begin by themselves, unless their environment lacks the Secret with the address of the database.
-        why = _without_database(view, control_plane)
-        unmet = ("False", NO_DATABASE, why) if why else ("False", "NoReadyReplicas", "")
+        # Its pods start by themselves, unless the Secret with the address of the database is missing.
+        problem = _database_problem(view, control_plane)
+        unmet = ("False", NO_DATABASE, problem) if problem else ("False", "NoReadyReplicas", "")
         patch = conditions(control_plane, Available=unmet)
     elif kubeconfig is None:
         unanswered = ("False", "KubeSystemNamespaceNotAccessible", "the API server does not answer")
@@ -63,7 +63,7 @@ def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> Non
         view.status(control_plane, patch)
 
 
-def _without_database(view: View, control_plane: Object) -> str:
+def _database_problem(view: View, control_plane: Object) -> str:
     name = dig(control_plane, "spec", "storage", "kine", "dataSourceSecretName")
     secret = view.find("v1", "Secret", name, control_plane["metadata"]["namespace"]) if name else None
     if name and secret is None:
@@ -78,10 +78,10 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
         return
     metadata = control_plane["metadata"]
     store = dig(control_plane, "spec", "dataStoreName")
-    found = view.find(KAMAJI, "DataStore", store)
-    if not dig(found, "status", "ready"):
-        why = f"DataStore '{store}' {'is not ready' if found else 'not found'}"
-        _report(view, control_plane, TenantControlPlaneCreated=("False", "TenantControlPlaneCreationFailed", why))
+    data_store = view.find(KAMAJI, "DataStore", store)
+    if not dig(data_store, "status", "ready"):
+        problem = f"DataStore '{store}' {'is not ready' if data_store else 'not found'}"
+        _report(view, control_plane, TenantControlPlaneCreated=("False", "TenantControlPlaneCreationFailed", problem))
         return
     tenant = view.find(KAMAJI, "TenantControlPlane", metadata["name"], metadata["namespace"])
     if tenant is None or dig(tenant, "spec", "kubernetes", "version") != dig(control_plane, "spec", "version"):
@@ -90,18 +90,18 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     _serve(view, control_plane, tenant)
     account = dig(control_plane, "spec", "deployment", "serviceAccountName")
     if account and not view.find("v1", "ServiceAccount", account, metadata["namespace"]):
-        return  # no pod is made, and nobody says why but an event of its ReplicaSet
-    made = ("True", "TenantControlPlaneCreated", "")
+        return  # no pod is created; upstream reports this only in an event of the ReplicaSet
+    created = ("True", "TenantControlPlaneCreated", "")
     version = dig(tenant, "status", "kubernetesResources", "version") or {}
-    up = version.get("status") == "Ready" and version.get("version") == dig(control_plane, "spec", "version")
-    answers = up and kubeconfig is not None
-    why = "" if answers else "the API server does not answer" if up else "the control plane is not ready"
-    address = ("True" if answers else "False", "TenantControlPlaneAddressReady" if answers else "Waiting", why)
-    _report(view, control_plane, TenantControlPlaneCreated=made, TenantControlPlaneAddressReady=address)
+    is_ready = version.get("status") == "Ready" and version.get("version") == dig(control_plane, "spec", "version")
+    responds = is_ready and kubeconfig is not None
+    problem = "" if responds else "the API server does not answer" if is_ready else "the control plane is not ready"
+    address = ("True" if responds else "False", "TenantControlPlaneAddressReady" if responds else "Waiting", problem)
+    _report(view, control_plane, TenantControlPlaneCreated=created, TenantControlPlaneAddressReady=address)
 
 
 def _serve(view: View, control_plane: Object, tenant: Object) -> None:
-    """Make the Service of a control plane's address, annotated as its data say."""
+    """Create or update the Service of a control plane's address, with the annotations of its spec."""
     metadata, network = control_plane["metadata"], dig(control_plane, "spec", "network") or {}
     wanted = network.get("serviceAnnotations") or {}
     service = view.find("v1", "Service", metadata["name"], metadata["namespace"])
@@ -169,7 +169,7 @@ def _tenant_control_plane(view: View, control_plane: Object) -> Object:
 
 
 def _publish(view: View, control_plane: Object, kubeconfig: str) -> None:
-    """Write ``<cluster>-kubeconfig``, again when the API server has moved to another port."""
+    """Write ``<cluster>-kubeconfig``; update it if the API server has another port."""
     metadata = control_plane["metadata"]
     cluster = owner(control_plane, "Cluster")
     value = base64.b64encode(kubeconfig.encode()).decode()
@@ -190,8 +190,8 @@ def _bootstrap(view: View, config: Object) -> None:
         if patch:
             view.status(config, patch)
         return
-    form = dig(config, "spec", "format") or dig(config, "spec", "provisioner", "type") or "cloud-config"
-    texts = {"value": _USER_DATA[form], "format": form}
+    data_format = dig(config, "spec", "format") or dig(config, "spec", "provisioner", "type") or "cloud-config"
+    texts = {"value": _USER_DATA[data_format], "format": data_format}
     data = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
     view.apply(_secret(metadata["name"], config, str(name), data))
     done = conditions(config, Ready=("True", "Ready", ""), DataSecretAvailable=("True", "Available", ""))
@@ -201,16 +201,16 @@ def _bootstrap(view: View, config: Object) -> None:
     view.status(config, status)
 
 
-def _secret(name: str, made_by: Object, cluster: str, data: dict[str, str]) -> Object:
+def _secret(name: str, creator: Object, cluster: str, data: dict[str, str]) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": _SECRET_TYPE,
         "metadata": {
             "name": name,
-            "namespace": made_by["metadata"]["namespace"],
+            "namespace": creator["metadata"]["namespace"],
             "labels": {CLUSTER_LABEL: cluster},
-            "ownerReferences": owned_by(made_by),
+            "ownerReferences": owned_by(creator),
         },
         "data": data,
     }

@@ -1,7 +1,7 @@
-"""CronJobs whose program is here: those of a plain Python, which bring their program in a ConfigMap.
+"""CronJobs that run locally: those with a plain Python image and their program in a ConfigMap.
 
-What a kubelet would give the container is given: its files, its arguments, and a token with the rights of its account.
-A run begins as soon as the last one has ended and a moment has passed, not at the times that the schedule says.
+Like by a kubelet, the container gets its files, its arguments, and a token of its ServiceAccount. A run starts shortly
+after the end of the previous one, independent of the schedule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TOKEN_SECONDS = 3600
 
 
 class CronJobs:
-    """The CronJobs of a management cluster, as far as their program is here."""
+    """The CronJobs of a management cluster that can run locally."""
 
     def __init__(self, region: Region) -> None:
         self._region = region
@@ -38,7 +38,7 @@ class CronJobs:
         self._not_before: dict[str, float] = {}
 
     def reconcile(self, view: View) -> None:
-        """Begin a run of each CronJob of which none goes on."""
+        """Start a run of each CronJob without a running one."""
         for job in view.all("batch/v1", "CronJob"):
             name = f"{job['metadata']['namespace']}-{job['metadata']['name']}"
             [container, *_] = pod_of(job)["containers"]
@@ -54,25 +54,25 @@ class CronJobs:
 
     def _start(self, view: View, job: Object, name: str) -> None:
         folder = self._region.cluster_folder(MANAGEMENT) / "jobs" / name
-        given = mounted(view, job, folder)
-        if given is None:
+        mounts = mounted(view, job, folder)
+        if mounts is None:
             return
         config = yaml.load(embedded(self._region.kubeconfig(MANAGEMENT), MANAGEMENT), yaml.CSafeLoader)
         cluster = config["clusters"][0]["cluster"]
         account = folder / "account"
         account.mkdir(parents=True, exist_ok=True)
         (account / "ca.crt").write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-        who = (job["metadata"]["namespace"], pod_of(job)["serviceAccountName"])
-        replace_private(account / "token", view.account_token(*who, seconds=_TOKEN_SECONDS))
-        given |= {_SERVER: cluster["server"], _ACCOUNT: str(account)}
+        identity = (job["metadata"]["namespace"], pod_of(job)["serviceAccountName"])
+        replace_private(account / "token", view.account_token(*identity, seconds=_TOKEN_SECONDS))
+        mounts |= {_SERVER: cluster["server"], _ACCOUNT: str(account)}
         [container, *_] = pod_of(job)["containers"]
-        words = [placed(word, given) for word in (*container["command"][1:], *container.get("args", ()))]
+        arguments = [placed(argument, mounts) for argument in (*container["command"][1:], *container.get("args", ()))]
         log = self._region.logs / MANAGEMENT / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             self._running[name] = subprocess.Popen(
-                [sys.executable, *words],
-                cwd=placed(container.get("workingDir", str(folder)), given),
+                [sys.executable, *arguments],
+                cwd=placed(container.get("workingDir", str(folder)), mounts),
                 env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
                 stdout=output,
                 stderr=output,
@@ -81,19 +81,19 @@ class CronJobs:
 
 
 def pod_of(job: Object) -> dict[str, Any]:
-    """Return the pod that a CronJob runs."""
+    """Return the pod spec of a CronJob."""
     return dict(dig(job, "spec", "jobTemplate", "spec", "template", "spec"))
 
 
 def runs_here(image: str) -> bool:
-    """Tell whether an image is a plain Python, by the end of its name."""
+    """Return whether an image is a plain Python image, by the suffix of its name."""
     return image.partition("@")[0].rpartition(":")[0].endswith(_PYTHON) or image.partition("@")[0].endswith(_PYTHON)
 
 
 def mounted(view: View, job: Object, folder: Path) -> dict[str, str] | None:
-    """Write the ConfigMaps that a pod mounts, and return where each mount is here; None when one is not there."""
-    pod, namespace, given = pod_of(job), job["metadata"]["namespace"], {}
-    places = {one["name"]: one["mountPath"] for one in pod["containers"][0].get("volumeMounts") or ()}
+    """Write the mounted ConfigMaps of a pod, and return local paths by mount path; None if a ConfigMap is missing."""
+    pod, namespace, folders = pod_of(job), job["metadata"]["namespace"], {}
+    places = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0].get("volumeMounts") or ()}
     for volume in pod.get("volumes") or ():
         source = view.find("v1", "ConfigMap", dig(volume, "configMap", "name"), namespace)
         if source is None:
@@ -102,11 +102,11 @@ def mounted(view: View, job: Object, folder: Path) -> dict[str, str] | None:
             path = folder / volume["name"] / item["path"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(source["data"][item["key"]], encoding="utf-8")
-        given[places[volume["name"]]] = str(folder / volume["name"])
-    return given
+        folders[places[volume["name"]]] = str(folder / volume["name"])
+    return folders
 
 
-def placed(word: str, given: dict[str, str]) -> str:
-    """Return an argument with the place or server that it begins with as it is here."""
-    begin = next((one for one in given if word == one or word.startswith(f"{one}/")), None)
-    return word if begin is None else given[begin] + word.removeprefix(begin)
+def placed(argument: str, replacements: dict[str, str]) -> str:
+    """Return an argument with its path or server prefix replaced by the local one."""
+    prefix = next((path for path in replacements if argument == path or argument.startswith(f"{path}/")), None)
+    return argument if prefix is None else replacements[prefix] + argument.removeprefix(prefix)

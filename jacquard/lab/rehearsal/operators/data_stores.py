@@ -1,7 +1,7 @@
-"""What kamaji-etcd's chart, cert-manager, Kamaji and DPF's cluster manager do about data stores across objects.
+"""Simulated data stores: the chart kamaji-etcd, cert-manager, Kamaji and DPF's cluster manager.
 
-No etcd runs. A release makes its DataStore, and its certificates once the issuer it names is there; Kamaji calls a
-DataStore ready when it finds the keys it refers to; a cluster of DPUs waits for the DataStore that DPF hard-codes.
+No etcd runs. A release creates its DataStore, and its certificates after its issuer exists. Kamaji reports a DataStore
+as ready if all referenced keys exist. A DPUCluster waits for the DataStore whose name DPF hard-codes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PORT = 2379
 
 
 def reconcile(view: View) -> None:
-    """Move every etcd that a release makes, every data store and every cluster of DPUs one step on."""
+    """Update the etcd clusters of releases, all data stores and all DPU clusters."""
     for release in installed(view, CHART):
         _install(view, release)
     for store in view.all(KAMAJI, "DataStore"):
@@ -33,12 +33,12 @@ def reconcile(view: View) -> None:
                 observed = {"ready": not lacking, "observedGeneration": store["metadata"].get("generation")}
                 view.status(store, {**observed, **patch})
     of_dpus = view.find(KAMAJI, "DataStore", OF_DPUS)
-    why = (
+    problem = (
         "" if dig(of_dpus, "status", "ready") else f"DataStore '{OF_DPUS}' {'is not ready' if of_dpus else 'not found'}"
     )
     for cluster in view.all(DPF, "DPUCluster"):
         if not deleting(cluster) and not reported(cluster, "Ready"):
-            patch = conditions(cluster, Created=_condition("Created", "ClusterNotReady", why))
+            patch = conditions(cluster, Created=_condition("Created", "ClusterNotReady", problem))
             if patch:
                 view.status(cluster, {**({} if dig(cluster, "status", "phase") else {"phase": "Pending"}), **patch})
 
@@ -52,12 +52,12 @@ def _install(view: View, release: Object) -> None:
     values, namespace = spec["values"], spec["targetNamespace"]
     name, certificates = values["fullnameOverride"], values["certManager"]
     authority, client = certificates["ca"]["nameOverride"], certificates["clientCert"]["nameOverride"]
-    made = view.find("v1", "Secret", authority, namespace)
-    if made is None and certificates["ca"]["create"]:
+    existing = view.find("v1", "Secret", authority, namespace)
+    if existing is None and certificates["ca"]["create"]:
         issuer = certificates["issuerRef"]
         if view.find(ISSUER, issuer["kind"], issuer["name"], namespace):
             view.create(simulated_secret(authority, namespace, KEYS))
-    if made is not None and not view.find("v1", "Secret", client, namespace):
+    if existing is not None and not view.find("v1", "Secret", client, namespace):
         view.create(simulated_secret(client, namespace, KEYS))
     if values["datastore"]["enabled"] and not view.find(KAMAJI, "DataStore", values["datastore"]["name"]):
         view.create(_data_store(values["datastore"]["name"], name, namespace, values["replicas"], (authority, client)))
@@ -88,12 +88,12 @@ def _data_store(name: str, etcd: str, namespace: str, members: int, secrets: tup
 
 
 def _lacking(view: View, store: Object) -> Iterator[str]:
-    """Yield in words which Secrets, or keys of them, a data store refers to in vain."""
+    """Yield a message for each missing Secret or key of a data store."""
     for pair in (dig(store, "spec", "tlsConfig") or {}).values():
         for content in pair.values():
-            wanted = content.get("secretReference") or {}
-            secret = view.find("v1", "Secret", wanted.get("name"), wanted.get("namespace"))
+            reference = content.get("secretReference") or {}
+            secret = view.find("v1", "Secret", reference.get("name"), reference.get("namespace"))
             if secret is None:
-                yield f"Secret '{wanted.get('name')}' not found"
-            elif not dig(secret, "data", wanted.get("keyPath", "")):
-                yield f"Secret '{wanted.get('name')}' has no key '{wanted.get('keyPath')}'"
+                yield f"Secret '{reference.get('name')}' not found"
+            elif not dig(secret, "data", reference.get("keyPath", "")):
+                yield f"Secret '{reference.get('name')}' has no key '{reference.get('keyPath')}'"

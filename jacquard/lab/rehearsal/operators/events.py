@@ -1,4 +1,4 @@
-"""Warnings that controllers and kubelets write beside an object, where people look for why it waits."""
+"""Warning events of controllers and kubelets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from jacquard.lab.rehearsal.operators.view import Object, now
 
 
 def warning(obj: Object, reason: str, message: str, *, component: str, host: str = "") -> Object:
-    """Return an event of ``component`` about ``obj``; ``host`` is the node that it says it from."""
+    """Return a warning event of ``component`` about ``obj``; ``host`` is the node of the component."""
     metadata, moment = obj["metadata"], now()
     place = {"namespace": metadata["namespace"], "name": metadata["name"]}
     return {

@@ -1,4 +1,4 @@
-"""What people do in a region where nothing does it: they let DPUs go, at once and whatever is on their hosts."""
+"""Simulated manual release of DPUs: immediate, independent of the workloads on their hosts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from jacquard.lab.rehearsal.operators.view import View
 
 
 def reconcile(view: View) -> None:
-    """Take off what DPF waits for, unless a job of DPF's namespace is there to do so."""
+    """Release maintenance holds and reboot requests of DPF, unless a CronJob exists in its namespace."""
     served = {item["metadata"]["namespace"] for item in view.all("batch/v1", "CronJob")}
     for kind, key, done in (("DPUNodeMaintenance", HOLD, "false"), ("DPUNode", REBOOT, None)):
         for item in view.all(API, kind):
-            found = (item["metadata"].get("annotations") or {}).get(key)
-            if found == "true" and item["metadata"]["namespace"] not in served:
+            value = (item["metadata"].get("annotations") or {}).get(key)
+            if value == "true" and item["metadata"]["namespace"] not in served:
                 view.patch(item, {"metadata": {"annotations": {key: done}}})

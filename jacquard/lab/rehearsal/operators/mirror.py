@@ -1,4 +1,4 @@
-"""The objects of an API server as its watches tell of them: what has not changed is not asked for again."""
+"""Copy of an API server's objects, kept current by watches, so that unchanged objects are not read again."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from jacquard.providers.kube import ApiError, ApiServer
 Objects: TypeAlias = dict[tuple[str, str], dict[str, Any]]
 """Objects of a kind by namespace and name; no namespace for a cluster-scoped kind."""
 CONNECTIONS = 128
-"""More than the kinds that anybody looks at: each watch holds one."""
+"""Maximum number of connections, above the number of watched kinds: each watch uses one."""
 WATCH_SECONDS = 300
-"""After what length of time an API server ends a watch, so that none of a thrown-away mirror stays for ever."""
+"""Duration after which the API server ends a watch, so that watches of a discarded mirror end too."""
 _ALL = 100_000
-"""More objects than a kind has in a local region."""
+"""Limit of a list, above the number of objects of a kind in a local region."""
 _LOG = logging.getLogger("operators")
 
 
 class Mirror:
-    """The objects of one API server, each kind listed at the first look and watched from then on.
+    """The objects of one API server; each kind is listed on first use and watched from then on.
 
-    A watch that ends, by time, with its server or with its kind, is followed by a new list at the next look.
+    When a watch ends, by timeout, with its server or with its kind, the next use lists the kind again.
 
     Args:
-        api: Asked for lists.
-        watching: The same server, with as many connections as there are kinds and patience for `WATCH_SECONDS`.
-        told: Set whenever a watch tells something, or ends.
+        api: Client for lists.
+        watching: Client of the same server with a connection for each kind and a timeout above `WATCH_SECONDS`.
+        told: Set when a watch reports a change or ends.
     """
 
     def __init__(self, api: ApiServer, watching: ApiServer, told: threading.Event | None = None) -> None:
@@ -41,7 +41,7 @@ class Mirror:
         self._watched: dict[tuple[str, str], _Watched] = {}
 
     def objects(self, api_version: str, kind: str) -> Objects:
-        """Return the objects of a kind in the order of namespaces and names; none of them can be changed.
+        """Return the objects of a kind, read-only and sorted by namespace and name.
 
         Raises:
             KindNotFound: The server does not serve the kind (yet).
@@ -52,18 +52,18 @@ class Mirror:
         return watched.objects()
 
     def changed(self, answer: dict[str, Any]) -> None:
-        """Take what the server answered to a change, which the watch may tell of only after the next look."""
+        """Store the object that the server returned for a change, because the watch may be late."""
         watched = self._watched.get((answer["apiVersion"], answer["kind"]))
         if watched is not None:
             watched.changed(answer)
 
     def _begin(self, api_version: str, kind: str) -> _Watched:
         path = self._api.resource(api_version, kind).collection(None)
-        # Version 0: from the API server's memory, without a question to etcd. With a limit, which it then ignores, a
-        # server that has not yet read a new kind asks etcd, instead of the client to come back in a second.
+        # Version 0: from the API server's cache, without a request to etcd. With a limit, which it then ignores, a
+        # server that has not cached a new kind yet reads etcd instead of asking the client to retry in a second.
         answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
-        stated = {"apiVersion": api_version, "kind": kind}
-        watched = _Watched((stated | item for item in answer.get("items") or ()), self._told)
+        identity = {"apiVersion": api_version, "kind": kind}
+        watched = _Watched((identity | item for item in answer.get("items") or ()), self._told)
         query = {"watch": True, "resourceVersion": answer["metadata"]["resourceVersion"]}
         events = self._watching.lines(path, {**query, "timeoutSeconds": WATCH_SECONDS})
         threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
@@ -71,7 +71,7 @@ class Mirror:
 
 
 class _Watched:
-    """The objects of one kind, for as long as one watch goes on."""
+    """The objects of one kind during one watch."""
 
     def __init__(self, listed: Iterable[dict[str, Any]], told: threading.Event) -> None:
         self.ended = threading.Event()
@@ -84,17 +84,17 @@ class _Watched:
             return dict(sorted(self._objects.items()))
 
     def changed(self, answer: dict[str, Any]) -> None:
-        """Take a later version of an object that is there; one that is gone does not come back by it."""
+        """Store a later version of a known object; a deleted object is not stored again."""
         with self._lock:
-            held = self._objects.get(_key(answer))
-            if held is not None and _version(held) < _version(answer):
+            known = self._objects.get(_key(answer))
+            if known is not None and _version(known) < _version(answer):
                 self._objects[_key(answer)] = sealed(answer)
 
     def follow(self, events: Iterable[Any]) -> None:
-        """Take what happens until the watch ends; what it cannot tell is seen by the list that follows it."""
+        """Process events until the watch ends; the next list contains the missed changes."""
         try:
             for event in events:
-                if event["type"] == "ERROR":  # it asked for a version that is too old, or the server gives up
+                if event["type"] == "ERROR":  # the requested version is too old, or the server ended the watch
                     break
                 self._take(event["type"], event["object"])
         except (ApiError, HTTPError, ValueError) as error:
@@ -103,12 +103,12 @@ class _Watched:
             self.ended.set()
             self._told.set()
 
-    def _take(self, what: str, item: dict[str, Any]) -> None:
+    def _take(self, event_type: str, item: dict[str, Any]) -> None:
         with self._lock:
-            held = self._objects.get(_key(item))
-            if held is not None and _version(item) < _version(held):  # it was changed here since
+            known = self._objects.get(_key(item))
+            if known is not None and _version(item) < _version(known):  # a later version is already stored
                 return
-            if what == "DELETED":
+            if event_type == "DELETED":
                 self._objects.pop(_key(item), None)
             else:
                 self._objects[_key(item)] = sealed(item)
@@ -121,5 +121,5 @@ def _key(item: dict[str, Any]) -> tuple[str, str]:
 
 
 def _version(item: dict[str, Any]) -> int:
-    """Return what orders the versions of an object: a number, as etcd has it and Kubernetes promises since 1.35."""
+    """Return the version of an object as a number: etcd's revision, comparable by the Kubernetes API since 1.35."""
     return int(item["metadata"]["resourceVersion"])

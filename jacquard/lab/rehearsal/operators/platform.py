@@ -1,7 +1,7 @@
-"""What a region's platform does: it gives the logins and certificates that stand on the list of prerequisites.
+"""Simulated platform: creates the logins and certificates of the list of prerequisites.
 
-The program of a rehearsal writes that list into the region's folder each time it runs (`stacks.rehearsal_inputs`).
-Only what is listed is given, and only where its namespace is there: whatever asks for another Secret asks in vain.
+The program of a rehearsal writes this list into the region's folder on each run (`stacks.rehearsal_inputs`). Only
+listed objects are created, and only in existing namespaces: references to other Secrets are not met.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ _GIVEN = {
     "metal.ironcore.dev/BMCSecret": "metal.ironcore.dev/v1alpha1",
     "external-secrets.io/ClusterSecretStore": "external-secrets.io/v1",
 }
-"""API version of what is given, by kind as the list spells it. Storage classes and the like nobody simulated asks for.
-"""
+"""API versions of created objects, by kind as in the list. No simulated controller requires other listed kinds, such as
+storage classes."""
 
 
 def reconcile(folder: Path, views: Mapping[str, View]) -> None:
-    """Make what the list in a region's folder names and is not there.
+    """Create the missing objects of the list in a region's folder.
 
     Args:
-        folder: The region's.
-        views: Its API servers that answer, by cluster.
+        folder: The folder of the region.
+        views: The responding API servers of the region, by cluster.
     """
-    for one in _listed(folder):
-        view, api = views.get(one["cluster"]), _GIVEN.get(one["kind"])
-        name, namespace = one["name"], one["namespace"]
+    for entry in _listed(folder):
+        view, api = views.get(entry["cluster"]), _GIVEN.get(entry["kind"])
+        name, namespace = entry["name"], entry["namespace"]
         if view is None or api is None or (namespace and not view.find("v1", "Namespace", namespace)):
             continue
-        kind = one["kind"].rpartition("/")[2]
+        kind = entry["kind"].rpartition("/")[2]
         if view.find(api, kind, name, namespace) is None:
-            view.create(_made(api, kind, one))
+            view.create(_body(api, kind, entry))
 
 
 def is_exclusive(folder: Path, image: str) -> bool:
-    """Tell whether the kernel of an image keeps each RDMA device to one network namespace, as its builders say.
+    """Return whether the kernel of an image restricts each RDMA device to one network namespace, as declared.
 
     Args:
-        folder: The region's, with what golden images hold by their name; a kernel that nobody sets shares devices.
+        folder: The folder of the region, with the declared contents of golden images by name; by default, kernels
+            share devices.
         image: Name of the image.
     """
     path = folder / GOLDEN_IMAGES
@@ -58,11 +59,11 @@ def _listed(folder: Path) -> list[dict[str, Any]]:
     return listed
 
 
-def _made(api: str, kind: str, listed: dict[str, Any]) -> Object:
-    name, keys = listed["name"], listed["keys"]
+def _body(api: str, kind: str, entry: dict[str, Any]) -> Object:
+    name, keys = entry["name"], entry["keys"]
     if kind == "Secret":
-        return simulated_secret(name, listed["namespace"], keys, PULL_LOGIN if keys == [PULL_LOGIN_KEY] else None)
-    made = {"apiVersion": api, "kind": kind, "metadata": {"name": name}}
+        return simulated_secret(name, entry["namespace"], keys, PULL_LOGIN if keys == [PULL_LOGIN_KEY] else None)
+    body = {"apiVersion": api, "kind": kind, "metadata": {"name": name}}
     if kind == "BMCSecret":
-        return {**made, "data": simulated_secret(name, "", keys)["data"]}
-    return {**made, "spec": {"provider": {"fake": {"data": []}}}}
+        return {**body, "data": simulated_secret(name, "", keys)["data"]}
+    return {**body, "spec": {"provider": {"fake": {"data": []}}}}

@@ -1,7 +1,7 @@
-"""What each kind refers to: a simulated object gets ready only when that is there in the same API server.
+"""References of each kind: a simulated object becomes ready only if they exist in the same API server.
 
-A table and one loop. Real controllers report in a condition whether the prerequisites of an object hold; the loop
-writes that condition, and the kind's stage waits for it.
+Like real controllers, a condition reports whether the prerequisites of an object are met. A loop over a table of
+references writes this condition, and the stage of the kind waits for it.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that names another object: a name, or a mapping with name and perhaps kind and namespace."""
+    """A field that refers to another object: a name, or a mapping with name and optional kind and namespace."""
 
     path: str
-    """Keys with dots; ``[]`` after a key goes through its list or the values of its mapping."""
+    """Keys separated by dots; ``[]`` after a key iterates over its list or the values of its mapping."""
     api_version: str
     kind: str = ""
-    """Kind referred to when the mapping does not say."""
+    """Kind of the object if the mapping does not contain one."""
     ready: str = ""
-    """Condition that must be True there; empty: being there is enough."""
+    """Condition of the object that must be True; empty: the object only has to exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kind with references, and how its controller reports on them."""
+    """A kind with references, and the conditions with which its controller reports them."""
 
     api_version: str
     kind: str
     references: tuple[Reference, ...]
     met: tuple[str, str] = ("PrerequisitesReady", "Success")
-    """Condition and reason when all are there."""
+    """Condition and reason if all references are met."""
     unmet: tuple[str, str] = ("PrerequisitesReady", "Pending")
-    """Condition (then False) and reason when one is missing."""
+    """Condition (with status False) and reason if a reference is not met."""
     ready: str = "Ready"
-    """Condition after which the object is left alone until it changes."""
+    """Condition that ends the checks until the object changes."""
     initial: dict[str, Any] = field(default_factory=dict)
-    """Status to begin with, where the schema requires more than conditions."""
+    """Initial status, if the schema requires more than conditions."""
 
 
 _KUBECONFIG = Reference("spec.kubeConfig.secretRef", "v1", "Secret")
 
 _NAMESPACES = {"HelmRelease": ("storageNamespace", "targetNamespace"), "Kustomization": ("targetNamespace",)}
-"""Fields with the namespaces that Flux' objects need in the cluster they install into, by kind."""
+"""Fields with namespaces that Flux' objects require in their target cluster, by kind."""
 FLUX = (
     Subject(
         SOURCE,
@@ -125,15 +125,15 @@ SUBJECTS = (
 
 
 def report(view: View, hosted: Callable[[str], View | None], subjects: tuple[Subject, ...] = SUBJECTS) -> None:
-    """Write for every object of ``subjects`` whether what it refers to is there.
+    """Write the condition of each object of ``subjects`` that reports whether its references are met.
 
-    ``hosted`` returns the objects of a tenant's cluster by its name, or None where nobody answers.
+    ``hosted`` returns the objects of a tenant's cluster by name, or None if it does not respond.
     """
     for subject in subjects:
         for obj in view.all(subject.api_version, subject.kind):
             if deleting(obj) or dig(obj, "spec", "suspend") is True or reported(obj, subject.ready):
                 continue
-            lacking = missing(view, obj, subject.references) or _missing_there(obj, hosted)
+            lacking = missing(view, obj, subject.references) or _missing_namespaces(obj, hosted)
             name, reason = subject.unmet if lacking else subject.met
             patch = conditions(obj, **{name: ("False" if lacking else "True", reason, "; ".join(lacking))})
             if patch:
@@ -141,48 +141,48 @@ def report(view: View, hosted: Callable[[str], View | None], subjects: tuple[Sub
 
 
 def missing(view: View, obj: Object, references: tuple[Reference, ...]) -> list[str]:
-    """Return in words which of the ``references`` of ``obj`` lead nowhere, or to something that is not ready."""
-    found = []
+    """Return a message for each reference of ``obj`` whose object does not exist or is not ready."""
+    messages = []
     for reference in references:
         for value in values(obj, reference.path):
-            named = value if isinstance(value, dict) else {"name": value}
-            if not named.get("name"):
+            fields = value if isinstance(value, dict) else {"name": value}
+            if not fields.get("name"):
                 continue
-            kind = named.get("kind") or reference.kind
-            namespace = named.get("namespace") or obj["metadata"].get("namespace")
-            target = view.find(reference.api_version, kind, named["name"], namespace)
-            place = f"{kind} '{named['name']}'"
+            kind = fields.get("kind") or reference.kind
+            namespace = fields.get("namespace") or obj["metadata"].get("namespace")
+            target = view.find(reference.api_version, kind, fields["name"], namespace)
+            identity = f"{kind} '{fields['name']}'"
             if target is None:
-                found.append(f"{place} not found")
+                messages.append(f"{identity} not found")
             elif reference.ready and not reported(target, reference.ready):
-                found.append(f"{place} is not ready")
-    return found
+                messages.append(f"{identity} is not ready")
+    return messages
 
 
-def _missing_there(obj: Object, hosted: Callable[[str], View | None]) -> list[str]:
-    """Return in words what a release or Kustomization in another cluster lacks there: Flux makes no namespace for it.
+def _missing_namespaces(obj: Object, hosted: Callable[[str], View | None]) -> list[str]:
+    """Return a message for each missing namespace of a release or Kustomization in another cluster.
 
-    Upstream's: fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig reference;
-    fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, Target namespace.
+    Flux does not create namespaces there (upstream fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig
+    reference; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, Target namespace).
     """
     secret = dig(obj, "spec", "kubeConfig", "secretRef", "name")
     if obj["kind"] not in _NAMESPACES or not secret:
         return []
     cluster = secret.removesuffix("-kubeconfig")
-    there = hosted(cluster)
-    if there is None:
+    target = hosted(cluster)
+    if target is None:
         return [f"cluster '{cluster}' does not answer"]
-    own = obj["metadata"]["namespace"]
-    spaces = dict.fromkeys(obj["spec"].get(field, own) for field in _NAMESPACES[obj["kind"]])
+    default = obj["metadata"]["namespace"]
+    spaces = dict.fromkeys(obj["spec"].get(field, default) for field in _NAMESPACES[obj["kind"]])
     return [
         f"Namespace '{space}' not found in cluster '{cluster}'"
         for space in spaces
-        if there.find("v1", "Namespace", space) is None
+        if target.find("v1", "Namespace", space) is None
     ]
 
 
 def values(obj: Any, path: str) -> Iterator[Any]:
-    """Yield what is at a path of the form described at `Reference`."""
+    """Yield the values at a path with the syntax of `Reference`."""
     head, _, rest = path.partition(".")
     inner = obj.get(head.removesuffix("[]")) if isinstance(obj, dict) else None
     if inner is None:

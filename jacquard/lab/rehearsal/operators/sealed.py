@@ -1,4 +1,4 @@
-"""Objects that several look at: whoever wants one otherwise makes another of it."""
+"""Read-only objects that several readers share; changes require a copy."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _CHANGES = (
     "sort",
     "update",
 )
-"""All that changes a mapping or a list in its place."""
+"""Methods that change a mapping or a list in place."""
 
 
 class _Mapping(dict[str, Any]):
-    """A mapping that refuses to be changed; a copy of it, deep or not, and what it is merged into, can be."""
+    """A read-only mapping; its copies, deep or shallow, and merges can be changed."""
 
     __copy__ = dict.copy
 
@@ -37,7 +37,7 @@ class _Mapping(dict[str, Any]):
 
 
 class _List(list[Any]):
-    """A list that refuses to be changed; a copy of it, deep or not, and what it is joined to, can be."""
+    """A read-only list; its copies, deep or shallow, and concatenations can be changed."""
 
     __copy__ = list.copy
 
@@ -46,7 +46,7 @@ class _List(list[Any]):
 
 
 def sealed(value: Any) -> Any:
-    """Return what JSON says so that nothing in it can be changed: it still is a dictionary, and so on inward."""
+    """Return a read-only copy of a JSON value; mappings and lists in it remain subclasses of dict and list."""
     if isinstance(value, dict):
         return _Mapping({key: sealed(inner) for key, inner in value.items()})
     if isinstance(value, list):
@@ -59,7 +59,7 @@ def _opened(value: Any) -> Any:
 
 
 def _refuse(*_: object, **__: object) -> NoReturn:
-    msg = "an object that others look at too is not to be changed; change a copy of it"
+    msg = "this object is shared and read-only; change a copy of it"
     raise TypeError(msg)
 
 

@@ -1,4 +1,4 @@
-"""One look at the objects of an API server, and the few ways to change them."""
+"""Snapshot of an API server's objects, and operations that change them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Object: TypeAlias = dict[str, Any]
 FIELD_MANAGER = "rehearsal-operators"
 CONFLICT = 409
 _TOKEN_SECONDS = 365 * 86400
-"""Longer than any local region lives: nothing renews tokens here."""
+"""Validity of tokens, longer than the life of a local region, because tokens are not renewed."""
 PULL_LOGIN = "kubernetes.io/dockerconfigjson"
-"""Type of a Secret that an API server takes with JSON only."""
+"""Type of a Secret that must contain JSON."""
 PULL_LOGIN_KEY = ".dockerconfigjson"
-"""The one key of such a Secret."""
+"""Key of a Secret of type `PULL_LOGIN`."""
 SIMULATED = "asimulatedvalueofasecret"
-"""What each key of a simulated Secret holds: text, a name in the DNS and base 64 at once."""
+"""Value of all keys of simulated Secrets; valid as text, as DNS name and as base64."""
 _BY_SERVER = {"generation", "managedFields", "resourceVersion"}
-"""Metadata that follow from others."""
+"""Metadata fields that the API server sets on each change."""
 LOG = logging.getLogger("operators")
 
 
 class View:
-    """The objects of one API server, each kind looked at once; thrown away after each round.
+    """The objects of one API server for one round; each kind is read once.
 
-    A change that the server refuses because someone else was faster is dropped: the next round sees why.
+    A change that the server rejects because of a conflict is dropped; the next round reads the new state.
     """
 
     def __init__(self, api: ApiServer, mirror: Mirror) -> None:
@@ -41,29 +41,29 @@ class View:
         self._lists: dict[tuple[str, str], Objects] = {}
 
     def all(self, api_version: str, kind: str) -> Iterator[Object]:
-        """Yield the objects of a kind in a stable order; none when the kind is not served (yet)."""
+        """Yield the objects of a kind in a stable order; none if the kind is not served (yet)."""
         yield from self._index(api_version, kind).values()
 
     def find(self, api_version: str, kind: str, name: str | None, namespace: str | None = None) -> Object | None:
-        """Return an object, or None. ``namespace`` does not matter for a cluster-scoped kind."""
+        """Return an object, or None. ``namespace`` is ignored for cluster-scoped kinds."""
         index = self._index(api_version, kind)
         return index.get((namespace or "", name or "")) or index.get(("", name or ""))
 
     def create(self, body: Object) -> None:
-        """Create an object unless it is there."""
+        """Create an object; an existing object is not changed."""
         self._change("create", body, lambda: self.api.create(body, field_manager=FIELD_MANAGER))
 
     def apply(self, body: Object) -> None:
-        """Make the fields of ``body`` so."""
+        """Apply the fields of ``body``."""
         self._change("apply", body, lambda: self.api.apply(body, field_manager=FIELD_MANAGER, force=True))
 
     def install(self, body: Object, namespace: str, field_manager: str) -> str:
-        """Make the fields of ``body`` so as somebody else, and return what the server says against it, or nothing.
+        """Apply ``body`` with another field manager, and return the error of the server, or an empty string.
 
         Args:
             body: The object.
-            namespace: Where it goes if its kind lies in a namespace and it names none.
-            field_manager: Who makes it.
+            namespace: Default namespace of an object of a namespaced kind.
+            field_manager: The field manager.
         """
         try:
             if self.api.resource(body["apiVersion"], body["kind"]).namespaced:
@@ -77,7 +77,7 @@ class View:
         return ""
 
     def differs(self, live: Object, body: Object, namespace: str, field_manager: str) -> bool:
-        """Tell whether `install` with the same arguments would change ``live``, or be refused."""
+        """Return whether `install` with the same arguments would change ``live`` or be rejected."""
         body = {**body, "metadata": {**_placed(live, namespace), **body["metadata"]}}
         try:
             after = self.api.apply(body, field_manager=field_manager, force=True, dry_run=True)
@@ -88,17 +88,17 @@ class View:
         return _content(after) != _content(live)
 
     def kubernetes(self) -> str:
-        """Return the version of Kubernetes that the API server tells."""
+        """Return the Kubernetes version of the API server."""
         return str(self.api.request("GET", "/version")["gitVersion"])
 
     def token(self, pod: Object) -> str:
-        """Return a token of a pod's ServiceAccount, as a kubelet asks for it: worth nothing once the pod is gone."""
+        """Return a token of a pod's ServiceAccount, bound to the pod as by a kubelet."""
         metadata, account = pod["metadata"], dig(pod, "spec", "serviceAccountName") or "default"
         bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
         return self.account_token(metadata["namespace"], account, seconds=_TOKEN_SECONDS, boundObjectRef=bound)
 
     def account_token(self, namespace: str, account: str, *, seconds: int, **more: Any) -> str:
-        """Return a token of a ServiceAccount for so many seconds, with ``more`` of the spec of its TokenRequest."""
+        """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` are fields in the spec of its TokenRequest."""
         body = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -108,7 +108,7 @@ class View:
         return str(self.api.request("POST", path, body=body)["status"]["token"])
 
     def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> bool:
-        """Merge into an object that nobody has changed since it was listed, and return whether that was done."""
+        """Merge into an object if it has not changed since it was read, and return whether it was patched."""
         guarded = {**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": _version(obj)}}
         ref = ObjectRef.of(obj)
         return self._change(
@@ -120,7 +120,7 @@ class View:
         self.patch(obj, {"status": patch}, "status")
 
     def delete(self, obj: Object) -> None:
-        """Ask for an object's deletion."""
+        """Delete an object."""
         self._change("delete", obj, lambda: self.api.delete(ObjectRef.of(obj), uid=obj["metadata"]["uid"]))
 
     def _index(self, api_version: str, kind: str) -> Objects:
@@ -143,7 +143,7 @@ class View:
             level = logging.DEBUG if error.status == CONFLICT or error.not_found else logging.WARNING
             LOG.log(level, "%s %s: %s", verb, name, error)
             return False
-        if isinstance(answer, dict):  # a deletion has none
+        if isinstance(answer, dict):  # a deletion returns no object
             self._mirror.changed(answer)
         self.changes += 1
         LOG.info("%s %s", verb, name)
@@ -156,7 +156,7 @@ def deleting(obj: Object) -> bool:
 
 
 def hold(view: View, obj: Object, finalizer: str) -> bool:
-    """Put ``finalizer`` on an object, which then stays until it is taken off; return whether it was not yet there."""
+    """Add ``finalizer`` to an object; return whether it was missing."""
     finalizers = obj["metadata"].get("finalizers") or []
     if finalizer in finalizers:
         return False
@@ -165,20 +165,20 @@ def hold(view: View, obj: Object, finalizer: str) -> bool:
 
 
 def let_go(view: View, obj: Object, finalizer: str) -> None:
-    """Take ``finalizer`` off an object."""
+    """Remove ``finalizer`` from an object."""
     finalizers = obj["metadata"].get("finalizers") or []
     if finalizer in finalizers:
         view.patch(obj, {"metadata": {"finalizers": [name for name in finalizers if name != finalizer]}})
 
 
 def owner(obj: Object, kind: str) -> str | None:
-    """Return the name of the owner of ``kind``, or None."""
+    """Return the name of an object's owner of ``kind``, or None."""
     owners = obj["metadata"].get("ownerReferences") or ()
     return next((reference["name"] for reference in owners if reference["kind"] == kind), None)
 
 
 def owned_by(obj: Object) -> list[Object]:
-    """Return the owner references of an object that ``obj`` controls."""
+    """Return owner references for objects controlled by ``obj``."""
     return [
         {
             "apiVersion": obj["apiVersion"],
@@ -192,7 +192,7 @@ def owned_by(obj: Object) -> list[Object]:
 
 
 def reported(obj: Object, name: str) -> bool:
-    """Return whether a condition is True, for this generation of the object where it says for which it was observed."""
+    """Return whether a condition is True and, if it has ``observedGeneration``, current."""
     generation = obj["metadata"].get("generation")
     return any(
         condition["type"] == name
@@ -203,31 +203,31 @@ def reported(obj: Object, name: str) -> bool:
 
 
 def now() -> str:
-    """Return the time as Kubernetes writes it."""
+    """Return the current time in the format of Kubernetes."""
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
     """Return a status patch that sets conditions, each (status, reason, message), and keeps the others.
 
-    Return an empty patch when they are so already.
+    Return an empty patch if the conditions are already set.
     """
     before = dig(obj, "status", "conditions") or []
     generation = obj["metadata"].get("generation")
     moment = now()
     after = [condition for condition in before if condition["type"] not in changed]
-    same = True
+    is_current = True
     for name, (status, reason, message) in changed.items():
         old: Object = next((condition for condition in before if condition["type"] == name), {})
         new = {"type": name, "status": status, "reason": reason, "message": message, "observedGeneration": generation}
-        same = same and new.items() <= old.items()
-        moved = old.get("lastTransitionTime", moment) if old.get("status") == status else moment
-        after.append({**new, "lastTransitionTime": moved})
-    return {} if same else {"conditions": after}
+        is_current = is_current and new.items() <= old.items()
+        transition = old.get("lastTransitionTime", moment) if old.get("status") == status else moment
+        after.append({**new, "lastTransitionTime": transition})
+    return {} if is_current else {"conditions": after}
 
 
 def simulated_secret(name: str, namespace: str, keys: Iterable[str], of_type: str | None = None) -> Object:
-    """Return a Secret with these keys, whose values say that they are simulated."""
+    """Return a Secret with these keys and simulated values."""
     value = b'{"auths": {}}' if of_type == PULL_LOGIN else SIMULATED.encode()
     return {
         "apiVersion": "v1",
@@ -243,7 +243,7 @@ def _placed(live: Object, namespace: str) -> Object:
 
 
 def _content(obj: Object) -> Object:
-    """Return what of an object people and controllers decide."""
+    """Return an object without its status and the fields that the API server sets."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in _BY_SERVER}
     return {**obj, "metadata": metadata, "status": None}
 

@@ -1,4 +1,4 @@
-"""The provider's executable: ``pulumi-resource-command [flags] ENGINE_ADDRESS``."""
+"""Executable of the provider: ``pulumi-resource-command [flags] ENGINE_ADDRESS``."""
 
 import sys
 
@@ -9,7 +9,7 @@ from jacquard.providers.rpc.server import Engine, serve_provider
 
 
 def main() -> None:
-    """Serve the engine until it goes away."""
+    """Serve the engine until it ends."""
     if "--about" in sys.argv:
         sys.stdout.write(about.COMMAND)
         return

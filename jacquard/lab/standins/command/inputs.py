@@ -1,4 +1,4 @@
-"""Makes the inputs of components from an environment: names are looked up, numbers read from the lock files."""
+"""Inputs of ``command:local:Command``: validation and parsing."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _NOT_DONE = ("assetPaths", "archivePaths")
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One resource, as `problems` has found it in order. The representation shows no value."""
+    """Validated inputs of one resource. ``repr`` contains no value."""
 
     create: str | None
     update: str | None
@@ -30,16 +30,16 @@ class Command:
     environment: dict[str, str]
     stdin: str
     logged: frozenset[str]
-    """Which of ``stdout`` and ``stderr`` go to the engine's log line by line."""
+    """Streams (``stdout``, ``stderr``) that are written to the engine's log line by line."""
     previous_output: bool
-    """Whether commands see the last output in PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR."""
+    """Whether commands get the previous output in PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR."""
 
     def __repr__(self) -> str:
         return "Command(...)"
 
 
 def command(plain: Mapping[str, Any]) -> Command:
-    """Read inputs that `problems` has nothing against and in which nothing is unknown."""
+    """Parse inputs without problems and without unknown values."""
     return Command(
         create=plain.get("create"),
         update=plain.get("update"),
@@ -54,17 +54,17 @@ def command(plain: Mapping[str, Any]) -> Command:
 
 
 def problems(plain: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """Return every problem of the inputs: the property's path and what is wrong. Unknown values pass."""
-    found: list[tuple[Path, str]] = []
+    """Return all problems of the inputs, each with the path of the property and a message; unknown values are valid."""
+    messages: list[tuple[Path, str]] = []
     for key, value in plain.items():
         rule = _RULES.get(key)
         if key in _NOT_DONE:
-            found.append(((key,), f"this stand-in for pulumi-command does not do {key}; {INSTALL}"))
+            messages.append(((key,), f"this stand-in for pulumi-command does not support {key}; {INSTALL}"))
         elif rule is None:
-            found.append(((key,), f"command:local:Command has no such property (it has {', '.join(_RULES)})"))
+            messages.append(((key,), f"is not a property of command:local:Command (valid: {', '.join(_RULES)})"))
         elif value is not None and value is not UNKNOWN and not rule[0](value):
-            found.append(((key,), f"must be {rule[1]} (got {type(value).__name__})"))
-    return found
+            messages.append(((key,), f"must be {rule[1]} (got {type(value).__name__})"))
+    return messages
 
 
 def _is_text(value: Any) -> bool:

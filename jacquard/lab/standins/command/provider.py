@@ -1,6 +1,6 @@
-"""The provider's gRPC service."""
+"""gRPC service of the command provider."""
 
-# ruff: noqa: N802, ARG002 - methods and their parameters are the protocol's
+# ruff: noqa: N802, ARG002 - the protocol defines methods and parameters
 
 import secrets
 from collections.abc import Callable
@@ -25,61 +25,61 @@ TOKEN = "command:local:Command"  # noqa: S105 - a resource type
 OUTPUTS = ("stdout", "stderr")
 
 _MASKED_LINE_LENGTH = 8
-"""A line of a multi-line secret is masked by itself from this length on; shorter ones occur in any text."""
+"""Minimum length of single masked lines of a multi-line secret; shorter lines occur in any text."""
 
 
 class CommandProvider(StandIn):
-    """``command:local:Command`` with the vendor's rules.
+    """``command:local:Command`` with the rules of the vendor's provider.
 
-    A change of ``triggers`` replaces the resource, any other runs ``update`` or else ``create``. Nothing runs in a
-    preview. With any secret input, both outputs are secret.
+    A change of ``triggers`` replaces the resource; any other change runs ``update``, or ``create`` without ``update``.
+    A preview runs nothing. If an input is secret, both outputs are secret.
     """
 
     version = "1.2.1"
     capabilities: ClassVar = {"accept_secrets": True, "accept_resources": True, "accept_outputs": True}
 
     def __init__(self, engine: Engine, children: Children) -> None:
-        """Serve one engine; ``children`` end with the provider."""
+        """Serve one engine; the ``children`` end with the provider."""
         self._engine = engine
         self._children = children
 
     def CheckConfig(
         self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext
     ) -> provider_pb2.CheckResponse:
-        """Accept the configuration; the provider has none."""
+        """Accept the empty configuration."""
         return provider_pb2.CheckResponse(inputs=request.news)
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """No configuration, no difference."""
+        """Return no difference, because there is no configuration."""
         return diff_response(())
 
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Say what the provider understands."""
+        """Return the supported features of the protocol."""
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True, acceptResources=True, acceptOutputs=True, supportsPreview=True
         )
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: grpc.ServicerContext) -> provider_pb2.InvokeResponse:
-        """Refuse: functions are not done here."""
+        """Reject the call: functions are not supported."""
         raise _refusal(request.tok)
 
     def Check(self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext) -> provider_pb2.CheckResponse:
-        """Report every problem of the inputs."""
+        """Report all problems of the inputs."""
         _only_local_command(request.urn)
-        found = problems(decode(request.news).plain)
+        messages = problems(decode(request.news).plain)
         return provider_pb2.CheckResponse(
-            inputs=request.news, failures=[check_failure(path, reason) for path, reason in found]
+            inputs=request.news, failures=[check_failure(path, reason) for path, reason in messages]
         )
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare inputs; changed triggers replace."""
-        found = changes(decode(request.old_inputs).plain, decode(request.news).plain)
-        return diff_response(found, replaces=lambda change: change.path[0] == "triggers")
+        """Compare the inputs; changed triggers replace the resource."""
+        differences = changes(decode(request.old_inputs).plain, decode(request.news).plain)
+        return diff_response(differences, replaces=lambda change: change.path[0] == "triggers")
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
-        """Run ``create``; in a preview nothing."""
+        """Run ``create``; a preview runs nothing."""
         inputs = decode(request.properties)
         identity = f"{request.name}{secrets.token_hex(4)}"
         if request.preview:
@@ -88,7 +88,7 @@ class CommandProvider(StandIn):
         return provider_pb2.CreateResponse(id=identity, properties=_outputs(inputs, output))
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
-        """Run ``update``, or ``create`` where there is none; in a preview nothing."""
+        """Run ``update``, or ``create`` without ``update``; a preview runs nothing."""
         inputs = decode(request.news)
         if request.preview:
             return provider_pb2.UpdateResponse(properties=_outputs(inputs, None))
@@ -96,27 +96,27 @@ class CommandProvider(StandIn):
         return provider_pb2.UpdateResponse(properties=_outputs(inputs, output))
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Answer what was recorded: a command has no state to look at."""
+        """Return the recorded state, because a command has no other state."""
         return provider_pb2.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> Empty:
-        """Run ``delete`` as the last inputs have it."""
+        """Run ``delete`` of the last inputs."""
         state = decode(request.properties)
         recorded = decode(request.old_inputs)
         self._run("delete", ("delete",), recorded if recorded.plain else state, state, request.urn)
         return Empty()
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
-        """Stop running commands; each reports that it was stopped."""
+        """Stop running commands; each of them returns an error."""
         self.cancel()
         return Empty()
 
     def cancel(self) -> None:
-        """End every running command and start no further one."""
+        """End all running commands and start no further ones."""
         self._children.end(closed=True)
 
     def _run(self, verb: str, keys: tuple[str, ...], inputs: Properties, state: Properties, urn: str) -> Output:
-        """Run the first command that is given under ``keys``; without one the last output stays."""
+        """Run the first command that is set under ``keys``; without one, return the previous output."""
         previous = Output(**{name: str(state.plain.get(name) or "") for name in OUTPUTS})
         line = next((inputs.plain[key] for key in keys if inputs.plain.get(key) is not None), None)
         if line is None:
@@ -139,7 +139,7 @@ class CommandProvider(StandIn):
 
 
 def _outputs(inputs: Properties, output: Output | None) -> Struct:
-    """Return the inputs with what the command wrote, or with unknown outputs where it has not run yet."""
+    """Return the inputs with the output of the command, or with unknown outputs before its run."""
     written = {name: UNKNOWN if output is None else getattr(output, name) for name in OUTPUTS}
     marked: set[Path] = set(inputs.secrets)
     if marked:
@@ -160,4 +160,4 @@ def _only_local_command(urn: str) -> None:
 
 
 def _refusal(token: str) -> CommandError:
-    return CommandError(f"this stand-in for pulumi-command does not do {token}, only {TOKEN}; {INSTALL}")
+    return CommandError(f"this stand-in for pulumi-command does not support {token}, only {TOKEN}; {INSTALL}")

@@ -1,4 +1,4 @@
-"""Running one command: its output is kept, and shown line by line as it comes."""
+"""Run of one command: its output is collected, and logged line by line."""
 
 import os
 import signal
@@ -14,20 +14,19 @@ from jacquard.lab.standins.processes import Children
 from jacquard.providers.errors import ProviderError
 
 TAIL_LINES = 20
-"""How much of a failed command's output its error shows; all of it is in the log above."""
+"""Number of output lines in the error of a failed command; the log contains all lines."""
 
 _DRAIN_SECONDS = 2.0
-"""How many seconds output is awaited after a command has ended, since what it left in the background may hold the pipe
-open."""
+"""Wait for output after the end of a command, because background processes may keep the pipe open."""
 
 
 class CommandError(ProviderError):
-    """A command that could not be started, failed, or was stopped."""
+    """A command could not be started, failed, or was stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a command wrote, without the newline at the very end."""
+    """Output of a command, without the final newline."""
 
     stdout: str = ""
     stderr: str = ""
@@ -43,19 +42,20 @@ def run(
     log: Callable[[str], None],
     mask: Callable[[str], str],
 ) -> Output:
-    """Run a command to its end.
+    """Run a command and wait for its end.
 
     Args:
         verb: ``create``, ``update`` or ``delete``, for messages.
-        line: what the interpreter is given.
-        command: everything else about it.
-        previous: output of the run before this one.
-        children: where the process is kept, so that it ends with the provider.
-        log: shows one line to the user; gets masked text only.
-        mask: takes secret values out of a text.
+        line: argument of the interpreter.
+        command: the other inputs of the resource.
+        previous: output of the previous run.
+        children: registry of processes, which end with the provider.
+        log: prints one line to the user; receives masked text only.
+        mask: masks secret values in a text.
 
     Raises:
-        CommandError: naming the exit code and the end of what the command wrote to stderr.
+        CommandError: the command cannot be started or fails; the message contains the exit code and the last lines of
+            stderr.
     """
     arguments = (*command.interpreter, line)
     try:
@@ -68,7 +68,7 @@ def run(
             stderr=subprocess.PIPE,
         )
     except (OSError, ValueError) as error:
-        place = command.directory or os.getcwd()  # noqa: PTH109 - only a text is needed
+        place = command.directory or os.getcwd()  # noqa: PTH109 - used as text only
         message = f"the {verb} command cannot be started with {arguments[0]} in {place}: {mask(str(error))}"
         raise CommandError(message) from None
     output = _collect(child, command, log=lambda text: log(mask(text)))
@@ -81,8 +81,8 @@ def run(
 def _environment(command: Command, previous: Output) -> Mapping[str, str]:
     environment = {**os.environ, **command.environment}
     if command.previous_output:
-        given = {"PULUMI_COMMAND_STDOUT": previous.stdout, "PULUMI_COMMAND_STDERR": previous.stderr}
-        environment |= {name: text for name, text in given.items() if text}
+        outputs = {"PULUMI_COMMAND_STDOUT": previous.stdout, "PULUMI_COMMAND_STDERR": previous.stderr}
+        environment |= {name: text for name, text in outputs.items() if text}
     return environment
 
 
@@ -115,22 +115,22 @@ def _collect(child: subprocess.Popen[bytes], command: Command, *, log: Callable[
 
 
 def _feed(stream: IO[bytes], text: str) -> None:
-    """Write standard input aside, so that a command which never reads it cannot block its own output."""
+    """Write standard input in a thread, so that a command that does not read it cannot block its own output."""
 
     def write() -> None:
         try:
             with stream:
                 stream.write(text.encode())
         except BrokenPipeError:
-            return  # the command ended without reading all of it, which is its own business
+            return  # commands may end without reading all of their input
 
     threading.Thread(target=write, daemon=True).start()
 
 
 def _failure(verb: str, line: str, code: int, text: str) -> str:
-    ended = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
+    ended = f"was terminated by {signal.Signals(-code).name}" if code < 0 else f"failed with exit code {code}"
     first, _, more = line.partition("\n")
-    said = text.splitlines()
-    tail = "\n".join(said[-TAIL_LINES:]) or "(it wrote nothing)"
-    left = f"last {TAIL_LINES} of {len(said)} lines" if len(said) > TAIL_LINES else "its output"
-    return f"the {verb} command {ended}: {first}{' ...' if more else ''}\n{left}:\n{tail}"
+    lines = text.splitlines()
+    tail = "\n".join(lines[-TAIL_LINES:]) or "(none)"
+    title = f"last {TAIL_LINES} of {len(lines)} lines" if len(lines) > TAIL_LINES else "output"
+    return f"the {verb} command {ended}: {first}{' ...' if more else ''}\n{title}:\n{tail}"

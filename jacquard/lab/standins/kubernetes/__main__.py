@@ -1,4 +1,4 @@
-"""The provider's executable: ``pulumi-resource-kubernetes [flags] ENGINE_ADDRESS``."""
+"""Executable of the provider: ``pulumi-resource-kubernetes [flags] ENGINE_ADDRESS``."""
 
 import sys
 
@@ -8,7 +8,7 @@ from jacquard.providers.rpc.server import Engine, serve_provider
 
 
 def main() -> None:
-    """Serve the engine until it goes away."""
+    """Serve the engine until it ends."""
     if "--about" in sys.argv:
         sys.stdout.write(about.KUBERNETES)
         return

@@ -1,4 +1,4 @@
-"""Check: the inputs of one object completed (kind, name, namespace) and what is wrong with them."""
+"""Check of one object: completion of kind, name and namespace, and validation of the inputs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,13 +26,13 @@ _ANNOTATIONS: Path = ("metadata", "annotations")
 def complete(
     request: provider_pb2.CheckRequest, plain: Mapping[str, Any], old: Mapping[str, Any], cluster: Cluster
 ) -> tuple[dict[str, Any], Problems]:
-    """Return the inputs as they are applied, and every problem: the property's path and what is wrong.
+    """Return the completed inputs and all problems, each with the path of the property and a message.
 
     Args:
-        request: of the Check; says how the stack names things.
-        plain: the program's inputs; unknown values pass.
-        old: the inputs before, empty for a new resource.
-        cluster: asked whether a kind lives in a namespace; not being there is no problem.
+        request: the Check request, with the naming options of the stack.
+        plain: inputs of the program; unknown values are accepted.
+        old: previous inputs, empty for a new resource.
+        cluster: cluster that reports whether a kind is namespaced; it may be unreachable.
     """
     problems: Problems = []
     body = _with_kind(request.urn, without_nulls(dict(plain)), problems)
@@ -42,7 +42,7 @@ def complete(
             problems.append((("metadata",), f"must be a map (got {type(metadata).__name__})"))
         return body, problems
     if is_patch(request.urn, body) and not metadata.get("name"):
-        problems.append((("metadata",), "a patch needs the name of the object that it is for; give metadata.name"))
+        problems.append((("metadata",), "a patch requires the name of its object; set metadata.name"))
         return body, problems
     try:
         body = named(body, old, request)
@@ -56,34 +56,34 @@ def complete(
 
 
 def _with_kind(urn: str, body: dict[str, Any], problems: Problems) -> dict[str, Any]:
-    """Fill in the kind that the resource's type names; a given one must be the same."""
+    """Set apiVersion and kind from the resource type; explicit values must match."""
     wanted = kind_of(urn, body)
     for key, value in (("apiVersion", wanted.api_version), ("kind", wanted.kind)):
         if body.setdefault(key, value) not in (value, UNKNOWN):
-            problems.append(((key,), f"is '{body[key]}', but the resource's type says '{value}'; make them the same"))
+            problems.append(((key,), f"is '{body[key]}', but the resource type requires '{value}'; use the same value"))
     return body
 
 
 def _annotation_problems(body: Mapping[str, Any]) -> Problems:
-    found: Problems = []
+    invalid: Problems = []
     wait_for, timeout = annotation(body, WAIT_FOR), annotation(body, TIMEOUT)
     if wait_for:
         try:
             parse_wait_for(wait_for)
         except WaitExpressionError as error:
-            found.append(((*_ANNOTATIONS, WAIT_FOR), str(error)))
+            invalid.append(((*_ANNOTATIONS, WAIT_FOR), str(error)))
     if timeout and not timeout.isdecimal():
-        found.append(((*_ANNOTATIONS, TIMEOUT), f"must be a whole number of seconds (got '{timeout}')"))
+        invalid.append(((*_ANNOTATIONS, TIMEOUT), f"must be a whole number of seconds (got '{timeout}')"))
     if annotation(body, REPLACE_UNREADY) == "true":
-        reason = f"this stand-in for pulumi-kubernetes does not do {REPLACE_UNREADY}; {INSTALL}"
-        found.append(((*_ANNOTATIONS, REPLACE_UNREADY), reason))
-    return found
+        reason = f"this stand-in for pulumi-kubernetes does not support {REPLACE_UNREADY}; {INSTALL}"
+        invalid.append(((*_ANNOTATIONS, REPLACE_UNREADY), reason))
+    return invalid
 
 
 def _namespace(body: Mapping[str, Any], old: Mapping[str, Any], cluster: Cluster) -> str | None:
-    """Return the namespace to fill in, or None when there is nothing to do.
+    """Return the namespace to set, or None if none is required.
 
-    While the cluster cannot say whether the kind lives in a namespace, what was decided before stays.
+    While the cluster cannot report whether the kind is namespaced, the namespace of the previous inputs is used.
     """
     if "namespace" in body["metadata"]:
         return None

@@ -1,4 +1,4 @@
-"""The way to one cluster, taken only when it is needed: the kubeconfig may come into being during the run."""
+"""Lazy connection to one cluster: the kubeconfig may be created during the run."""
 
 import tempfile
 import threading
@@ -11,29 +11,29 @@ from jacquard.providers.kube.errors import KubeconfigError
 _CONNECTIONS = 32
 
 
-class NoKubeconfig(KubeconfigError):  # noqa: N818 - named like the state it reports
-    """The kubeconfig is a path at which there is no file yet."""
+class NoKubeconfig(KubeconfigError):  # noqa: N818 - named after the state it reports
+    """The kubeconfig is a path without a file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{path}: there is no such kubeconfig (yet); bring the cluster up first (`jacquard up ENVIRONMENT` writes "
-            "the file), or let the provider depend on what writes it"
+            f"{path}: the kubeconfig does not exist (yet); create the cluster first (`jacquard up ENVIRONMENT` writes "
+            "the file), or make the provider depend on the resource that writes it"
         )
 
 
 class Cluster:
-    """One context of a kubeconfig that is given as a path or as its text."""
+    """One context of a kubeconfig, from a path or from its content."""
 
     def __init__(
         self, kubeconfig: str, context: str | None, *, namespace: str | None = None, timeout_seconds: float = 32.0
     ) -> None:
-        """Remember the way; nothing is read yet.
+        """Store the settings; nothing is read yet.
 
         Args:
-            kubeconfig: path of the file, or its text.
-            context: name in the file; None or empty for its current one.
-            namespace: of objects that name none; None or empty for the context's.
-            timeout_seconds: for one request.
+            kubeconfig: path of the file, or its content.
+            context: name of a context in the file; None or empty for the current context.
+            namespace: default namespace of objects; None or empty for the namespace of the context.
+            timeout_seconds: timeout of one request.
         """
         self._text = kubeconfig if _is_text(kubeconfig) else None
         self._path = Path(kubeconfig).expanduser()
@@ -48,11 +48,11 @@ class Cluster:
         return "Cluster(...)"
 
     def api(self) -> ApiServer:
-        """Return the client; a new one when the file has changed since.
+        """Return the client; connect again if the file has changed.
 
         Raises:
-            NoKubeconfig: there is no file at the path (yet).
-            KubeconfigError: the kubeconfig cannot be used.
+            NoKubeconfig: the file does not exist (yet).
+            KubeconfigError: the kubeconfig is invalid.
         """
         with self._lock:
             version = None if self._text is not None else self._file_version()
@@ -61,7 +61,7 @@ class Cluster:
             return self._api
 
     def server(self) -> tuple[str, str | None] | None:
-        """Return what tells one cluster from another, or None while the kubeconfig cannot be used."""
+        """Return the server address and TLS server name that identify the cluster; None without a valid kubeconfig."""
         try:
             connection = self._load()
         except KubeconfigError:

@@ -1,6 +1,7 @@
-"""Components that the provider itself makes: one resource for each object, in order, below the component's.
+"""Components that the provider expands: one child resource for each object, registered in dependency order.
 
-Names, types and parents of the resources are the vendor's, so that either plug-in goes on where the other ended.
+Names, types and parents of the resources match the vendor's provider, so that each plug-in can continue the other's
+state.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ _PASSED_ON = (
     "replaceOnChanges",
     "additionalSecretOutputs",
 )
-"""Options of the component that its registration has under the same name."""
+"""Options of the Construct request that its registration has under the same name."""
 _UNREADABLE = frozenset({"apiVersion", "kind", "metadata"})
 
 _Register = Callable[[resource_pb2.RegisterResourceRequest], resource_pb2.RegisterResourceResponse]
@@ -44,28 +45,28 @@ _Register = Callable[[resource_pb2.RegisterResourceRequest], resource_pb2.Regist
 def construct(
     request: provider_pb2.ConstructRequest, cluster: Cluster, engine: Engine
 ) -> provider_pb2.ConstructResponse:
-    """Register a component and every object that its inputs name.
+    """Register a component and all objects of its inputs.
 
     Args:
-        request: of a type in `gathering.TYPES`.
-        cluster: tells which kinds live in namespaces, and the namespace of what names none.
-        engine: is told what a preview cannot know.
+        request: request for a type in `gathering.TYPES`.
+        cluster: cluster that reports which kinds are namespaced, and the default namespace.
+        engine: engine that shows the warnings of a preview.
 
     Raises:
-        ProviderError: the inputs cannot be read, or an object could not be made.
+        ProviderError: the inputs are invalid, or an object could not be created.
     """
     options = [("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_message_length", MESSAGE_BYTES)]
     with grpc.insecure_channel(request.monitorEndpoint, options=options) as channel:
         register = resource_pb2_grpc.ResourceMonitorStub(channel).RegisterResource
         urn = register(_component(request)).urn
-        given = decode(request.inputs)
-        if given.unknowns:
-            engine.warning("what it holds is known only after the apply; this preview lacks its objects", urn)
-            return _answer(urn, UNKNOWN)
-        objects = _objects(request, given.plain, cluster, engine, urn)
-        children = _Children(request, given.plain, urn, are_secret=bool(given.secrets))
-        made = _register_in_order(objects, children.request_of, register, at_once=max(request.parallel, 1))
-    return _answer(urn, [_reference(one) for one in made])
+        inputs = decode(request.inputs)
+        if inputs.unknowns:
+            engine.warning("its inputs are known only after the apply; this preview does not include its objects", urn)
+            return _response(urn, UNKNOWN)
+        objects = _objects(request, inputs.plain, cluster, engine, urn)
+        children = _Children(request, inputs.plain, urn, are_secret=bool(inputs.secrets))
+        resources = _register_in_order(objects, children.request_of, register, parallel=max(request.parallel, 1))
+    return _response(urn, [_reference(resource) for resource in resources])
 
 
 def _component(request: provider_pb2.ConstructRequest) -> resource_pb2.RegisterResourceRequest:
@@ -77,19 +78,21 @@ def _component(request: provider_pb2.ConstructRequest) -> resource_pb2.RegisterR
         acceptSecrets=True,
         acceptResources=True,
         aliasSpecs=True,
-        hooks=hooks.FromString(request.resource_hooks.SerializeToString()),  # two messages of one form
+        hooks=hooks.FromString(request.resource_hooks.SerializeToString()),  # two messages with the same fields
         parentStackTraceHandle=request.stack_trace_handle,
         **passed_on,
     )
 
 
 def _objects(
-    request: provider_pb2.ConstructRequest, given: Mapping[str, Any], cluster: Cluster, engine: Engine, urn: str
+    request: provider_pb2.ConstructRequest, inputs: Mapping[str, Any], cluster: Cluster, engine: Engine, urn: str
 ) -> list[dict[str, Any]]:
-    found = gather(request.type, given)
+    gathered = gather(request.type, inputs)
     api = cluster.api()
     scopes = {
-        brought(one): (one.get("spec") or {}).get("scope") == "Namespaced" for one in found if one["kind"] == DEFINITION
+        brought(obj): (obj.get("spec") or {}).get("scope") == "Namespaced"
+        for obj in gathered
+        if obj["kind"] == DEFINITION
     }
 
     def is_namespaced(api_version: str, kind: str) -> bool | None:
@@ -101,27 +104,27 @@ def _objects(
         except KindNotFound:
             return None
 
-    own = given.get("namespace") if request.type == DIRECTORY else None
-    objects, unknown = complete(found, own or api.namespace, is_namespaced)
+    namespace = inputs.get("namespace") if request.type == DIRECTORY else None
+    objects, unknown = complete(gathered, namespace or api.namespace, is_namespaced)
     if unknown:
-        engine.warning(f"nobody serves {', '.join(unknown)} yet: where no namespace is given, none is", urn)
+        engine.warning(f"kinds not served yet: {', '.join(unknown)}; no default namespace is set on their objects", urn)
     return objects
 
 
 class _Children:
-    """What the resources of a component's objects have in common."""
+    """Common options of the child resources of a component."""
 
     def __init__(
-        self, request: provider_pb2.ConstructRequest, given: Mapping[str, Any], parent: str, *, are_secret: bool
+        self, request: provider_pb2.ConstructRequest, inputs: Mapping[str, Any], parent: str, *, are_secret: bool
     ) -> None:
-        self._prefix = given.get("resourcePrefix", request.name)
-        self._skip_await = bool(given.get("skipAwait"))
+        self._prefix = inputs.get("resourcePrefix", request.name)
+        self._skip_await = bool(inputs.get("skipAwait"))
         self._provider = request.providers.get(_PACKAGE, "")
         self._parent = parent
         self._are_secret = are_secret
 
     def request_of(self, obj: dict[str, Any], after: list[str]) -> resource_pb2.RegisterResourceRequest:
-        """Return how an object is registered after the resources ``after``."""
+        """Return the registration of an object that depends on the resources ``after`` (URNs)."""
         if self._skip_await:
             metadata = obj["metadata"]
             annotations = {**(metadata.get("annotations") or {}), SKIP_AWAIT: "true"}
@@ -143,7 +146,7 @@ class _Children:
         )
 
     def _secrets(self, obj: Mapping[str, Any]) -> list[Path]:
-        """Return all but what names the object, where some input was secret: nobody can tell what came of it."""
+        """Return all fields except the identity if any input was secret: its values cannot be traced into objects."""
         return [(section,) for section in obj if section not in _UNREADABLE] if self._are_secret else []
 
 
@@ -152,39 +155,39 @@ def _register_in_order(
     request_of: Callable[[dict[str, Any], list[str]], resource_pb2.RegisterResourceRequest],
     register: _Register,
     *,
-    at_once: int,
+    parallel: int,
 ) -> list[resource_pb2.RegisterResourceResponse]:
-    """Register each object when those before it are made, and return the answers in the order of the objects.
+    """Register each object after its dependencies, and return the responses in the order of the objects.
 
     Raises:
-        ProviderError: one could not be made; what depends on it was not tried.
+        ProviderError: an object could not be created; its dependents were not registered.
     """
     before = dependencies(objects)
-    bodies = {key(one): one for one in objects}
-    made: dict[Key, resource_pb2.RegisterResourceResponse] = {}
+    bodies = {key(obj): obj for obj in objects}
+    responses: dict[Key, resource_pb2.RegisterResourceResponse] = {}
     running: dict[Future[resource_pb2.RegisterResourceResponse], Key] = {}
     sorter = TopologicalSorter(before)
     sorter.prepare()
-    with ThreadPoolExecutor(at_once) as pool:
+    with ThreadPoolExecutor(parallel) as pool:
         while sorter.is_active():
             for name in sorter.get_ready():
-                after = sorted(made[other].urn for other in before[name])
+                after = sorted(responses[other].urn for other in before[name])
                 running[pool.submit(register, request_of(bodies[name], after))] = name
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 name = running.pop(future)
                 try:
-                    made[name] = future.result()
+                    responses[name] = future.result()
                 except grpc.RpcError as error:
-                    msg = f"{name} was not made: {error.details()}"
+                    msg = f"{name} was not created: {error.details()}"
                     raise ProviderError(msg) from None
                 sorter.done(name)
-    return [made[name] for name in bodies]
+    return [responses[name] for name in bodies]
 
 
-def _reference(made: resource_pb2.RegisterResourceResponse) -> dict[str, Any]:
-    return {SIGNATURE: RESOURCE, "urn": made.urn, "id": made.id or UNKNOWN, "packageVersion": ""}
+def _reference(resource: resource_pb2.RegisterResourceResponse) -> dict[str, Any]:
+    return {SIGNATURE: RESOURCE, "urn": resource.urn, "id": resource.id or UNKNOWN, "packageVersion": ""}
 
 
-def _answer(urn: str, resources: object) -> provider_pb2.ConstructResponse:
+def _response(urn: str, resources: object) -> provider_pb2.ConstructResponse:
     return provider_pb2.ConstructResponse(urn=urn, state=encode({"resources": resources}))

@@ -1,4 +1,4 @@
-"""The provider's own inputs: what is wrong with them, and when a change means another cluster."""
+"""Inputs of the provider: validation, parsing, and detection of a change to another cluster."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ _PREFIX = "kubernetes:config:"
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """The provider's inputs, read. The representation shows no value: a kubeconfig may hold credentials."""
+    """Parsed inputs of the provider. ``repr`` contains no value, because a kubeconfig may contain credentials."""
 
     cluster: Cluster
     delete_unreachable: bool
@@ -45,32 +45,35 @@ class Config:
     mutable_config_maps: bool
     mutable_secrets: bool
     adopts: bool
-    """Whether a create takes over what is there and has no maker's mark, such as what the vendor's provider made."""
+    """Whether a create adopts existing objects without ``jacquard.dev/made-by``, such as those of the vendor's
+    provider."""
 
     def __repr__(self) -> str:
         return "Config(...)"
 
 
 def problems(plain: Mapping[str, Any], *, default_provider: bool) -> list[tuple[Path, str]]:
-    """Return every problem of the provider's inputs: the property's path and what is wrong.
+    """Return all problems of the provider's inputs, each with the path of the property and a message.
 
     Args:
-        plain: the inputs; unknown values pass.
-        default_provider: whether the engine made the provider by itself.
+        plain: the inputs; unknown values are accepted.
+        default_provider: whether it is the engine's default provider.
     """
-    found: list[tuple[Path, str]] = []
+    messages: list[tuple[Path, str]] = []
     for key, value in plain.items():
         if key in _NOT_DONE and value not in ("", "false", None):
-            found.append(((key,), f"this stand-in for pulumi-kubernetes does not do {key}; {INSTALL}"))
+            messages.append(((key,), f"this stand-in for pulumi-kubernetes does not support {key}; {INSTALL}"))
         elif key in _SWITCHES and value not in ("true", "false", UNKNOWN):
-            found.append(((key,), f"must be true or false (got '{value}')"))
+            messages.append(((key,), f"must be true or false (got '{value}')"))
         elif key not in (*_NOT_DONE, *_SWITCHES, *_TEXTS, "version", "pluginDownloadURL"):
-            found.append(((key,), f"the kubernetes provider has no such input (it has {', '.join(_inputs())})"))
+            messages.append(
+                ((key,), f"is not an input of the kubernetes provider (valid inputs: {', '.join(_inputs())})")
+            )
     if plain.get("enableServerSideApply") == "false":
-        found.append((("enableServerSideApply",), f"this stand-in always applies on the server's side; {INSTALL}"))
+        messages.append((("enableServerSideApply",), f"this stand-in always uses server-side apply; {INSTALL}"))
     if plain.get("kubeClientSettings") not in (None, "", UNKNOWN) and _settings(plain) is None:
-        found.append((("kubeClientSettings",), 'must be a JSON object such as {"timeout": 30}'))
-    return found + _place_problems(plain, default_provider=default_provider)
+        messages.append((("kubeClientSettings",), 'must be a JSON object such as {"timeout": 30}'))
+    return messages + _place_problems(plain, default_provider=default_provider)
 
 
 def _inputs() -> list[str]:
@@ -79,47 +82,48 @@ def _inputs() -> list[str]:
 
 def _place_problems(plain: Mapping[str, Any], *, default_provider: bool) -> list[tuple[Path, str]]:
     strict = plain.get("strictMode") == "true"
-    found: list[tuple[Path, str]] = []
+    messages: list[tuple[Path, str]] = []
     if strict and default_provider:
-        found.append(((), "strictMode forbids the default provider; give each resource a provider of its own"))
+        messages.append(((), "strictMode forbids the default provider; set an explicit provider on each resource"))
     if not plain.get("kubeconfig"):
-        why = "the ambient cluster is never used; name the file of the cluster's kubeconfig, or give its text"
-        found.append((("kubeconfig",) if "kubeconfig" in plain else (), f"kubeconfig is empty; {why}"))
+        remedy = "set it to the path or content of the cluster's kubeconfig"
+        message = f"kubeconfig is empty, and the ambient cluster is never used; {remedy}"
+        messages.append((("kubeconfig",) if "kubeconfig" in plain else (), message))
     if strict and not plain.get("context"):
-        found.append((("context",) if "context" in plain else (), "strictMode needs a context; name one"))
-    return found
+        messages.append((("context",) if "context" in plain else (), "strictMode requires a context; set context"))
+    return messages
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[list[Change], bool]:
-    """Return what changed in the provider's inputs, and whether every object must move to another cluster.
+    """Return the changes of the provider's inputs, and whether they point to another cluster.
 
-    A ``clusterIdentifier`` that is set before and after decides alone. Without it, the server in the kubeconfig does,
-    and a kubeconfig that is still unknown counts as another cluster.
+    If ``clusterIdentifier`` is set before and after, it determines the cluster. Otherwise, the server in the kubeconfig
+    does; an unknown kubeconfig counts as another cluster.
     """
-    found = changes(
+    differences = changes(
         {key: value for key, value in old.items() if value != ""},
         {key: value for key, value in new.items() if value != ""},
     )
     before, after = old.get("clusterIdentifier"), new.get("clusterIdentifier")
     if before and after and after is not UNKNOWN:
-        return found, before != after
+        return differences, before != after
     if any(new.get(key) is UNKNOWN for key in _PLACE):
-        return found, True
+        return differences, True
     servers = [Cluster(values.get("kubeconfig") or "", values.get("context")).server() for values in (old, new)]
-    return found, None not in servers and servers[0] != servers[1]
+    return differences, None not in servers and servers[0] != servers[1]
 
 
 def replaces(change: Change, *, moved: bool) -> bool:
-    """Return whether a change of the provider's inputs replaces the provider, and with it all of its objects."""
+    """Return whether a change of the provider's inputs replaces the provider and all of its objects."""
     return moved and (change.path[0] in _PLACE or change.kind is not ChangeKind.DELETE)
 
 
 def read(variables: Mapping[str, str], environment: Mapping[str, str]) -> Config:
-    """Read what Configure is given; every name carries the prefix ``kubernetes:config:``.
+    """Parse the variables of Configure.
 
     Args:
-        variables: the provider's inputs.
-        environment: the vendor's ``PULUMI_K8S_*`` variables count where an input is not given.
+        variables: the provider's inputs; all names have the prefix ``kubernetes:config:``.
+        environment: environment variables; the vendor's ``PULUMI_K8S_*`` are the defaults of inputs that are not set.
     """
     plain = {name.removeprefix(_PREFIX): value for name, value in variables.items()}
     settings = _settings(plain) or {}

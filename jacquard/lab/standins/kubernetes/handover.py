@@ -1,4 +1,4 @@
-"""A take-over of fields at the API server, and what it would come to."""
+"""Transfer of field ownership at the API server, and its preview."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,31 +10,31 @@ from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 
 _CONFLICT = 409
 _ATTEMPTS = 10
-"""A controller that is at work writes a status between a look and a patch, but not ten times running."""
+"""A busy controller may write a status between a read and a patch, but not ten times in a row."""
 _OTHER = re.compile(r'conflict with "([^"]+)"')
 
 
 def take_over(api: ApiServer, ref: ObjectRef, name: str, declared: Iterable[Mapping[str, Any]]) -> Move | None:
-    """Move to ``name`` what the vendor's provider or kubectl wrote into an object; no value changes.
+    """Move the ownership of fields that the vendor's provider or kubectl wrote to ``name``, without changing values.
 
-    Returns what was moved, None for nothing.
+    Returns the transfer, or None if no field moves.
 
     Args:
         api: the API server.
-        ref: the object; that it is not there is no problem.
-        name: the field manager that will apply.
+        ref: the object; it may be missing.
+        name: the field manager of the following apply.
         declared: the inputs before and after the change.
 
     Raises:
-        ApiError: the API server refuses.
+        ApiError: the API server rejects the patch.
     """
     bodies = tuple(declared)
     for attempt in range(_ATTEMPTS):
-        found = api.get(ref)
-        move = takeover.moved(found, name, bodies) if found else None
-        if found is None or move is None:
+        live = api.get(ref)
+        move = takeover.moved(live, name, bodies) if live else None
+        if live is None or move is None:
             return None
-        version = found["metadata"]["resourceVersion"]
+        version = live["metadata"]["resourceVersion"]
         values = {"/metadata/managedFields": move.entries, "/metadata/resourceVersion": version}
         patch = [{"op": "replace", "path": path, "value": value} for path, value in values.items()]
         try:
@@ -56,26 +56,26 @@ def foresee(
     *,
     force: bool,
 ) -> dict[str, Any]:
-    """Return what an update would make of an object, without changing it.
+    """Return the object after an update, without changing it.
 
-    A dry run cannot apply after a take-over that is only planned. So the object that this would lead to is put to the
-    API server whole, after a look whether fields of somebody else are in the way.
+    A dry-run apply cannot include a planned transfer of ownership. If fields have to move, the resulting object is
+    therefore sent as a dry-run replace, after a check for conflicts with other field managers.
 
     Args:
         api: the API server.
-        live: the object as it is.
-        body: what will be applied.
+        live: the current object.
+        body: the inputs to apply.
         name: the field manager.
-        move: what has to be taken over first; None for nothing.
-        force: whether fields of others are taken too.
+        move: the transfer before the apply; None if no field moves.
+        force: whether the apply also takes fields of other managers.
 
     Raises:
-        ApiError: the API server would refuse.
+        ApiError: the API server would reject the update.
     """
     try:
         answer = api.apply(body, field_manager=name, dry_run=True, force=force)
     except ApiError as error:
-        others = {found for cause in error.conflicts for found in _OTHER.findall(cause.message)}
+        others = {other for cause in error.conflicts for other in _OTHER.findall(cause.message)}
         blocked = error.conflicts and not all(takeover.takes_from(other, name) for other in others)
         if move is None or blocked or error.undeclared_field:
             raise

@@ -1,4 +1,4 @@
-"""Create, update, read and delete of one object against its API server."""
+"""Create, update, read and delete of single objects at their API server."""
 
 import threading
 from collections.abc import Mapping
@@ -37,27 +37,26 @@ _NOTHING = Before({}, {})
 
 
 class Operations:
-    """What the provider does with single objects. Every method may be called from any thread."""
+    """Operations of the provider on single objects. All methods are thread-safe."""
 
     def __init__(self, config: Config, engine: Engine, cancelled: threading.Event) -> None:
         self._config = config
         self._engine = engine
         self._cancelled = cancelled
-        self._said_unchecked = threading.Event()
+        self._has_warned = threading.Event()
 
     def plan(self, urn: str, inputs: Properties, before: Before = _NOTHING) -> dict[str, Any]:
-        """Return the outputs that an apply will give, from the API server's dry-run where that is possible.
+        """Return the expected outputs of an apply, by a dry run at the API server if possible.
 
-        It is not while an input is unknown, or the cluster, the namespace or the kind is still to come: then from the
-        inputs alone.
+        They are derived from the inputs if an input is unknown, or the cluster, namespace or kind does not exist yet.
 
         Args:
-            urn: of the resource.
+            urn: URN of the resource.
             inputs: the new inputs.
-            before: what the state has before an update.
+            before: the recorded object before an update.
 
         Raises:
-            ProviderError: the API server would refuse the object.
+            ProviderError: the API server would reject the object.
         """
         body, old = inputs.plain, before.outputs
         name = bodies.manager(urn, body, old)
@@ -67,7 +66,7 @@ class Operations:
         try:
             live = self._dry_run(urn, self._config.cluster.api(), body, ref, name, before)
         except (NoKubeconfig, Unreachable) as error:
-            self._say_unchecked(error)
+            self._warn_unchecked(error)
             live = body
         except ApiError as error:
             if not error.not_found and error.status != _FORBIDDEN:
@@ -76,28 +75,28 @@ class Operations:
         return bodies.planned(live, old, name)
 
     def create(self, urn: str, inputs: Properties, seconds: float) -> dict[str, Any]:
-        """Make the object, wait until it is ready, and return its outputs.
+        """Create the object, wait until it is ready, and return its outputs.
 
-        An object that is there already is refused, unless this very resource made it in a run that was killed before
-        it could record it, or somebody said that what is there is taken over.
+        An existing object is rejected, unless the same resource created it in a run that ended before recording it, or
+        the provider adopts existing objects.
 
         Raises:
-            PartialFailure: it is there but not ready.
-            ProviderError: the API server refuses it.
+            PartialFailure: the object exists, but is not ready.
+            ProviderError: the API server rejects the object.
         """
         body = inputs.plain
         ref, name = bodies.reference(body), bodies.manager(urn, body)
         wait = Wait(body, ref, seconds)
         api = self._config.cluster.api()
         try:
-            found = api.get(ref)
-            if found is not None and found["metadata"].get("deletionTimestamp"):
-                self._until_gone(api, ref, found["metadata"]["uid"], wait.seconds)
-                found = None
-            if found is not None and not _may_apply(urn, body, found):
-                if not self._adopts(found):
-                    raise already_there(ref, found)
-                self._say_taken(urn, ref, take_over(api, ref, name, (body,)))
+            existing = api.get(ref)
+            if existing is not None and existing["metadata"].get("deletionTimestamp"):
+                self._until_gone(api, ref, existing["metadata"]["uid"], wait.seconds)
+                existing = None
+            if existing is not None and not _may_apply(urn, body, existing):
+                if not self._adopts(existing):
+                    raise already_there(ref, existing)
+                self._warn_taken_over(urn, ref, take_over(api, ref, name, (body,)))
             live = self._apply(urn, api, body, name)
         except ApiError as error:
             raise refused(error, ref, urn) from None
@@ -107,15 +106,15 @@ class Operations:
         """Apply new inputs, wait until the object is ready, and return its outputs.
 
         Raises:
-            PartialFailure: it was changed but is not ready.
-            ProviderError: the API server refuses the change, or other managers own a field.
+            PartialFailure: the object was updated, but is not ready.
+            ProviderError: the API server rejects the update, or another manager owns a field.
         """
         body, old = inputs.plain, before.outputs
         ref, name = bodies.reference(body, old), bodies.manager(urn, body, old)
         try:
             api = self._config.cluster.api()
             if not is_patch(urn, body):
-                self._say_taken(urn, ref, take_over(api, ref, name, (before.inputs, body)))
+                self._warn_taken_over(urn, ref, take_over(api, ref, name, (before.inputs, body)))
             live = self._apply(urn, api, body, name)
         except (NoKubeconfig, Unreachable) as error:
             if not self._config.skip_update_unreachable:
@@ -127,11 +126,11 @@ class Operations:
         return self._when_ready(urn, api, Wait(body, ref, seconds), body, live, name, old)
 
     def read(self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Found | None:
-        """Return the object as it is now, or None when it is gone.
+        """Return the current object, or None if it does not exist.
 
         Raises:
-            PartialFailure: it is there but not ready.
-            ProviderError: the cluster does not answer.
+            PartialFailure: the object exists, but is not ready.
+            ProviderError: the cluster does not respond.
         """
         try:
             api = self._config.cluster.api()
@@ -143,17 +142,17 @@ class Operations:
         if live is None:
             return None
         name = bodies.manager(urn, inputs, state)
-        given = dict(inputs) or bodies.imported(live)
-        drifted = bodies.overlay(given, with_dashes(state or live), live)
-        kept = bodies.outputs(live, name, drifted, state)
-        found = Found(identity=bodies.identity(live), outputs=kept, inputs=drifted)
-        missing = Wait(given, ref).missing(api, live)
+        recorded = dict(inputs) or bodies.imported(live)
+        drifted = bodies.overlay(recorded, with_dashes(state or live), live)
+        outputs = bodies.outputs(live, name, drifted, state)
+        result = Found(identity=bodies.identity(live), outputs=outputs, inputs=drifted)
+        missing = Wait(recorded, ref).missing(api, live)
         if missing and inputs:
             message = f"{ref} is not ready"
             raise PartialFailure(
-                message, identity=found.identity, outputs=found.outputs, inputs=found.inputs, reasons=missing
+                message, identity=result.identity, outputs=result.outputs, inputs=result.inputs, reasons=missing
             )
-        return found
+        return result
 
     def delete(
         self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any], seconds: float
@@ -161,7 +160,8 @@ class Operations:
         """Delete the object and wait until it is gone.
 
         Raises:
-            ProviderError: it is held by finalizers, was made anew by someone else, or the cluster does not answer.
+            ProviderError: finalizers block the deletion, another client recreated the object, or the cluster does not
+                respond.
         """
         policy = _PROPAGATIONS.get(bodies.annotation(inputs, PROPAGATION).lower(), "Foreground")
         try:
@@ -174,7 +174,7 @@ class Operations:
                 return
             uid = (state.get("metadata") or {}).get("uid") or live["metadata"]["uid"]
             if uid != live["metadata"]["uid"]:
-                raise _made_anew(ref)
+                raise _recreated(ref)
             api.delete(ref, propagation=policy, uid=uid)
             if not skips_wait_on_delete(inputs):
                 self._until_gone(api, ref, uid, Wait(inputs, ref, seconds).seconds)
@@ -183,10 +183,10 @@ class Operations:
         except (KubeconfigError, Unreachable) as error:
             if not self._config.delete_unreachable:
                 raise unreachable(error, f"{ref} cannot be deleted") from None
-            self._engine.warning(f"{ref} is dropped from the state without being deleted: {error}", urn)
+            self._engine.warning(f"{ref} is removed from the state without being deleted: {error}", urn)
         except ApiError as error:
             if error.status == _CONFLICT:
-                raise _made_anew(ref) from None
+                raise _recreated(ref) from None
             raise refused(error, ref, urn) from None
 
     def _dry_run(
@@ -198,25 +198,25 @@ class Operations:
         name: str,
         before: Before,
     ) -> Mapping[str, Any]:
-        """Return what the API server would make of ``body``; a create over something that is there cannot be asked."""
-        found = api.get(ref)
+        """Return the result of a dry run of ``body``; a create of an existing object has none and returns ``body``."""
+        live = api.get(ref)
         patch = is_patch(urn, body)
-        if found is None and patch:
+        if live is None and patch:
             self._engine.warning(made_by_it(ref), urn)
-        if found is None or patch:
+        if live is None or patch:
             return self._apply(urn, api, body, name, dry_run=True)
-        leaving = found["metadata"].get("deletionTimestamp")
-        foreign = not leaving and not _may_apply(urn, body, found)
-        if before.outputs or (foreign and self._adopts(found)):
-            move = takeover.moved(found, name, (before.inputs, body))
-            self._say_taken(urn, ref, move)
-            return foresee(api, found, bodies.marked(body, urn), name, move, force=_forced(body))
+        is_terminating = live["metadata"].get("deletionTimestamp")
+        foreign = not is_terminating and not _may_apply(urn, body, live)
+        if before.outputs or (foreign and self._adopts(live)):
+            move = takeover.moved(live, name, (before.inputs, body))
+            self._warn_taken_over(urn, ref, move)
+            return foresee(api, live, bodies.marked(body, urn), name, move, force=_forced(body))
         if foreign:
-            self._engine.warning(str(already_there(ref, found)), urn)
+            self._engine.warning(str(already_there(ref, live)), urn)
         return body
 
-    def _adopts(self, found: Mapping[str, Any]) -> bool:
-        return self._config.adopts and not bodies.annotation(found, MADE_BY)
+    def _adopts(self, live: Mapping[str, Any]) -> bool:
+        return self._config.adopts and not bodies.annotation(live, MADE_BY)
 
     def _apply(
         self, urn: str, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False
@@ -246,8 +246,8 @@ class Operations:
             )
 
         if live["metadata"].get("deletionTimestamp"):
-            why = f"{wait.ref} is being deleted by someone else; run `pulumi up` again once it is gone"
-            raise failed([why], live, why)
+            reason = f"{wait.ref} is being deleted by another client; run `pulumi up` again after its deletion"
+            raise failed([reason], live, reason)
         if str(wait):
             self._engine.info(f"waiting for {wait}", urn, ephemeral=True)
         try:
@@ -259,22 +259,22 @@ class Operations:
             raise failed([str(error)], live, str(error)) from None
         return bodies.outputs(live, name, body, old)
 
-    def _say_taken(self, urn: str, ref: ObjectRef, move: Move | None) -> None:
+    def _warn_taken_over(self, urn: str, ref: ObjectRef, move: Move | None) -> None:
         if move and move.from_hands:
             managers = ", ".join(move.from_hands)
-            self._engine.warning(f"{ref}: what the program declares is taken over from {managers}", urn)
+            self._engine.warning(f"{ref}: ownership of the declared fields moves from {managers} to this resource", urn)
 
-    def _say_unchecked(self, error: ProviderError) -> None:
-        """Say once for the whole cluster, not for each of its objects, that a plan is made without it."""
-        if not self._said_unchecked.is_set():
-            self._said_unchecked.set()
-            self._engine.warning(f"objects are planned without being checked against their cluster: {error}")
+    def _warn_unchecked(self, error: ProviderError) -> None:
+        """Warn once for the cluster, not for each object, that plans are made without it."""
+        if not self._has_warned.is_set():
+            self._has_warned.set()
+            self._engine.warning(f"objects are planned without validation by their cluster: {error}")
 
     def _unread(
         self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any], error: ProviderError
     ) -> Found | None:
         if self._config.delete_unreachable:
-            self._engine.warning(f"{ref} is dropped from the state: {error}", urn)
+            self._engine.warning(f"{ref} is removed from the state: {error}", urn)
             return None
         if self._config.skip_update_unreachable and state:
             self._engine.warning(f"{ref} is not refreshed, its last state is kept: {error}", urn)
@@ -282,16 +282,16 @@ class Operations:
         raise unreachable(error, f"{ref} cannot be read") from None
 
 
-def _may_apply(urn: str, body: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
-    return is_patch(urn, body) or bodies.is_made_by(found, body, urn)
+def _may_apply(urn: str, body: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    return is_patch(urn, body) or bodies.is_made_by(live, body, urn)
 
 
 def _forced(body: Mapping[str, Any]) -> bool:
     return bodies.annotation(body, bodies.PATCH_FORCE) == "true"
 
 
-def _made_anew(ref: ObjectRef) -> ProviderError:
+def _recreated(ref: ObjectRef) -> ProviderError:
     return ProviderError(
-        f"{ref} was deleted and made anew by someone else, so it is left alone; "
-        "run `pulumi refresh` to take it over, or `pulumi state delete` to forget it"
+        f"{ref} was deleted and recreated by another client; "
+        "run `pulumi refresh` to adopt it, or `pulumi state delete` to remove it from the state"
     )

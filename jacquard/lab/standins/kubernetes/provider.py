@@ -1,6 +1,6 @@
-"""The provider's gRPC service."""
+"""gRPC service of the Kubernetes provider."""
 
-# ruff: noqa: N802, ARG002 - methods and their parameters are the protocol's
+# ruff: noqa: N802, ARG002 - the protocol defines methods and parameters
 
 import os
 import threading
@@ -31,7 +31,7 @@ _Answer = TypeVar("_Answer")
 
 
 class KubernetesProvider(StandIn):
-    """Single objects of any kind, applied on the API server's side."""
+    """Manages single objects of any kind by server-side apply."""
 
     version = "4.34.2"
     capabilities: ClassVar = {
@@ -45,30 +45,32 @@ class KubernetesProvider(StandIn):
     _operations: Operations
 
     def __init__(self, engine: Engine) -> None:
-        """Serve one engine; the cluster comes with Configure."""
+        """Serve one engine; Configure sets the cluster."""
         self._engine = engine
         self._cancelled = threading.Event()
 
     def CheckConfig(
         self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext
     ) -> provider_pb2.CheckResponse:
-        """Report every problem of the provider's inputs."""
-        found = config.problems(
+        """Report all problems of the provider's inputs."""
+        problems = config.problems(
             decode(request.news).plain, default_provider=tokens.name_of(request.urn).startswith("default")
         )
         return provider_pb2.CheckResponse(
-            inputs=request.news, failures=[check_failure(path, reason) for path, reason in found]
+            inputs=request.news, failures=[check_failure(path, reason) for path, reason in problems]
         )
 
     def DiffConfig(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Replace the provider, and with it its objects, only for another cluster."""
-        found, moved = config.difference(decode(request.old_inputs or request.olds).plain, decode(request.news).plain)
-        return diff_response(found, replaces=lambda change: config.replaces(change, moved=moved))
+        """Replace the provider and its objects only for another cluster."""
+        differences, moved = config.difference(
+            decode(request.old_inputs or request.olds).plain, decode(request.news).plain
+        )
+        return diff_response(differences, replaces=lambda change: config.replaces(change, moved=moved))
 
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Remember the cluster; it is asked at the first need only."""
+        """Store the cluster; it is contacted on first use."""
         self._config = config.read(request.variables, os.environ)
         self._operations = Operations(self._config, self._engine, self._cancelled)
         return provider_pb2.ConfigureResponse(
@@ -80,7 +82,7 @@ class KubernetesProvider(StandIn):
         )
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: grpc.ServicerContext) -> provider_pb2.InvokeResponse:
-        """Read YAML, of a text or of what kustomize makes of a folder; other functions are not done here."""
+        """Parse YAML of a text or of the output of kustomize; other functions are rejected."""
         args = decode(request.args).plain
         if request.tok == documents.FUNCTION:
             text, namespace = args["text"], args.get("defaultNamespace") or ""
@@ -88,27 +90,27 @@ class KubernetesProvider(StandIn):
             text, namespace = kustomization.build(args["directory"]), ""
         else:
             raise ProviderError(tokens.not_done(request.tok))
-        found = documents.decode_yaml(text, namespace, self._is_namespaced)
-        answer = provider_pb2.InvokeResponse()
-        getattr(answer, "return").CopyFrom(encode({"result": found}))  # a word of Python's own
-        return answer
+        objects = documents.decode_yaml(text, namespace, self._is_namespaced)
+        response = provider_pb2.InvokeResponse()
+        getattr(response, "return").CopyFrom(encode({"result": objects}))  # a keyword of Python
+        return response
 
     def _is_namespaced(self, api_version: str, kind: str) -> bool:
         try:
             return self._config.cluster.api().resource(api_version, kind).namespaced
         except ProviderError:
-            return True  # as the vendor's takes kinds that nobody serves yet
+            return True  # as in the vendor's provider for kinds that are not served yet
 
     def Construct(
         self, request: provider_pb2.ConstructRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConstructResponse:
-        """Make ConfigFile, ConfigGroup and Directory of many objects; a Chart is not done here."""
+        """Create the objects of a ConfigFile, ConfigGroup or Directory; a Chart is rejected."""
         if request.type not in gathering.TYPES:
             raise ProviderError(tokens.not_done(request.type))
         return components.construct(request, self._config.cluster, self._engine)
 
     def Check(self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext) -> provider_pb2.CheckResponse:
-        """Complete the inputs and report every problem of them."""
+        """Complete the inputs and report all problems."""
         news, old = decode(request.news), decode(request.olds).plain
         refusal = tokens.refusal(request.urn, news.plain)
         if refusal:
@@ -120,9 +122,9 @@ class KubernetesProvider(StandIn):
         )
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare with what was applied last, as the last refresh has corrected it; no request to the cluster.
+        """Compare the inputs with the last applied ones, including changes of the last refresh, without a request.
 
-        Both are compared in one spelling: states keep inputs as they were given to an older version of this one.
+        Both are normalized first, because states contain inputs in the format of older versions.
         """
         old, state, new = decode(request.old_inputs).plain, decode(request.olds).plain, decode(request.news).plain
         before = _with_namespace(normal(bodies.without_nulls(old)), state)
@@ -144,16 +146,16 @@ class KubernetesProvider(StandIn):
         return rules.replaced_by(body, mutable_config_maps=mutable_config_maps, mutable_secrets=mutable_secrets)
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
-        """Make the object; in a preview ask what it would become."""
+        """Create the object; in a preview, plan it."""
         inputs = _inputs(request.properties)
         if request.preview:
             planned = self._call(inputs, lambda: self._operations.plan(request.urn, inputs))
             return provider_pb2.CreateResponse(properties=_encode(planned, inputs))
-        made = self._call(inputs, lambda: self._operations.create(request.urn, inputs, request.timeout))
-        return provider_pb2.CreateResponse(id=bodies.identity(made), properties=_encode(made, inputs))
+        created = self._call(inputs, lambda: self._operations.create(request.urn, inputs, request.timeout))
+        return provider_pb2.CreateResponse(id=bodies.identity(created), properties=_encode(created, inputs))
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
-        """Apply the new inputs; in a preview ask what the object would become."""
+        """Apply the new inputs; in a preview, plan the update."""
         inputs, old = _inputs(request.news), decode(request.olds)
         before = Before(_inputs(request.old_inputs).plain, old.plain)
 
@@ -165,16 +167,16 @@ class KubernetesProvider(StandIn):
         return provider_pb2.UpdateResponse(properties=_encode(self._call(inputs, work), inputs))
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Look at the object; inputs follow what has moved since, so that drift shows in the next diff."""
+        """Read the object; its drift is copied into the inputs, so that the next diff shows it."""
         inputs, state = _inputs(request.inputs), decode(request.properties)
         ref = _reference(request.urn, request.id, inputs.plain or state.plain)
-        found = self._call(inputs, lambda: self._operations.read(request.urn, ref, inputs.plain, state.plain))
-        if found is None:
+        live = self._call(inputs, lambda: self._operations.read(request.urn, ref, inputs.plain, state.plain))
+        if live is None:
             return provider_pb2.ReadResponse()
         return provider_pb2.ReadResponse(
-            id=request.id or found.identity,
-            properties=_encode(found.outputs, inputs),
-            inputs=_encode(found.inputs, inputs),
+            id=request.id or live.identity,
+            properties=_encode(live.outputs, inputs),
+            inputs=_encode(live.inputs, inputs),
         )
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> Empty:
@@ -188,16 +190,16 @@ class KubernetesProvider(StandIn):
         return Empty()
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
-        """Give up every wait; what was applied stays in the state."""
+        """Cancel all waits; applied objects stay in the state."""
         self.cancel()
         return Empty()
 
     def cancel(self) -> None:
-        """Let every running wait end with what it has."""
+        """End all running waits."""
         self._cancelled.set()
 
     def _call(self, inputs: Properties, work: Callable[[], _Answer]) -> _Answer:
-        """Do ``work``; failures lose every secret value on their way out."""
+        """Run ``work``; mask secret values in its errors."""
         try:
             return work()
         except PartialFailure as failure:
@@ -214,9 +216,9 @@ class KubernetesProvider(StandIn):
 
 
 def _inputs(struct: Struct) -> Properties:
-    """Return inputs in one spelling; what of a Secret was secret text is secret data then."""
-    given = decode(struct)
-    return Properties(normal(given.plain), given.secrets, given.unknowns)
+    """Return normalized inputs; ``data`` from secret ``stringData`` of a Secret stays secret."""
+    properties = decode(struct)
+    return Properties(normal(properties.plain), properties.secrets, properties.unknowns)
 
 
 def _encode(body: Mapping[str, Any], inputs: Properties) -> Struct:
@@ -230,15 +232,15 @@ def _reference(urn: str, identity: str, plain: Mapping[str, Any]) -> ObjectRef:
 
 
 def _with_namespace(body: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs with the namespace that the object lives in, where they leave it to the cluster."""
-    metadata, lives = body.get("metadata"), (state.get("metadata") or {}).get("namespace")
-    if not isinstance(metadata, dict) or "namespace" in metadata or not lives:
+    """Return inputs with the namespace of the recorded object if they do not set one."""
+    metadata, namespace = body.get("metadata"), (state.get("metadata") or {}).get("namespace")
+    if not isinstance(metadata, dict) or "namespace" in metadata or not namespace:
         return body
-    return {**body, "metadata": {**metadata, "namespace": lives}}
+    return {**body, "metadata": {**metadata, "namespace": namespace}}
 
 
 def _keeps_its_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Return whether the new object would collide with the old one, so that this one has to go first."""
+    """Return whether both objects have the same name, so that the old one must be deleted first."""
     if bodies.annotation(after, bodies.AUTONAMED) == "true":
         return False
     old, new = before.get("metadata"), after.get("metadata")

@@ -1,4 +1,4 @@
-"""What has to be true of an object before its dependents may be touched."""
+"""Wait conditions of an object, met before its dependents are applied."""
 
 import threading
 import time
@@ -37,8 +37,7 @@ _READY: dict[tuple[str, str], tuple[str, ...]] = {
     ("batch/v1", "Job"): ("condition=Complete",),
     ("networking.k8s.io/v1", "Ingress"): (_ADDRESS,),
 }
-"""Conditions by which kinds are awaited without an annotation; custom kinds never are, as with the vendor's
-provider."""
+"""Default wait conditions by kind. As in the vendor's provider, custom kinds have none."""
 
 _SKIP_ON_DELETE = ("Namespace", "Pod", "ReplicationController", "DaemonSet", "Deployment", "StatefulSet", "Job")
 
@@ -47,7 +46,7 @@ _Targets: TypeAlias = tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]
 
 
 class Wait:
-    """Everything awaited of one object, in its own status or in that of an object beside it."""
+    """Wait conditions of one object, on its own status or on that of a related object."""
 
     def __init__(self, body: Mapping[str, Any], ref: ObjectRef, custom_seconds: float = 0.0) -> None:
         """Read the object's annotations.
@@ -55,7 +54,7 @@ class Wait:
         Args:
             body: the inputs.
             ref: the object.
-            custom_seconds: the resource option ``custom_timeouts``; 0 when not given.
+            custom_seconds: the resource option ``custom_timeouts``; 0 if not set.
         """
         self.seconds = custom_seconds or float(annotation(body, TIMEOUT) or DEFAULT_SECONDS)
         self.ref = ref
@@ -63,14 +62,14 @@ class Wait:
         self._targets = _targets(body, ref)
 
     def __str__(self) -> str:
-        """Return what is awaited, in the words of the annotation; empty for nothing."""
+        """Return the conditions in the syntax of the annotation; empty without conditions."""
         return ", ".join(condition.text for _, conditions in self._targets for condition in conditions)
 
     def until_ready(self, api: ApiServer, live: dict[str, Any], cancelled: threading.Event) -> dict[str, Any]:
-        """Wait and return the object as it is then.
+        """Wait until all conditions are met and return the object.
 
         Raises:
-            WaitTimeout: naming what is missing.
+            WaitTimeout: a condition is not met in time; the message lists the unmet conditions.
             WaitCancelled: ``cancelled`` was set.
         """
         deadline = time.monotonic() + self.seconds
@@ -83,17 +82,17 @@ class Wait:
         return live
 
     def missing(self, api: ApiServer, live: dict[str, Any]) -> list[str]:
-        """Return in words what is not true at this moment."""
-        found: list[str] = []
+        """Return a message for each condition that is not met now."""
+        messages: list[str] = []
         for ref, conditions in (*self._targets, *self._of_claim(api, live)):
             obj = live if ref == self.ref else api.get(ref)
-            found += [f"{ref} is not there"] if obj is None else unmet(obj, conditions)
-        return found
+            messages += [f"{ref} does not exist"] if obj is None else unmet(obj, conditions)
+        return messages
 
     def _of_claim(self, api: ApiServer, live: Mapping[str, Any]) -> _Targets:
-        """Return that a claim is bound, unless its class waits for the first pod that uses it."""
-        chosen = annotation(self._body, SKIP_AWAIT) == "true" or annotation(self._body, WAIT_FOR)
-        if (self.ref.api_version, self.ref.kind) != ("v1", "PersistentVolumeClaim") or chosen:
+        """Return the condition that a claim is bound, unless its class waits for the first pod that uses it."""
+        is_explicit = annotation(self._body, SKIP_AWAIT) == "true" or annotation(self._body, WAIT_FOR)
+        if (self.ref.api_version, self.ref.kind) != ("v1", "PersistentVolumeClaim") or is_explicit:
             return ()
         name = dig(live, "spec", "storageClassName")
         storage = api.get(ObjectRef("storage.k8s.io/v1", "StorageClass", name)) if name else None
@@ -103,7 +102,7 @@ class Wait:
     def _until_served(
         self, api: ApiServer, api_version: str, kind: str, deadline: float, cancelled: threading.Event
     ) -> None:
-        """Wait for a new kind to be found by clients, which comes a moment after the CRD is established."""
+        """Wait until clients can discover a new kind, shortly after its CRD is established."""
         while True:
             try:
                 api.resource(api_version, kind)
@@ -113,23 +112,23 @@ class Wait:
                         self.ref, self.seconds, [f"{api_version} {kind} is not served yet"], None
                     ) from None
                 if cancelled.wait(POLL_SECONDS / 8):
-                    message = f"{self.ref}: gave up waiting because the run was cancelled"
+                    message = f"{self.ref}: stopped waiting because the run was cancelled"
                     raise WaitCancelled(message) from None
             else:
                 return
 
 
 def skips_wait_on_delete(body: Mapping[str, Any]) -> bool:
-    """Return whether ``pulumi.com/skipAwait`` also holds for the deletion, which it does for the old kinds only."""
+    """Return whether ``pulumi.com/skipAwait`` also applies to the deletion, which it does for the old kinds only."""
     return annotation(body, SKIP_AWAIT) == "true" and body.get("kind") in _SKIP_ON_DELETE
 
 
 def _targets(body: Mapping[str, Any], ref: ObjectRef) -> _Targets:
     if annotation(body, SKIP_AWAIT) == "true":
         return ()
-    own = annotation(body, WAIT_FOR)
-    if own:
-        return ((ref, parse_wait_for(own)),)
+    expression = annotation(body, WAIT_FOR)
+    if expression:
+        return ((ref, parse_wait_for(expression)),)
     if (ref.api_version, ref.kind) == ("v1", "Service"):
         return _of_service(body.get("spec") or {}, ref)
     check = CHECKS.get((ref.api_version, ref.kind))
@@ -141,19 +140,19 @@ def _targets(body: Mapping[str, Any], ref: ObjectRef) -> _Targets:
 
 
 def _of_service(spec: Mapping[str, Any], ref: ObjectRef) -> _Targets:
-    """Return what the vendor's provider awaits of a Service: pods behind it, and an address in front of it."""
-    found: list[tuple[ObjectRef, tuple[WaitCondition, ...]]] = []
+    """Return the conditions of a Service as in the vendor's provider: endpoints, and for LoadBalancer an address."""
+    targets: list[tuple[ObjectRef, tuple[WaitCondition, ...]]] = []
     kind = spec.get("type", "ClusterIP")
     if kind != "ExternalName" and spec.get("selector") and spec.get("clusterIP") != "None":
         endpoints = ObjectRef("v1", "Endpoints", ref.name, ref.namespace)
-        found.append((endpoints, parse_wait_for("jsonpath={.subsets[0].addresses[0].ip}")))
+        targets.append((endpoints, parse_wait_for("jsonpath={.subsets[0].addresses[0].ip}")))
     if kind == "LoadBalancer":
-        found.append((ref, parse_wait_for(_ADDRESS)))
-    return tuple(found)
+        targets.append((ref, parse_wait_for(_ADDRESS)))
+    return tuple(targets)
 
 
 def _served(body: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the versions and kind that a CustomResourceDefinition brings; nothing for other objects."""
+    """Return apiVersion and kind of each version that a CustomResourceDefinition serves; empty for other objects."""
     if body.get("kind") != "CustomResourceDefinition" or annotation(body, SKIP_AWAIT) == "true":
         return []
     spec = body["spec"]

@@ -1,4 +1,4 @@
-"""The language host's executable: ``pulumi-language-python [flags] ENGINE_ADDRESS``."""
+"""Executable of the language host: ``pulumi-language-python [flags] ENGINE_ADDRESS``."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from jacquard.providers.rpc.stubs import language_pb2_grpc
 
 
 def main() -> None:
-    """Serve the engine whose address is the last argument, until it goes away."""
+    """Serve the engine at the address in the last argument until it ends."""
     if "--about" in sys.argv:
         sys.stdout.write(about.LANGUAGE_HOST)
         return

@@ -1,4 +1,4 @@
-"""Which Python runs a program, and what is installed beside it."""
+"""Selection of the Python interpreter of a program, and its installed packages."""
 
 import base64
 import importlib.metadata
@@ -16,29 +16,29 @@ from jacquard.providers.errors import ProviderError
 
 
 class InterpreterError(ProviderError):
-    """No usable Python for a program; the text says which and how to get one."""
+    """A program has no usable Python; the message contains the remedy."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """A Pulumi plugin that an installed package asks for (its ``pulumi-plugin.json``)."""
+    """A Pulumi plugin that an installed package requires in its ``pulumi-plugin.json``."""
 
     name: str
     version: str
     server: str = ""
     parameterization: tuple[str, str, bytes] | None = None
-    """Name, version and value of the package that a parameterised plugin serves."""
+    """Name, version and value of the package that a parameterized plugin provides."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """A Python interpreter and, when it belongs to one, its virtual environment."""
+    """A Python interpreter and its virtual environment, if any."""
 
     python: Path
     virtualenv: Path | None
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """Return ``base`` as it would be after activating the virtual environment."""
+        """Return ``base`` with the variables of the activated virtual environment."""
         environment = dict(base)
         if self.virtualenv is not None:
             environment["VIRTUAL_ENV"] = str(self.virtualenv)
@@ -52,10 +52,10 @@ class Interpreter:
         Raises:
             InterpreterError: the interpreter does not run.
         """
-        question = "import json,platform,sys; print(json.dumps([sys.path, platform.python_version()]))"
+        program = "import json,platform,sys; print(json.dumps([sys.path, platform.python_version()]))"
         try:
             answer = subprocess.run(
-                (str(self.python), "-I", "-c", question), check=True, capture_output=True, text=True, timeout=60
+                (str(self.python), "-I", "-c", program), check=True, capture_output=True, text=True, timeout=60
             )
         except (OSError, subprocess.SubprocessError) as error:
             message = f"{self.python} does not run: {error}; recreate the virtual environment"
@@ -64,28 +64,28 @@ class Interpreter:
         return folders, version
 
     def plugins(self) -> list[Plugin]:
-        """Return the plugins which the installed packages need, by name."""
+        """Return the plugins that the installed packages require, sorted by name."""
         folders, _ = self.describe()
-        found = [plugin for folder in folders for plugin in _plugins_in(Path(folder))]
-        return sorted({plugin.name: plugin for plugin in reversed(found)}.values(), key=lambda plugin: plugin.name)
+        plugins = [plugin for folder in folders for plugin in _plugins_in(Path(folder))]
+        return sorted({plugin.name: plugin for plugin in reversed(plugins)}.values(), key=lambda plugin: plugin.name)
 
     def distributions(self, *, transitive: bool) -> list[tuple[str, str]]:
-        """Return name and version of the installed distributions; without ``transitive`` those nothing else needs."""
+        """Return name and version of installed distributions; without ``transitive``, only those no other needs."""
         folders, _ = self.describe()
-        installed = {_normal(one.name): one for one in importlib.metadata.distributions(path=folders)}
+        installed = {_normal(package.name): package for package in importlib.metadata.distributions(path=folders)}
         if not transitive:
-            needed = {name for one in installed.values() for name in _requirements(one)}
-            installed = {name: one for name, one in installed.items() if name not in needed}
-        return [(one.name, one.version) for _, one in sorted(installed.items())]
+            needed = {name for package in installed.values() for name in _requirements(package)}
+            installed = {name: package for name, package in installed.items() if name not in needed}
+        return [(package.name, package.version) for _, package in sorted(installed.items())]
 
 
 def find(root: str, options: Mapping[str, Any], environment: Mapping[str, str]) -> Interpreter:
-    """Choose the Python of a program.
+    """Select the Python interpreter of a program.
 
     Args:
-        root: folder of Pulumi.yaml; a relative ``virtualenv`` is relative to it.
-        options: the ``runtime.options`` of Pulumi.yaml.
-        environment: consulted for PULUMI_PYTHON_CMD when no virtual environment is configured.
+        root: folder of Pulumi.yaml, to which a relative ``virtualenv`` refers.
+        options: ``runtime.options`` of Pulumi.yaml.
+        environment: environment variables; PULUMI_PYTHON_CMD applies if no virtual environment is configured.
 
     Raises:
         InterpreterError: the configured virtual environment or toolchain cannot be used.
@@ -93,8 +93,8 @@ def find(root: str, options: Mapping[str, Any], environment: Mapping[str, str]) 
     toolchain = options.get("toolchain", "pip")
     if toolchain != "pip":
         message = (
-            f"runtime.options.toolchain: this stand-in for pulumi-language-python knows only pip (got '{toolchain}'); "
-            "remove the option, or install the vendor's pulumi"
+            "runtime.options.toolchain: this stand-in for pulumi-language-python supports only pip "
+            f"(got '{toolchain}'); remove the option, or install the vendor's pulumi"
         )
         raise InterpreterError(message)
     folder = options.get("virtualenv")
@@ -104,7 +104,7 @@ def find(root: str, options: Mapping[str, Any], environment: Mapping[str, str]) 
         if not python.exists():
             message = (
                 f"runtime.options.virtualenv: {virtualenv} has no bin/python; "
-                "make it with `make setup`, or correct the option in Pulumi.yaml"
+                "create it with `make setup`, or correct the option in Pulumi.yaml"
             )
             raise InterpreterError(message)
         return Interpreter(python=python, virtualenv=virtualenv)

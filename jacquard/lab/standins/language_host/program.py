@@ -1,4 +1,4 @@
-"""How a program or a policy pack is started: command line, environment, meaning of the exit code."""
+"""Command lines, environment variables and exit codes of programs and policy packs."""
 
 import json
 import os
@@ -10,15 +10,15 @@ from pathlib import Path
 from jacquard.lab.standins.language_host.interpreter import Interpreter, InterpreterError
 
 BAIL = 32
-"""Exit code of a program that has already told the user what is wrong."""
+"""Exit code of a program that has already reported its error."""
 
 EXECUTOR = "pulumi-language-python-exec"
-"""The script of Pulumi's SDK that runs a program; it is part of the Go module ``sdk/v3``, not of the wheel."""
+"""Script of the Pulumi SDK that runs a program; it is part of the Go module ``sdk/v3``, not of the wheel."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """A process to be started."""
+    """Command line, working directory and environment of a process."""
 
     command: tuple[str, ...]
     folder: str
@@ -27,7 +27,7 @@ class Launch:
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """What the engine says about the update that a program takes part in."""
+    """Parameters of the update that a program runs for, from the engine."""
 
     project: str
     stack: str
@@ -45,27 +45,27 @@ class Update:
 
 
 def executor(environment: Mapping[str, str], beside: Path) -> Path:
-    """Find the SDK's exec script.
+    """Return the path of the SDK's exec script.
 
     Args:
-        environment: JACQUARD_LANGUAGE_EXEC names the script, or a folder with it.
-        beside: the language host's own executable; the script normally lies next to it.
+        environment: environment variables; JACQUARD_LANGUAGE_EXEC is the script or its folder.
+        beside: the executable of the language host; by default, the script is in the same folder.
 
     Raises:
-        InterpreterError: there is no such script.
+        InterpreterError: the script does not exist.
     """
-    named = environment.get("JACQUARD_LANGUAGE_EXEC")
-    script = Path(named) if named else beside.parent / EXECUTOR
+    override = environment.get("JACQUARD_LANGUAGE_EXEC")
+    script = Path(override) if override else beside.parent / EXECUTOR
     if script.is_dir():
         script /= EXECUTOR
     if not script.is_file():
-        message = f"{script} does not exist, so no Pulumi program can be started; make it with `make setup`"
+        message = f"{script} does not exist, and Pulumi programs require it; create it with `make setup`"
         raise InterpreterError(message)
     return script
 
 
 def program(update: Update, python: Interpreter, script: Path, environment: Mapping[str, str]) -> Launch:
-    """Return how to start a Pulumi program."""
+    """Return the launch parameters of a Pulumi program."""
     flags = {
         "--monitor": update.monitor,
         "--engine": update.engine,
@@ -77,25 +77,25 @@ def program(update: Update, python: Interpreter, script: Path, environment: Mapp
         "--dry_run": "true" if update.dry_run else "",
         "--parallel": str(update.parallel),
     }
-    given = [word for flag, value in flags.items() if value for word in (flag, value)]
+    options = [text for flag, value in flags.items() if value for text in (flag, value)]
     variables = python.environment(environment)
     variables["PULUMI_CONFIG"] = json.dumps(dict(update.config))
     variables["PULUMI_CONFIG_SECRET_KEYS"] = json.dumps(list(update.secret_keys))
-    command = (str(python.python), "-u", str(script), *given, update.entry_point or ".", *update.arguments)
+    command = (str(python.python), "-u", str(script), *options, update.entry_point or ".", *update.arguments)
     return Launch(command=command, folder=update.pwd, environment=variables)
 
 
 def policy_pack(
     folder: str, arguments: Iterable[str], pwd: str, python: Interpreter, environment: Iterable[str]
 ) -> Launch:
-    """Return how to start a policy pack.
+    """Return the launch parameters of a policy pack.
 
     Args:
-        folder: where the pack's PulumiPolicy.yaml lies.
-        arguments: what the engine passes, its address included.
-        pwd: the working directory that the engine asks for.
-        python: the interpreter of the pack.
-        environment: ``NAME=value`` entries; of several entries of one name the last one holds.
+        folder: folder of the pack's PulumiPolicy.yaml.
+        arguments: arguments from the engine, including its address.
+        pwd: working directory requested by the engine.
+        python: interpreter of the pack.
+        environment: ``NAME=value`` entries; the last entry of a name applies.
     """
     variables = dict(entry.partition("=")[::2] for entry in environment)
     command = (str(python.python), "-u", "-m", "pulumi.policy", *arguments, folder)
@@ -103,9 +103,9 @@ def policy_pack(
 
 
 def failure(code: int) -> str:
-    """Say in words what a program's exit code means; empty for success and for `BAIL`."""
+    """Return the message for an exit code; empty for success and for `BAIL`."""
     if code in (0, BAIL):
         return ""
     if code < 0:
-        return f"the program was ended by {signal.Signals(-code).name}"
+        return f"the program was terminated by {signal.Signals(-code).name}"
     return f"the program ended with exit code {code}"

@@ -1,6 +1,6 @@
-"""The language host's gRPC service."""
+"""gRPC service of the language host."""
 
-# ruff: noqa: N802, ARG002 - methods and their parameters are the protocol's
+# ruff: noqa: N802, ARG002 - the protocol defines methods and parameters
 
 import importlib.metadata
 import os
@@ -29,17 +29,17 @@ CANCELLED = "the program was stopped because the operation was cancelled"
 class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     """Runs Python programs and policy packs for the engine.
 
-    Calls that are not defined here (Handshake, GetRequiredPlugins, Template, Pack, Link, code generation) answer
-    "unimplemented", which the engine understands.
+    Calls that are not defined here (Handshake, GetRequiredPlugins, Template, Pack, Link, code generation) return
+    "unimplemented", which the engine accepts.
     """
 
     def __init__(self, engine: str, executable: Path, children: Children) -> None:
         """Serve one engine.
 
         Args:
-            engine: address of the engine's own service.
-            executable: where the language host lies; the SDK's exec script is looked for beside it.
-            children: the processes that end with the host.
+            engine: address of the engine's service.
+            executable: path of the language host; the SDK's exec script is in the same folder.
+            children: registry of processes, which end with the host.
         """
         self._engine = engine
         self._executable = executable
@@ -47,11 +47,11 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         self._cancelled = threading.Event()
 
     def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
-        """Answer the version of the SDK that this host works with."""
+        """Return the version of the installed Pulumi SDK."""
         return plugin_pb2.PluginInfo(version=importlib.metadata.version("pulumi"))
 
     def About(self, request: language.AboutRequest, context: grpc.ServicerContext) -> language.AboutResponse:
-        """Answer which Python runs the program."""
+        """Return the Python interpreter of the program."""
         python = _interpreter(request.info)
         _, version = python.describe()
         return language.AboutResponse(
@@ -63,30 +63,30 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def GetRequiredPackages(
         self, request: language.GetRequiredPackagesRequest, context: grpc.ServicerContext
     ) -> language.GetRequiredPackagesResponse:
-        """Answer the providers that the installed packages need, with their versions."""
+        """Return the providers that the installed packages require, with their versions."""
         python = _interpreter(request.info)
-        return language.GetRequiredPackagesResponse(packages=[_package(one) for one in python.plugins()])
+        return language.GetRequiredPackagesResponse(packages=[_package(plugin) for plugin in python.plugins()])
 
     def GetProgramDependencies(
         self, request: language.GetProgramDependenciesRequest, context: grpc.ServicerContext
     ) -> language.GetProgramDependenciesResponse:
-        """Answer what is installed beside the program."""
+        """Return the installed packages of the program."""
         python = _interpreter(request.info)
-        found = python.distributions(transitive=request.transitiveDependencies)
+        packages = python.distributions(transitive=request.transitiveDependencies)
         return language.GetProgramDependenciesResponse(
-            dependencies=[language.DependencyInfo(name=name, version=version) for name, version in found]
+            dependencies=[language.DependencyInfo(name=name, version=version) for name, version in packages]
         )
 
     def InstallDependencies(
         self, request: language.InstallDependenciesRequest, context: grpc.ServicerContext
     ) -> Iterator[language.InstallDependenciesResponse]:
-        """Check that the virtual environment is there; what it holds is pinned and installed by the toolchain."""
+        """Check that the virtual environment exists; the toolchain installs its pinned packages."""
         python = _streamed(request.info, context)
-        text = f"{python.python} is used as it is; its packages come from requirements.lock by `make setup`\n"
+        text = f"{python.python} is used unchanged; `make setup` installs its packages from requirements.lock\n"
         yield language.InstallDependenciesResponse(stdout=text.encode())
 
     def Run(self, request: language.RunRequest, context: grpc.ServicerContext) -> language.RunResponse:
-        """Run a program to its end; its output is the host's own output, which the engine shows."""
+        """Run a program and wait for its end; the engine shows its output as output of the host."""
         python = _interpreter(request.info)
         try:
             launch = program.program(
@@ -104,17 +104,17 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def RunPlugin(
         self, request: language.RunPluginRequest, context: grpc.ServicerContext
     ) -> Iterator[language.RunPluginResponse]:
-        """Run a policy pack and stream what it writes; the last message is its exit code."""
+        """Run a policy pack and stream its output; the last message is its exit code."""
         if request.kind != "analyzer":
             message = (
                 "this stand-in for pulumi-language-python runs policy packs only: kind analyzer "
-                f"(got '{request.kind}'); give the plugin an executable of its own, or install the vendor's pulumi"
+                f"(got '{request.kind}'); build the plugin as an executable, or install the vendor's pulumi"
             )
             context.abort(grpc.StatusCode.UNIMPLEMENTED, message)
         launch = program.policy_pack(
             request.info.program_directory, request.args, request.pwd, _streamed(request.info, context), request.env
         )
-        # A pack ends when its standard input ends, so it gets a pipe that stays open as long as this host lives.
+        # A pack ends when its standard input ends; this pipe stays open until the host ends.
         child = self._children.start(
             launch.command, cwd=launch.folder, env=launch.environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
         )
@@ -131,7 +131,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         return Empty()
 
     def cancel(self) -> None:
-        """End everything that was started, and start nothing more: the engine is gone."""
+        """End all processes and start no further ones, because the engine has ended."""
         self._cancelled.set()
         self._children.end(closed=True)
 
@@ -158,7 +158,7 @@ def _interpreter(info: language.ProgramInfo) -> Interpreter:
 
 
 def _streamed(info: language.ProgramInfo, context: grpc.ServicerContext) -> Interpreter:
-    """Return the interpreter for a call that streams; what it raises would not reach the user."""
+    """Return the interpreter for a streaming call, whose exceptions would not reach the user."""
     try:
         return _interpreter(info)
     except InterpreterError as error:
@@ -176,7 +176,7 @@ def _package(plugin: Plugin) -> plugin_pb2.PackageDependency:
 
 
 def _streams(child: Popen[bytes]) -> Iterator[language.RunPluginResponse]:
-    """Yield what a child writes, as it comes, until it has closed both streams."""
+    """Yield the output of a child until it has closed both streams."""
     messages: SimpleQueue[language.RunPluginResponse | None] = SimpleQueue()
 
     def forward(stream: IO[bytes], *, error: bool) -> None:

@@ -32,7 +32,7 @@ for (const main of document.querySelectorAll("main")) {
     const rack = cell.closest(".rack");
     add(list, "place", `hall ${rack.parentElement.dataset.hall}, rack ${rack.dataset.rack}`);
     [...row.cells].slice(0, -1).forEach((value, index) => {
-      add(list, index === 1 ? "hosts alike" : names[index].textContent, value);
+      add(list, index === 1 ? "equal hosts" : names[index].textContent, value);
     });
     detail.replaceChildren(title, list);
     for (const other of map.querySelectorAll(".alike")) other.classList.remove("alike");

@@ -1,9 +1,9 @@
-"""What runs on the nodes of a tenant's cluster once Flux has installed an operator there, and what it does to them.
+"""Simulated node agents of operators that Flux has installed in the cluster of a tenant.
 
-No image runs, so what an operator does to nodes is simulated. Where helm renders its chart (`helm`) the DaemonSet is
-real; for each other one that acts on nodes, by chart or by manifests, there is one here, with the tolerations that its
-release asks for. The controllers of the cluster make pods of it and schedule them. What such a pod makes of its node is
-written once the pod runs there.
+No image runs, so the effect of an operator on nodes is simulated. If helm renders its chart (`helm`), the DaemonSet is
+real. For each other operator that acts on nodes, from a chart or manifests, a DaemonSet with the tolerations of its
+release is created here. The controllers of the cluster create and schedule its pods. The effect of such a pod on its
+node is written when the pod runs there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jacquard.providers.kube.objects import dig
 
 _DAEMON_SET = ("apps/v1", "DaemonSet")
 _BY = {"HelmRelease": (FLUX_NAME, FLUX_NAMESPACE), "Kustomization": APPLIED_BY}
-"""Labels that Flux puts on what it installs, by what it installs from."""
+"""Labels that Flux sets on installed objects, by the kind of their source."""
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _Acts = Callable[[View, Object, Object, Object], None]
@@ -29,35 +29,35 @@ _Acts = Callable[[View, Object, Object, Object], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """The DaemonSet of a chart that acts on nodes."""
+    """A DaemonSet that acts on nodes."""
 
     name: str
     acts: _Acts | None = None
-    """Does to a node what a pod of it does there, as the release says: given are the node, the pod and the release."""
+    """Applies the effect of a running pod; called with the view, the node, the pod and the release."""
     namespace: str = ""
-    """Namespace that the chart's operator makes for it; empty: that of the release."""
+    """Namespace that the chart's operator creates for it; empty: the namespace of the release."""
     host_network: bool = False
     tolerations: tuple[str, ...] = ()
-    """Where the chart's values have them."""
+    """Path of the tolerations in the chart's values."""
     otherwise: tuple[dict[str, str], ...] = ()
-    """Tolerations where the values say nothing."""
+    """Tolerations if the values contain none."""
     selector: tuple[str, str] | None = None
-    """Label that its nodes have."""
+    """Label of its nodes."""
     labels: Callable[[View, Object], None] | None = None
-    """Does to each node of the cluster what the chart's operator does."""
+    """Applies the effect of the chart's operator on each node of the cluster."""
 
 
-def _is_up(reason: str) -> _Acts:
+def _network_ready(reason: str) -> _Acts:
     def acts(view: View, node: Object, _pod: Object, _release: Object) -> None:
-        told = dig(node, "status", "conditions") or []
-        if all(one["type"] != "NetworkUnavailable" for one in told):
-            up = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
-            view.status(node, {"conditions": [*told, up]})
+        conditions = dig(node, "status", "conditions") or []
+        if all(condition["type"] != "NetworkUnavailable" for condition in conditions):
+            ready = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
+            view.status(node, {"conditions": [*conditions, ready]})
 
     return acts
 
 
-def _annotated(view: View, node: Object, _pod: Object, _release: Object) -> None:
+def _annotate(view: View, node: Object, _pod: Object, _release: Object) -> None:
     if "ovn.kubernetes.io/allocated" not in (node["metadata"].get("annotations") or {}):
         view.patch(node, {"metadata": {"annotations": {"ovn.kubernetes.io/allocated": "true"}}})
 
@@ -65,19 +65,19 @@ def _annotated(view: View, node: Object, _pod: Object, _release: Object) -> None
 AGENTS = {
     "cilium": Agent(
         name="cilium",
-        acts=_is_up("CiliumIsUp"),
+        acts=_network_ready("CiliumIsUp"),
         host_network=True,
         tolerations=("tolerations",),
         otherwise=tuple(_EVERY_TAINT),
     ),
     "tigera-operator": Agent(
         name="calico-node",
-        acts=_is_up("CalicoIsUp"),
+        acts=_network_ready("CalicoIsUp"),
         host_network=True,
         namespace="calico-system",
         otherwise=tuple(_EVERY_TAINT),
     ),
-    "kube-ovn": Agent(name="kube-ovn-cni", acts=_annotated, host_network=True, otherwise=tuple(_EVERY_TAINT)),
+    "kube-ovn": Agent(name="kube-ovn-cni", acts=_annotate, host_network=True, otherwise=tuple(_EVERY_TAINT)),
     "node-feature-discovery": Agent(
         name="node-feature-discovery-worker", acts=node_features.publish, tolerations=("worker", "tolerations")
     ),
@@ -92,25 +92,25 @@ AGENTS = {
     "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
     "nv-ipam": Agent(name="nv-ipam-node-ds", otherwise=tuple(_EVERY_TAINT)),
 }
-"""What the agents of operators do to nodes, by the name of the chart or of the manifests."""
+"""Agents of operators, by the name of their chart or manifests."""
 
 
 def reconcile(management: View, cluster: str, view: View) -> None:
-    """Bring the agents of one cluster to what its releases say, and let those that run act on their nodes."""
+    """Update the agents of one cluster from its releases, and apply the effects of running agents on their nodes."""
     releases = list(installed(management, cluster))
     wanted = {_place(body): (agent, body) for agent, release in releases for body in _daemon_sets(agent, release)}
-    there = {_place(body): body for body in view.all(*_DAEMON_SET)}
-    for place, body in there.items():
+    existing = {_place(body): body for body in view.all(*_DAEMON_SET)}
+    for place, body in existing.items():
         by_flux = any(name in (body["metadata"].get("labels") or {}) for name, _ in _BY.values())
         if by_flux and not is_from_helm(body) and place not in wanted:
             view.delete(body)
     for place, (agent, body) in wanted.items():
-        if place not in there or _tolerations(there[place]) != _tolerations(body):
+        if place not in existing or _tolerations(existing[place]) != _tolerations(body):
             _install(view, agent, body)
     acting = {
         place: (agent, release)
         for agent, release in releases
-        for place in (*map(_place, _daemon_sets(agent, release)), *_from_helm(release, there))
+        for place in (*map(_place, _daemon_sets(agent, release)), *_from_helm(release, existing))
     }
     nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
     for labels in {agent.labels for agent, _ in acting.values() if agent.labels}:
@@ -125,26 +125,26 @@ def reconcile(management: View, cluster: str, view: View) -> None:
 
 
 def installed(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
-    """Yield the releases and Kustomizations in one cluster that are installed and bring an agent to its nodes."""
+    """Yield the installed releases and Kustomizations of one cluster that include a node agent, with their agent."""
     for release in (*management.all(*RELEASE), *management.all(KUSTOMIZE, "Kustomization")):
         spec, status = release["spec"], release.get("status") or {}
         agent = AGENTS.get(dig(spec, "chartRef", "name") or dig(spec, "sourceRef", "name") or "")
-        there = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        before = status.get("history") or status.get("lastAppliedRevision")  # which an upgrade leaves there
-        if agent and there and not deleting(release) and (reported(release, "Ready") or before):
+        is_of_cluster = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+        before = status.get("history") or status.get("lastAppliedRevision")  # kept during an upgrade
+        if agent and is_of_cluster and not deleting(release) and (reported(release, "Ready") or before):
             yield agent, release
 
 
 def _daemon_sets(agent: Agent, release: Object) -> Iterator[Object]:
-    """Yield what stands for a chart that helm does not render."""
+    """Yield the simulated DaemonSet of a chart that helm does not render."""
     if not is_real(release):
         yield _daemon_set(agent, release["spec"], _labels(release))
 
 
-def _from_helm(release: Object, there: Mapping[tuple[str, str], Object]) -> Iterator[tuple[str, str]]:
-    """Yield the places of DaemonSets that the chart of a release brought."""
+def _from_helm(release: Object, existing: Mapping[tuple[str, str], Object]) -> Iterator[tuple[str, str]]:
+    """Yield namespace and name of the DaemonSets from the chart of a release."""
     labels = _labels(release).items()
-    for place, body in there.items():
+    for place, body in existing.items():
         if is_from_helm(body) and labels <= (body["metadata"].get("labels") or {}).items():
             yield place
 
@@ -155,11 +155,11 @@ def _labels(release: Object) -> dict[str, str]:
 
 
 def _daemon_set(agent: Agent, spec: Object, labels: dict[str, str]) -> Object:
-    given = dig(spec.get("values") or {}, *agent.tolerations) if agent.tolerations else None
+    tolerations = dig(spec.get("values") or {}, *agent.tolerations) if agent.tolerations else None
     pods = {"app": agent.name}
     pod: dict[str, Any] = {
         "hostNetwork": agent.host_network,
-        "tolerations": list(agent.otherwise) if given is None else given,
+        "tolerations": list(agent.otherwise) if tolerations is None else tolerations,
         "containers": [{"name": "agent", "image": agent.name}],
     }
     if agent.selector:

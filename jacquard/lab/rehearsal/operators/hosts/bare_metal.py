@@ -1,8 +1,8 @@
-"""What the bare-metal operator does with a host: it logs in to its BMC, and gives it its turn.
+"""Simulated bare-metal operator: logs in to BMCs, and limits the number of busy hosts.
 
-A host moves only when an operator watches its namespace, with an Ironic that is ready, a login of its BMC and a
-certificate that can be verified. Of hosts that boot from the network an operator lets so many at a time be inspected,
-provisioned and wiped; those with virtual media wait for nobody. How long each of that takes: ``stages/hosts.yaml``.
+A host progresses only if an operator watches its namespace, its Ironic is ready, and the login and the certificate of
+its BMC are valid. An operator inspects, provisions and wipes a limited number of hosts that boot from the network at a
+time; hosts with virtual media never wait. ``stages/hosts.yaml`` contains the durations.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ IRONIC = ("ironic.metal3.io/v1alpha1", "Ironic")
 DELAYED, OK = "delayed", "OK"
 REGISTRATION = "registration error"
 UNVERIFIED = "Failed to get power state for node: certificate verify failed: unable to get local issuer certificate"
-"""What Ironic says of a BMC whose certificate it knows no authority of."""
+"""Ironic's message for a BMC whose certificate authority is unknown."""
 _LOGIN = ("username", "password")
 _DEFAULT_LIMIT = 20
 _AT_WORK = {"inspecting", "preparing", "provisioning", "deprovisioning"}
-"""States in which Ironic inspects, writes or wipes, unless that has failed."""
+"""States in which Ironic inspects, writes or wipes, unless it has failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A bare-metal operator that runs, as its release says."""
+    """A running bare-metal operator, configured by its release."""
 
     watched: frozenset[str]
-    """Namespaces whose hosts it has; all when there are none."""
+    """Namespaces of its hosts; empty: all namespaces."""
     ironic: Object | None
     boots_from_network: bool
-    """Whether there is a network in which hosts boot."""
+    """Whether a provisioning network exists."""
     limit: int
-    """Hosts without virtual media that may be at work at the same time."""
+    """Maximum number of simultaneously busy hosts without virtual media."""
 
     def has(self, host: Object) -> bool:
-        """Return whether a host is this operator's."""
+        """Return whether this operator manages a host."""
         return not self.watched or host["metadata"].get("namespace") in self.watched
 
 
 def reconcile(view: View) -> None:
-    """Move the hosts of each operator one step on."""
+    """Update the hosts of each operator."""
     hosts = list(view.all(*HOST))
     for operator in operators(view):
-        mine = [host for host in hosts if operator.has(host)]
-        at_work = {host["metadata"]["uid"] for host in mine if takes_turn(host)}
-        for host in mine:
+        managed = [host for host in hosts if operator.has(host)]
+        at_work = {host["metadata"]["uid"] for host in managed if takes_turn(host)}
+        for host in managed:
             _step(view, operator, host, at_work)
 
 
@@ -58,13 +58,13 @@ def operators(view: View) -> Iterator[Operator]:
     """Yield the operators whose releases are installed."""
     for release in installed(view, CHART):
         values: list[Mapping[str, str]] = dig(release, "spec", "values", "envs") or []
-        told = {one["name"]: one.get("value", "") for one in values}
+        variables = {variable["name"]: variable.get("value", "") for variable in values}
         namespace = dig(release, "spec", "targetNamespace") or release["metadata"]["namespace"]
         yield Operator(
-            watched=frozenset(filter(None, told.get("WATCH_NAMESPACE", "").split(","))),
-            ironic=view.find(*IRONIC, told.get("IRONIC_NAME"), namespace),
-            boots_from_network=told.get("PROVISIONING_NETWORK_DISABLED", "").lower() != "true",
-            limit=int(told.get("PROVISIONING_LIMIT") or _DEFAULT_LIMIT),
+            watched=frozenset(filter(None, variables.get("WATCH_NAMESPACE", "").split(","))),
+            ironic=view.find(*IRONIC, variables.get("IRONIC_NAME"), namespace),
+            boots_from_network=variables.get("PROVISIONING_NETWORK_DISABLED", "").lower() != "true",
+            limit=int(variables.get("PROVISIONING_LIMIT") or _DEFAULT_LIMIT),
         )
 
 
@@ -73,13 +73,13 @@ def _step(view: View, operator: Operator, host: Object, at_work: set[str]) -> No
     state = _state(host)
     if not state:
         return
-    why = "" if deleting(host) else _no_login(view, host)
-    if not why and not (operator.ironic and reported(operator.ironic, "Ready")):
+    problem = "" if deleting(host) else _no_login(view, host)
+    if not problem and not (operator.ironic and reported(operator.ironic, "Ready")):
         return
-    if not why and state == "registering":
-        why = _refused(operator, host)
-    if why:
-        _fail(view, host, why)
+    if not problem and state == "registering":
+        problem = _refused(operator, host)
+    if problem:
+        _fail(view, host, problem)
         return
     following = _following(host)
     uid = host["metadata"]["uid"]
@@ -87,12 +87,12 @@ def _step(view: View, operator: Operator, host: Object, at_work: set[str]) -> No
         if status.get("operationalStatus") != DELAYED:
             view.status(host, {"operationalStatus": DELAYED})
         return
-    healed = {"operationalStatus": OK, "errorType": None, "errorMessage": "", "errorCount": 0}
+    recovered = {"operationalStatus": OK, "errorType": None, "errorMessage": "", "errorCount": 0}
     if following:
-        view.status(host, {**healed, **_entered(host, following)})
+        view.status(host, {**recovered, **_entered(host, following)})
         at_work |= {uid} if _boots_from_network(host) else set()
     elif status.get("errorType") == REGISTRATION:
-        view.status(host, healed)
+        view.status(host, recovered)
 
 
 def _state(host: Object) -> str:
@@ -100,21 +100,21 @@ def _state(host: Object) -> str:
 
 
 def _following(host: Object) -> str | None:
-    """Return the state that a host should get next and that takes a turn; None when there is none."""
+    """Return the next state of a host that counts towards the limit, or None."""
     state, image = _state(host), dig(host, "spec", "image", "url")
     if state == "registering" and not deleting(host):
         return "inspecting"
     if state == "available" and image and not deleting(host):
         return "provisioning"
-    # Ironic failed, and the pause after that is over: it begins anew.
-    again = state == "provisioning" and dig(host, "status", "operationalStatus") == DELAYED
-    if again or (state in {"provisioning", "provisioned"} and (deleting(host) or not image)):
+    # Ironic failed, and the back-off is over: start again.
+    retries = state == "provisioning" and dig(host, "status", "operationalStatus") == DELAYED
+    if retries or (state in {"provisioning", "provisioned"} and (deleting(host) or not image)):
         return "deprovisioning"
     return None
 
 
 def _entered(host: Object, state: str) -> Object:
-    """Return what is written when a host enters a state."""
+    """Return the status patch of a host that enters a state."""
     if state != "inspecting":
         return {"poweredOn": True, "provisioning": {"state": state}}
     login = {"name": dig(host, "spec", "bmc", "credentialsName"), "namespace": host["metadata"]["namespace"]}
@@ -126,15 +126,15 @@ def _entered(host: Object, state: str) -> Object:
     }
 
 
-def _fail(view: View, host: Object, why: str) -> None:
-    if dig(host, "status", "errorMessage") != why:
+def _fail(view: View, host: Object, problem: str) -> None:
+    if dig(host, "status", "errorMessage") != problem:
         count = (dig(host, "status", "errorCount") or 0) + 1
-        error = {"errorType": REGISTRATION, "errorMessage": why, "errorCount": count}
+        error = {"errorType": REGISTRATION, "errorMessage": problem, "errorCount": count}
         view.status(host, {"operationalStatus": "error", **error})
 
 
 def _no_login(view: View, host: Object) -> str:
-    """Return why nobody can log in to the BMC of a host, in the operator's words; nothing when all is there."""
+    """Return the operator's message for an incomplete BMC login; empty if the login is complete."""
     name, namespace = dig(host, "spec", "bmc", "credentialsName"), host["metadata"]["namespace"]
     if not name:
         return "The BMC secret reference is empty"
@@ -147,7 +147,7 @@ def _no_login(view: View, host: Object) -> str:
 
 
 def _refused(operator: Operator, host: Object) -> str:
-    """Return why a host is not registered whose login is there; simulated BMCs have certificates of the platform's."""
+    """Return why a host with a login is not registered; simulated BMCs have certificates of the platform's authority."""
     driver, _, transport = _scheme(host).partition("+")
     if _needs_network(host) and not operator.boots_from_network:
         return f"BMC driver {_scheme(host)} requires a provisioning network"
@@ -158,7 +158,7 @@ def _refused(operator: Operator, host: Object) -> str:
 
 
 def takes_turn(host: Object) -> bool:
-    """Return whether a host takes one of the turns now."""
+    """Return whether a host counts towards the limit now."""
     failed = _state(host) == "provisioning" and dig(host, "status", "operationalStatus") != OK
     return _state(host) in _AT_WORK and not failed and _boots_from_network(host)
 
@@ -168,7 +168,7 @@ def _boots_from_network(host: Object) -> bool:
 
 
 def _needs_network(host: Object) -> bool:
-    """Return whether a host boots in Ironic's network and waits for its turn; what boots by HTTP only takes turns."""
+    """Return whether a host boots in Ironic's network and waits for the limit; HTTP boot counts without waiting."""
     return _boots_from_network(host) and "uefihttp" not in _scheme(host)
 
 

@@ -1,6 +1,6 @@
-"""What CAPM3 does: a Metal3Machine claims a free host that matches, and gives it back when it is deleted.
+"""Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted.
 
-And one thing that the bare-metal operator does: for each host it makes the objects that others fill with firmware.
+Also creates the firmware objects of each host, as the bare-metal operator does; other controllers fill them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jacquard.providers.kube.objects import dig
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
-"""What is made for each host, by kind, as it is made."""
+"""Firmware kinds created for each host, with their initial spec."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -36,14 +36,14 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "==": lambda value, wanted: [value] == wanted,
     "!=": lambda value, wanted: [value] != wanted,
 }
-"""Selection operators, in the spelling of hostSelector and that of a label selector."""
+"""Selection operators of a hostSelector and of a label selector."""
 
 
 def reconcile(view: View) -> None:
-    """Move every Metal3Machine one step on, after each host has got what holds its firmware."""
+    """Update all Metal3Machines, after the firmware objects of the hosts."""
     hosts = list(view.all(*HOST))
-    for one in hosts:
-        _make_firmware(view, one)
+    for host in hosts:
+        _create_firmware(view, host)
     claimed = {key: host for host in hosts if (key := _consumer(host))}
     for machine in view.all(API, "Metal3Machine"):
         key = (machine["metadata"].get("namespace", ""), machine["metadata"]["name"])
@@ -52,7 +52,7 @@ def reconcile(view: View) -> None:
         elif key in claimed:
             _follow(view, machine, claimed[key])
         else:
-            # Upstream picks by chance and comes back when its claim is refused: in the end one is claimed that may be.
+            # Upstream chooses randomly and retries when its claim is rejected; the result is a permitted host.
             claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
             if (host := next(claim, None)) is not None:
                 hosts.remove(host)
@@ -68,8 +68,8 @@ def selects(selector: Object, labels: dict[str, str]) -> bool:
     )
 
 
-def _make_firmware(view: View, host: Object) -> None:
-    """Make the firmware objects of a host whose BMC has answered; they go with the host."""
+def _create_firmware(view: View, host: Object) -> None:
+    """Create the firmware objects of a host after its registration; they are deleted with the host."""
     name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
     if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
         return
@@ -87,7 +87,7 @@ def _consumer(host: Object) -> tuple[str, str] | None:
 
 
 def _choices(view: View, machine: Object, hosts: list[Object]) -> list[Object]:
-    """Return the hosts to choose from: none when there is none, or when something has to happen first."""
+    """Return the candidate hosts of a machine; empty without free hosts or while prerequisites are not met."""
     namespace = machine["metadata"].get("namespace", "")
     capi = view.find(*MACHINE, owner(machine, "Machine"), namespace)
     if capi is None or not dig(capi, "spec", "bootstrap", "dataSecretName"):
@@ -105,18 +105,18 @@ def _choices(view: View, machine: Object, hosts: list[Object]) -> list[Object]:
         and selects(selector, host["metadata"].get("labels") or {})
     ]
     if lacking or not free:
-        why = "; ".join(lacking) or "no available host matches the host selector"
-        patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", why))
+        problem = "; ".join(lacking) or "no available host matches the host selector"
+        patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", problem))
         if patch:
             view.status(machine, patch)
         return []
     domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
-    near = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
-    choices = near or free
-    why = node_data.lacking(view, machine, choices[0])
-    if why and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", why))):
+    preferred = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
+    choices = preferred or free
+    problem = node_data.lacking(view, machine, choices[0])
+    if problem and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", problem))):
         view.status(machine, patch)
-    return [] if why else choices
+    return [] if problem else choices
 
 
 def _is_free(host: Object) -> bool:
@@ -132,7 +132,7 @@ def _is_free(host: Object) -> bool:
 
 
 def _claim(view: View, machine: Object, host: Object) -> bool:
-    """Claim a host, and return whether the API server lets it be claimed."""
+    """Claim a host, and return whether the API server accepted the claim."""
     metadata = machine["metadata"]
     image = dict(dig(machine, "spec", "image") or {})
     if "diskFormat" in image:
@@ -156,7 +156,7 @@ def _claim(view: View, machine: Object, host: Object) -> bool:
 
 
 def _follow(view: View, machine: Object, host: Object) -> None:
-    """Report on a machine what has become of its host."""
+    """Report the state of its host on a machine."""
     metadata = machine["metadata"]
     place = f"{host['metadata'].get('namespace', '')}/{host['metadata']['name']}"
     finalizers = metadata.get("finalizers") or []
@@ -181,7 +181,7 @@ def _follow(view: View, machine: Object, host: Object) -> None:
 
 
 def _release(view: View, machine: Object, host: Object | None) -> None:
-    """Give the host back: it is wiped first, and free only then."""
+    """Release the host: it is wiped first and then free."""
     if host is not None and dig(host, "spec", "image"):
         view.patch(host, {"spec": dict.fromkeys(("image", "userData", "metaData", "networkData"))})
     elif host is not None and dig(host, "status", "provisioning", "state") not in {"available", "ready", None}:

@@ -1,8 +1,8 @@
-"""What NVIDIA's operator makes of the GPUs of a node: whole ones, pieces of them, or several turns on each.
+"""Simulated GPU operator of NVIDIA: whole GPUs, MIG slices, or time-slicing.
 
-A node has some if Node Feature Discovery found them there (GPUOP:controllers/state_manager.go, version 26.7.0). A MIG
-manager cuts them as the node's label says, and a device plugin offers what is there by the configuration that another
-label names. All write and read what the real ones do; no GPU is cut.
+A node has GPUs if Node Feature Discovery found them (GPUOP:controllers/state_manager.go, version 26.7.0). A MIG manager
+partitions them by a label of the node, and a device plugin offers them by the configuration in another label. They
+write and read the same fields as the real ones; no GPU is partitioned.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from jacquard.providers.kube.objects import dig
 
 GPU = "nvidia.com/gpu"
 SELECTOR = ("nvidia.com/gpu.deploy.device-plugin", "true")
-"""Label of nodes where a device plugin runs."""
+"""Label of nodes with a device plugin."""
 _FOUND = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
-"""Labels of Node Feature Discovery any of which tells a GPU of NVIDIA's."""
+"""Labels of Node Feature Discovery; each of them identifies a node with an NVIDIA GPU."""
 _PRESENT = "nvidia.com/gpu.present"
 _COUNT = 8
-"""GPUs of each simulated host that has any."""
+"""Number of GPUs of a simulated host with GPUs."""
 _PIECES = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1}
-"""How often a simulated GPU, an H100 of 80 GB, can be cut into each profile."""
+"""Number of slices of each MIG profile on a simulated GPU, an H100 with 80 GB."""
 _LAYOUT, _STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
 _CONFIGURATION = "nvidia.com/device-plugin.config"
 _PIECE, _SHARED = "nvidia.com/mig-", ".shared"
 
 
 def label(view: View, node: Object) -> None:
-    """Label ``node`` by whether GPUs were found there; where none are any more, none are offered.
+    """Set the labels of ``node`` by its GPUs; a node without GPUs no longer offers any.
 
-    Read in GPUOP:controllers/nodelabeling_controller.go; that a kubelet offers none once the device plugin is gone is
-    Kubernetes' own.
+    Source: GPUOP:controllers/nodelabeling_controller.go. Kubernetes itself removes the resource when the device plugin
+    ends.
     """
     labels = node["metadata"].get("labels") or {}
     wanted: dict[str, str | None]
@@ -41,7 +41,7 @@ def label(view: View, node: Object) -> None:
         wanted = {_PRESENT: "true", SELECTOR[0]: SELECTOR[1]}
     elif _PRESENT in labels:
         wanted = {_PRESENT: "false", SELECTOR[0]: None}
-        _tell(view, node, {})
+        _set_resources(view, node, {})
     else:
         return
     if any(labels.get(key) != value for key, value in wanted.items()):
@@ -49,34 +49,34 @@ def label(view: View, node: Object) -> None:
 
 
 def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
-    """Cut the GPUs of ``node`` if that is asked for and not done, and else offer what it has."""
+    """Partition the GPUs of ``node`` if requested and not done yet; otherwise, offer its GPUs."""
     values = release["spec"].get("values") or {}
     labels = node["metadata"].get("labels") or {}
-    if _is_cutting(values) and _LAYOUT in labels:
+    if _has_mig_manager(values) and _LAYOUT in labels:
         state = "success" if _profile(labels) in {"disabled", *_PIECES} else "failed"
         if labels.get(_STATE) != state:
             view.patch(node, {"metadata": {"labels": {_STATE: state}}})
             return
-    _tell(view, node, _in_turns(view, release, labels, _cut(values, labels)))
+    _set_resources(view, node, _time_sliced(view, release, labels, _partitioned(values, labels)))
 
 
 def is_of_gpus(resource: str) -> bool:
-    """Tell whether a resource of a node is what its GPUs are offered as."""
+    """Return whether a resource name of a node is one of its GPUs."""
     return resource in {GPU, GPU + _SHARED} or resource.startswith(_PIECE)
 
 
-def _tell(view: View, node: Object, found: dict[str, int]) -> None:
-    """Have the kubelet of ``node`` offer what was found."""
-    there = dig(node, "status", "allocatable") or {}
-    # A kubelet goes on telling of what is offered no more.
-    gone = [name for name in there if is_of_gpus(name)]
-    wanted = {**dict.fromkeys(gone, "0"), **{name: str(count) for name, count in found.items()}}
-    if any(there.get(name) != count for name, count in wanted.items()):
+def _set_resources(view: View, node: Object, resources: dict[str, int]) -> None:
+    """Set the resources that the kubelet of ``node`` offers."""
+    offered = dig(node, "status", "allocatable") or {}
+    # A kubelet keeps removed resources with count 0.
+    gone = [name for name in offered if is_of_gpus(name)]
+    wanted = {**dict.fromkeys(gone, "0"), **{name: str(count) for name, count in resources.items()}}
+    if any(offered.get(name) != count for name, count in wanted.items()):
         view.status(node, {"capacity": wanted, "allocatable": wanted})
 
 
-def _is_cutting(values: Object) -> bool:
-    """Tell whether there is a MIG manager, as there is unless the values say otherwise."""
+def _has_mig_manager(values: Object) -> bool:
+    """Return whether the MIG manager is enabled, which is the default of the values."""
     return dig(values, "migManager", "enabled") is not False
 
 
@@ -84,28 +84,28 @@ def _profile(labels: Object) -> str:
     return str(labels.get(_LAYOUT, "")).removeprefix("all-")
 
 
-def _cut(values: Object, labels: Object) -> dict[str, int]:
+def _partitioned(values: Object, labels: Object) -> dict[str, int]:
     profile = _profile(labels)
-    if not _is_cutting(values) or labels.get(_STATE) != "success" or profile not in _PIECES:
+    if not _has_mig_manager(values) or labels.get(_STATE) != "success" or profile not in _PIECES:
         return {GPU: _COUNT}
     is_mixed = dig(values, "mig", "strategy") == "mixed"
     return {f"{_PIECE}{profile}" if is_mixed else GPU: _COUNT * _PIECES[profile]}
 
 
-def _in_turns(view: View, release: Object, labels: Object, found: dict[str, int]) -> dict[str, int]:
-    """Return what the device plugin offers of ``found``: nothing where the configuration it waits for is not there."""
+def _time_sliced(view: View, release: Object, labels: Object, resources: dict[str, int]) -> dict[str, int]:
+    """Return the offered resources with time-slicing; none if the requested configuration does not exist."""
     config_map = dig(release, "spec", "values", "devicePlugin", "config", "name")
     name = labels.get(_CONFIGURATION)
     if not config_map or not name:
-        return found
-    given = view.find("v1", "ConfigMap", config_map, release["spec"]["targetNamespace"]) or {}
-    text = (given.get("data") or {}).get(name)
+        return resources
+    body = view.find("v1", "ConfigMap", config_map, release["spec"]["targetNamespace"]) or {}
+    text = (body.get("data") or {}).get(name)
     if text is None:
         return {}
     sharing: dict[str, Any] = dig(yaml.safe_load(text), "sharing", "timeSlicing") or {}
-    turns = {entry["name"]: entry["replicas"] for entry in sharing.get("resources") or ()}
+    replicas = {entry["name"]: entry["replicas"] for entry in sharing.get("resources") or ()}
     suffix = _SHARED if sharing.get("renameByDefault") else ""
     return {
-        f"{resource}{suffix}" if resource in turns else resource: count * turns.get(resource, 1)
-        for resource, count in found.items()
+        f"{resource}{suffix}" if resource in replicas else resource: count * replicas.get(resource, 1)
+        for resource, count in resources.items()
     }

@@ -1,7 +1,7 @@
-"""What IronCore does: a BMC leads to a Server, a machine claims a free one that matches, and a claim ends with it.
+"""Simulated IronCore: a BMC creates a Server, a machine claims a free matching Server, and its claim ends with it.
 
-Servers have no namespace. A claim is not given back by its machine: it has the machine for its owner, and the garbage
-collector ends it.
+Servers are cluster-scoped. A machine does not delete its claim: the garbage collector does, because the machine owns
+the claim.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BOUND, _UNBOUND = "Bound", "Unbound"
 
 
 def reconcile(view: View) -> None:
-    """Move every BMC, machine and claim one step on."""
+    """Update all BMCs, machines and claims."""
     servers = {server["metadata"]["name"]: server for server in view.all(API, "Server")}
     for bmc in view.all(API, "BMC"):
         if not deleting(bmc) and _logged_in(view, bmc):
@@ -37,24 +37,24 @@ def reconcile(view: View) -> None:
             _machine(view, machine)
     claimed = {key: server for server in servers.values() if (key := _consumer(server))}
     for claim in view.all(API, "ServerClaim"):
-        mine = claimed.get(_key(claim))
+        reserved = claimed.get(_key(claim))
         if deleting(claim):
-            _release(view, claim, mine)
-        elif mine is not None:
-            _bind(view, claim, mine)
+            _release(view, claim, reserved)
+        elif reserved is not None:
+            _bind(view, claim, reserved)
         else:
             _choose(view, claim, servers)
 
 
 def _logged_in(view: View, bmc: Object) -> bool:
-    """Return whether the operator has reached a BMC with its login; what it lacks stands in the condition Ready."""
+    """Return whether the operator can log in to a BMC; the condition Ready reports a missing login."""
     name = dig(bmc, "spec", "bmcSecretRef", "name")
     secret = view.find(API, "BMCSecret", name)
-    given = {**(dig(secret, "data") or {}), **(dig(secret, "stringData") or {})}
-    lacking = next((key for key in ("username", "password") if not given.get(key)), None)
+    login = {**(dig(secret, "data") or {}), **(dig(secret, "stringData") or {})}
+    lacking = next((key for key in ("username", "password") if not login.get(key)), None)
     if secret is None or lacking:
-        what = f"BMCSecret '{name}' not found" if secret is None else f"BMCSecret '{name}' has no key '{lacking}'"
-        unmet = ("False", "UnknownError", f"BMC connection error: {what}")
+        problem = f"BMCSecret '{name}' not found" if secret is None else f"BMCSecret '{name}' has no key '{lacking}'"
+        unmet = ("False", "UnknownError", f"BMC connection error: {problem}")
         if patch := conditions(bmc, Ready=unmet):
             view.status(bmc, patch)
         return False
@@ -65,12 +65,12 @@ def _logged_in(view: View, bmc: Object) -> bool:
 
 
 def _discover(view: View, bmc: Object, servers: dict[str, Object]) -> None:
-    """Make the one Server behind a BMC, and give it the labels that the BMC got since; none is ever taken away."""
+    """Create the Server of a BMC, and add new labels of the BMC to it; labels are never removed."""
     metadata = bmc["metadata"]
     name, labels = f"{metadata['name']}-system-0", metadata.get("labels") or {}
     known = servers.get(name)
     if known is None:
-        # The same hardware says the same, whoever asks.
+        # The same hardware always reports the same UUID.
         system = uuid.uuid5(uuid.NAMESPACE_URL, str(dig(bmc, "spec", "access", "ip")))
         view.create(
             {
@@ -106,13 +106,13 @@ def _machine(view: View, machine: Object) -> None:
 
 
 def _order(view: View, machine: Object, data: Object) -> None:
-    """Make the claim of a machine, after the Secret with what its server is given at boot."""
+    """Create the claim of a machine, after the Secret with the Ignition of its server."""
     namespace, name = machine["metadata"]["namespace"], machine["metadata"]["name"]
     value = str(dig(data, "data", "value") or "")
     try:
         json.loads(base64.b64decode(value))
     except (binascii.Error, ValueError):
-        LOG.warning("IroncoreMetalMachine %s/%s: its bootstrap data is no Ignition", namespace, name)
+        LOG.warning("IroncoreMetalMachine %s/%s: its bootstrap data is not Ignition", namespace, name)
         return
     ignition = f"ignition-{data['metadata']['name']}"
     view.apply(
@@ -140,7 +140,7 @@ def _order(view: View, machine: Object, data: Object) -> None:
 
 
 def _choose(view: View, claim: Object, servers: dict[str, Object]) -> None:
-    """Give the first free server that matches to a claim; it is not free for another in the same round."""
+    """Assign the first free matching server to a claim, and remove it from ``servers`` for this round."""
     if dig(claim, "status", "phase") is None:
         view.status(claim, {"phase": _UNBOUND})
     selector = dig(claim, "spec", "serverSelector") or {}
@@ -166,7 +166,7 @@ def _is_free(server: Object) -> bool:
 
 
 def _bind(view: View, claim: Object, server: Object) -> None:
-    """Boot the server of a claim, once it is reserved for it."""
+    """Boot the server of a claim after its reservation."""
     metadata, spec = claim["metadata"], claim["spec"]
     if not spec.get("serverRef"):
         finalizers = [*(metadata.get("finalizers") or ()), _CLAIM_FINALIZER]
@@ -192,7 +192,7 @@ def _bind(view: View, claim: Object, server: Object) -> None:
 
 
 def _release(view: View, claim: Object, server: Object | None) -> None:
-    """Switch the server of a claim off and give it back; nothing that it holds is wiped."""
+    """Power off and release the server of a claim; its disks are not wiped."""
     if server is None:
         let_go(view, claim, _CLAIM_FINALIZER)
         return

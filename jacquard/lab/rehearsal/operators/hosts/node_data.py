@@ -1,7 +1,7 @@
-"""What CAPM3 and the address manager tell a node that is its own: its address, by the data template of its machine.
+"""Simulated node metadata of CAPM3 and the IP address manager: addresses from the data template of a machine.
 
-A claim of an address is called after the host, so that the pool gives what it has under that name and nothing else. In
-upstream's way the host is claimed first and gets its image once all is there; here it is claimed then, too.
+An address claim is named after the host, so that the pool assigns the preallocated address of this name and no other.
+Upstream claims the host first and provisions it when its data is complete; here, it is also claimed only then.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ POOL = ("ipam.metal3.io/v1alpha1", "IPPool")
 
 
 def told(view: View, machine: Object, host: Object) -> dict[str, str]:
-    """Return the addresses in the metadata of the node that ``machine`` makes of ``host``, by their keys."""
+    """Return the addresses in the metadata of the node of ``machine`` on ``host``, by key."""
     namespace, metadata = machine["metadata"].get("namespace"), dig(_template(view, machine), "spec", "metaData")
     entries = dig(metadata, "ipAddressesFromPool") or ()
-    found = {entry["key"]: _given(view.find(*POOL, entry["name"], namespace), host) for entry in entries}
-    return {key: address for key, address in found.items() if address}
+    addresses = {entry["key"]: _address(view.find(*POOL, entry["name"], namespace), host) for entry in entries}
+    return {key: address for key, address in addresses.items() if address}
 
 
 def lacking(view: View, machine: Object, host: Object) -> str:
-    """Return what ``host`` lacks of what its data template names, in upstream's words; nothing when all is there."""
+    """Return upstream's message for missing data of ``host`` in its data template; empty if the data is complete."""
     return next(_lacking(view, machine, host), "")
 
 
@@ -37,12 +37,12 @@ def _lacking(view: View, machine: Object, host: Object) -> Iterator[str]:
             yield f"NIC name not found {name}"
     entries = dig(template, "spec", "metaData", "ipAddressesFromPool") or ()
     networks = dig(template, "spec", "networkData", "networks", "ipv4") or ()
-    names = [*(entry["name"] for entry in entries), *(one.get("ipAddressFromIPPool") for one in networks)]
+    names = [*(entry["name"] for entry in entries), *(network.get("ipAddressFromIPPool") for network in networks)]
     for name in dict.fromkeys(filter(None, names)):
         pool = view.find(*POOL, name, machine["metadata"].get("namespace"))
         if pool is None:
             yield f"IPPool '{name}' not found"
-        elif not _given(pool, host):
+        elif not _address(pool, host):
             yield "Exhausted IP Pools"
 
 
@@ -51,16 +51,16 @@ def _template(view: View, machine: Object) -> Object | None:
     return view.find(API, "Metal3DataTemplate", name, machine["metadata"].get("namespace")) if name else None
 
 
-def _given(pool: Object | None, host: Object) -> str:
-    """Return the address that ``pool`` has under the name of ``host`` and in one of its ranges."""
+def _address(pool: Object | None, host: Object) -> str:
+    """Return the preallocated address of ``host`` in ``pool``, if it is in one of the pool's ranges; otherwise empty."""
     if pool is None:
         return ""
     claim = f"{host['metadata']['name']}-{pool['metadata']['name']}"
     address = (dig(pool, "spec", "preAllocations") or {}).get(claim)
     ranges = dig(pool, "spec", "pools") or ()
-    return address if address and any(_within(address, one) for one in ranges) else ""
+    return address if address and any(_within(address, part) for part in ranges) else ""
 
 
 def _within(address: str, part: Object) -> bool:
-    one, first, last = map(ipaddress.IPv4Address, (address, part["start"], part["end"]))
-    return first <= one <= last
+    number, first, last = map(ipaddress.IPv4Address, (address, part["start"], part["end"]))
+    return first <= number <= last

@@ -1,4 +1,4 @@
-"""What a booted host does: it joins its cluster as a Node, by kubeadm or as a worker of k0s."""
+"""Simulated booted hosts: each joins its cluster as a Node, by kubeadm or as a k0s worker."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ KUBEADM = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")
 K0S_WORKER = ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfig")
 _UUID = "metal3.io/uuid"
 _METADATA = re.compile(r"\{\{ *ds\.meta_data\.(\w+) *\}\}")
-"""What cloud-init replaces by a value of the node's metadata."""
+"""Placeholder that cloud-init replaces with a value of the node's metadata."""
 _METAL_HOSTNAME = "$${METAL_HOSTNAME}"
-"""What IronCore's provider replaces by the machine's name in all that a node is given."""
+"""Placeholder that IronCore's provider replaces with the machine's name in the user data of a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,21 +30,21 @@ class Booted:
 
     machine: Object
     name: str
-    """Name of the node, as the metadata has it that the node is given."""
+    """Name of the node in its metadata."""
     uid: str
     image: str
     cores: int
     memory: str
     provider_id: str
-    """What the infrastructure provider writes on a Node; empty: it writes nothing there."""
+    """Provider ID that the infrastructure provider sets on the Node; empty: none."""
     labels: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
-    """Addresses in the metadata that the node is given, by key."""
+    """Addresses in the metadata of the node, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """Identity and settings that a node registers itself with."""
+    """Identity and settings with which a node registers."""
 
     name: str
     labels: dict[str, str]
@@ -52,15 +52,15 @@ class Joining:
     kubelet: str
     provider_id: str
     address: str | None = None
-    """Address that the kubelet is told to register with, empty where cloud-init found none; None where it chooses."""
+    """Address in the kubelet's ``node-ip``, empty if the metadata lack it; None without ``node-ip``."""
 
 
 def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
-    """Register a Node for every booted host whose machine belongs to a cluster that answers.
+    """Register a Node for each booted host whose cluster responds.
 
     Args:
         view: The management cluster.
-        hosted: Returns the API server that the Secret ``<cluster>-kubeconfig`` leads to.
+        hosted: Returns the API server of the Secret ``<cluster>-kubeconfig``.
     """
     for booted in (*_hosts(view), *_servers(view)):
         cluster = hosted((booted.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL, ""))
@@ -73,7 +73,7 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         if known is None:
             cluster.create(node)
         elif dig(known, "spec", "providerID") != node["spec"]["providerID"]:
-            # The same host came back as another machine before the old Node was cleaned up.
+            # The host belongs to another machine now, but its old Node still exists.
             cluster.delete(known)
 
 
@@ -103,12 +103,12 @@ def _servers(view: View) -> Iterator[Booted]:
     for server in view.all(ironcore.API, "Server"):
         status, boot = server.get("status") or {}, server["spec"].get("bootConfigurationRef") or {}
         on = (status.get("state"), status.get("powerState")) == (ironcore.RESERVED, ironcore.ON)
-        found = view.find(ironcore.API, "ServerBootConfiguration", boot.get("name"), boot.get("namespace"))
-        # Claim, boot configuration and machine have one name.
+        configuration = view.find(ironcore.API, "ServerBootConfiguration", boot.get("name"), boot.get("namespace"))
+        # Claim, boot configuration and machine have the same name.
         machine = view.find(ironcore.PROVIDER, "IroncoreMetalMachine", boot.get("name"), boot.get("namespace"))
-        if not on or machine is None or deleting(machine) or dig(found, "status", "state") != "Ready":
+        if not on or machine is None or deleting(machine) or dig(configuration, "status", "state") != "Ready":
             continue
-        repository, _, _ = str(dig(found, "spec", "image")).partition("@")
+        repository, _, _ = str(dig(configuration, "spec", "image")).partition("@")
         yield Booted(
             machine=machine,
             name=machine["metadata"]["name"],
@@ -121,7 +121,7 @@ def _servers(view: View) -> Iterator[Booted]:
 
 
 def _node(view: View, booted: Booted) -> Object | None:
-    """Return what registers itself; None where a kubelet does not start, since its ``node-ip`` is no address."""
+    """Return the Node to register; None if the kubelet cannot start because its ``node-ip`` is not an address."""
     namespace = booted.machine["metadata"].get("namespace")
     capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
     reference = dig(capi, "spec", "bootstrap", "configRef") or {}
@@ -139,7 +139,7 @@ def _node(view: View, booted: Booted) -> Object | None:
 
 
 def registered(name: str, labels: dict[str, str], resources: dict[str, str], kubelet: str, uid: str) -> Object:
-    """Return the Node that a kubelet of a version makes of its machine, kept alive by kwok."""
+    """Return the Node that a kubelet registers; kwok simulates its heartbeats."""
     known = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return {
         "apiVersion": "v1",
@@ -158,7 +158,7 @@ def registered(name: str, labels: dict[str, str], resources: dict[str, str], kub
                 "operatingSystem": "linux",
                 "osImage": "",
                 "kubeletVersion": kubelet,
-                # No image was booted: what would be read off one is left open.
+                # No image was booted, so fields that describe the booted system are empty.
                 "kubeProxyVersion": "",
                 "containerRuntimeVersion": "",
                 "kernelVersion": "",
@@ -173,61 +173,61 @@ def registered(name: str, labels: dict[str, str], resources: dict[str, str], kub
 def _kubeadm(booted: Booted, capi: Object, config: Object) -> Joining:
     registration = dig(config, "spec", "joinConfiguration", "nodeRegistration") or {}
     arguments = {entry["name"]: entry.get("value", "") for entry in registration.get("kubeletExtraArgs") or ()}
-    # The one template that node labels use: the host's identity, from the machine's metadata.
+    # The only template in node labels: the UUID of the host, from the machine's metadata.
     extra = {
         key: booted.uid if "ds.meta_data.uuid" in value else value
         for key, value in _pairs([arguments.get("node-labels", "")]).items()
     }
-    own = arguments.get("provider-id", "").replace(_METAL_HOSTNAME, booted.name)
+    argument = arguments.get("provider-id", "").replace(_METAL_HOSTNAME, booted.name)
     return Joining(
         name=booted.name,
         labels={**booted.labels, **extra},
         taints=registration.get("taints") or [],
         kubelet=dig(capi, "spec", "version") or "",
-        provider_id=booted.provider_id or own,
+        provider_id=booted.provider_id or argument,
         address=_filled(arguments.get("node-ip"), booted.metadata),
     )
 
 
 def _filled(value: str | None, metadata: dict[str, str]) -> str | None:
-    """Return ``value`` as cloud-init fills it in: what the metadata does not have becomes nothing."""
+    """Replace the placeholders of cloud-init in ``value``; missing metadata become empty."""
     return None if value is None else _METADATA.sub(lambda key: metadata.get(key[1], ""), value)
 
 
 def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:
-    """Return what k0smotron makes of a worker: it is called like its Machine, whose provider ID it gets."""
+    """Return the registration of a k0smotron worker: it has the name and the provider ID of its Machine."""
     arguments = [argument.partition("=") for argument in dig(config, "spec", "args") or ()]
 
-    def given(flag: str) -> list[str]:
+    def values(flag: str) -> list[str]:
         return [value for name, _, value in arguments if name == flag]
 
     name = capi["metadata"]["name"]
     return Joining(
         name=name,
-        labels={"k0smotron.io/machine-name": name, **_pairs(given("--labels"))},
-        taints=[_taint(taint) for flag in given("--taints") for taint in flag.split(",")],
+        labels={"k0smotron.io/machine-name": name, **_pairs(values("--labels"))},
+        taints=[_taint(taint) for flag in values("--taints") for taint in flag.split(",")],
         kubelet=f"{dig(capi, 'spec', 'version') or ''}+k0s",
         provider_id=dig(booted.machine, "spec", "providerID") or "",
     )
 
 
 def _name(view: View, host: Object, machine: Object) -> str:
-    """Return what the metadata's ``name`` says, as the machine's data template has it, else the host's name."""
+    """Return ``name`` of the metadata by the machine's data template, or the name of the host."""
     template = dig(machine, "spec", "dataTemplate", "name")
-    found = view.find(API, "Metal3DataTemplate", template, machine["metadata"].get("namespace")) or {}
+    body = view.find(API, "Metal3DataTemplate", template, machine["metadata"].get("namespace")) or {}
     names = {
         "baremetalhost": host["metadata"]["name"],
         "metal3machine": machine["metadata"]["name"],
         "machine": owner(machine, "Machine"),
     }
-    for entry in dig(found, "spec", "metaData", "objectNames") or ():
+    for entry in dig(body, "spec", "metaData", "objectNames") or ():
         if entry["key"] == "name":
             return str(names[entry["object"]])
     return str(names["baremetalhost"])
 
 
 def _pairs(flags: Iterable[str]) -> dict[str, str]:
-    """Return the labels of a flag that is given once or several times, ``a=b,c=d``."""
+    """Parse the labels of one or several flags of the form ``a=b,c=d``."""
     labels = [label.partition("=") for flag in flags for label in flag.split(",") if label]
     return {key: value for key, _, value in labels}
 

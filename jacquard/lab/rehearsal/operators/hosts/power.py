@@ -1,7 +1,7 @@
-"""What the bare-metal operator does with the power of hosts: on where that is wanted, and off and on again when asked.
+"""Simulated power control of the bare-metal operator: power on if requested, and power cycles on request.
 
-As upstream's ``manageHostPower``: the question goes when the power is off, and where a host has no image it counts only
-with ``force``. What only wants the power off (a question with a name) is nobody's here.
+As in upstream's ``manageHostPower``, the request is removed when the power is off. For a host without an image, it
+applies only with ``force``. Requests with a name, which keep the power off, are not supported.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ ASKED = "reboot.metal3.io"
 
 
 def reconcile(view: View) -> None:
-    """Move the power of each host that Metal3 has nothing else to do on one step on."""
+    """Update the power of each host that is in a stable state."""
     for host in view.all(*HOST):
         state, on = dig(host, "status", "provisioning", "state"), bool(dig(host, "status", "poweredOn"))
         if deleting(host) or state not in {"available", "provisioned"}:
             continue
-        asked = (host["metadata"].get("annotations") or {}).get(ASKED)
-        if not on and asked is not None:
+        request = (host["metadata"].get("annotations") or {}).get(ASKED)
+        if not on and request is not None:
             view.patch(host, {"metadata": {"annotations": {ASKED: None}}})
         elif not on and dig(host, "spec", "online"):
             view.status(host, {"poweredOn": True})
-        elif on and asked is not None and (state == "provisioned" or _forced(asked)):
+        elif on and request is not None and (state == "provisioned" or _forced(request)):
             view.status(host, {"poweredOn": False})
 
 
-def _forced(asked: str) -> bool:
+def _forced(request: str) -> bool:
     try:
-        said: Object = json.loads(asked)
+        options: Object = json.loads(request)
     except ValueError:
         return False
-    return bool(said.get("force"))
+    return bool(options.get("force"))

@@ -1,1 +1,1 @@
-"""Kubernetes objects as plain data: names, order, rules of replacement, spelling."""
+"""Kubernetes objects as plain data: names, order, replacement rules, normalization."""

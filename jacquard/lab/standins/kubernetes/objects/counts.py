@@ -1,4 +1,4 @@
-"""Kinds of which the status is counts: whether as many are there as were asked for."""
+"""Readiness checks of kinds whose status contains counts."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from jacquard.providers.kube.objects import dig
 
 
 def daemon_set(obj: Mapping[str, Any]) -> str:
-    """Return what a DaemonSet lacks in words, nothing when every node that it is for runs its present form."""
+    """Return why a DaemonSet is not ready, or an empty string if all its nodes run the current revision."""
     status = obj.get("status") or {}
     wanted = status.get("desiredNumberScheduled", 0)
     if stale := _stale(obj):
@@ -19,20 +19,22 @@ def daemon_set(obj: Mapping[str, Any]) -> str:
 
 
 def stateful_set(obj: Mapping[str, Any]) -> str:
-    """Return what a StatefulSet lacks in words, nothing when all replicas are ready in the form that is rolled out."""
+    """Return why a StatefulSet is not ready, or an empty string if all replicas are ready and updated."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     wanted = spec.get("replicas", 1)
     if stale := _stale(obj):
         return stale
-    for count, words in (("replicas", "there"), ("readyReplicas", "ready")):
+    for count, verb in (("replicas", "exist"), ("readyReplicas", "are ready")):
         if status.get(count, 0) != wanted:
-            return f"{status.get(count, 0)} of {wanted} replicas are {words}"
+            return f"{status.get(count, 0)} of {wanted} replicas {verb}"
     if dig(spec, "updateStrategy", "type") == "OnDelete":
         return ""
-    held = dig(spec, "updateStrategy", "rollingUpdate", "partition") or 0
+    partition = dig(spec, "updateStrategy", "rollingUpdate", "partition") or 0
     rolled = status.get("updateRevision") == status.get("currentRevision")
     updated = status.get("updatedReplicas", 0)
-    return "" if rolled or (held and updated >= wanted - held) else f"{updated} of {wanted} replicas are updated"
+    return (
+        "" if rolled or (partition and updated >= wanted - partition) else f"{updated} of {wanted} replicas are updated"
+    )
 
 
 CHECKS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
@@ -43,4 +45,4 @@ CHECKS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
 
 def _stale(obj: Mapping[str, Any]) -> str:
     seen, generation = dig(obj, "status", "observedGeneration") or 0, dig(obj, "metadata", "generation") or 0
-    return f"its controller has seen generation {seen} of {generation}" if seen < generation else ""
+    return f"its controller has observed generation {seen} of {generation}" if seen < generation else ""

@@ -1,7 +1,7 @@
-"""YAML read into single objects, as by the function ``kubernetes:yaml:decode`` of ConfigFile and ConfigGroup.
+"""Parsing of YAML into single objects, like the function ``kubernetes:yaml:decode`` of ConfigFile and ConfigGroup.
 
-Scalars are read as Kubernetes' own tools read them (YAML 1.1 of go-yaml 2): ``yes`` and ``on`` are true, ``0644`` is
-octal, but ``1:30`` and dates, which PyYAML takes for numbers and moments, are text.
+Scalars are parsed as by the tools of Kubernetes (YAML 1.1 of go-yaml 2): ``yes`` and ``on`` are true, ``0644`` is
+octal, but ``1:30`` and dates, which PyYAML parses as numbers and times, are text.
 """
 
 import json
@@ -23,7 +23,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads scalars as go-yaml 2 does, and keys as text."""
+    """Parses scalars like go-yaml 2, and keys as text."""
 
     def scalar(self, node: yaml.ScalarNode) -> Any:
         return _value(node.value) if node.style is None else node.value
@@ -36,39 +36,39 @@ class _Loader(yaml.SafeLoader):
         }
 
 
-_Loader.yaml_implicit_resolvers = {"<": yaml.SafeLoader.yaml_implicit_resolvers["<"]}  # of merge keys and nothing else
+_Loader.yaml_implicit_resolvers = {"<": yaml.SafeLoader.yaml_implicit_resolvers["<"]}  # only for merge keys
 _Loader.add_constructor("tag:yaml.org,2002:str", _Loader.scalar)
 
 
 def decode_yaml(text: str, namespace: str, is_namespaced: Callable[[str, str], bool]) -> list[dict[str, Any]]:
-    """Return the objects of a YAML text as that function does; documents that are none are left out.
+    """Return the objects of a YAML text like ``kubernetes:yaml:decode``; other documents are omitted.
 
     Args:
-        text: documents, or JSON.
-        namespace: given to objects of namespaced kinds that name none; empty for nothing.
-        is_namespaced: tells that of an apiVersion and a kind.
+        text: YAML documents, or JSON.
+        namespace: default namespace of objects of namespaced kinds; empty for none.
+        is_namespaced: returns whether an apiVersion and a kind are namespaced.
 
     Raises:
-        ProviderError: it cannot be read.
+        ProviderError: the text is invalid.
     """
     documents = load(text, f"{FUNCTION}: the text")
-    found = [one for one in documents if isinstance(one, dict) and one.get("kind") and one.get("apiVersion")]
-    for one in found:
-        metadata = one.setdefault("metadata", {}) or {}
-        if namespace and not metadata.get("namespace") and is_namespaced(one["apiVersion"], one["kind"]):
-            one["metadata"] = {**metadata, "namespace": namespace}
-    return found
+    objects = [obj for obj in documents if isinstance(obj, dict) and obj.get("kind") and obj.get("apiVersion")]
+    for obj in objects:
+        metadata = obj.setdefault("metadata", {}) or {}
+        if namespace and not metadata.get("namespace") and is_namespaced(obj["apiVersion"], obj["kind"]):
+            obj["metadata"] = {**metadata, "namespace": namespace}
+    return objects
 
 
 def load(text: str, source: str) -> list[Any]:
-    """Return every document of a YAML text, or of JSON.
+    """Return all documents of a YAML or JSON text.
 
     Args:
-        text: what is read.
-        source: how errors call it.
+        text: the text.
+        source: name of the text in error messages.
 
     Raises:
-        ProviderError: it cannot be read.
+        ProviderError: the text is invalid.
     """
     try:
         return list(yaml.load_all(text, _Loader))
@@ -90,5 +90,5 @@ def _value(text: str) -> Any:
 
 
 def _written(key: Any) -> str:
-    """Return a key as JSON has it."""
+    """Return a key as text, in JSON notation."""
     return key if isinstance(key, str) else json.dumps(key)

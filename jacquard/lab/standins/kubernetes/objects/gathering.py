@@ -1,4 +1,4 @@
-"""Which objects a component of the provider stands for: those of files, addresses, texts, plain objects and folders."""
+"""Collection of a component's objects from files, URLs, texts, plain objects and kustomize folders."""
 
 import glob
 import urllib.error
@@ -20,27 +20,28 @@ _ADDRESSES = ("https://", "http://")
 _FETCH_SECONDS = 60
 _PATTERN = frozenset("*?[")
 _AS_THE_VENDORS = ("--load-restrictor=LoadRestrictionsNone", "--enable-helm")
-"""Bases may lie anywhere, and charts are rendered where there is a helm, unlike by the older function."""
+"""Flags of the vendor's provider: bases may be in any folder, and charts are rendered if helm is installed, unlike in
+the older function."""
 
 
-def gather(token: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the objects that the inputs of a component name, items of lists one by one.
+def gather(token: str, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects of a component's inputs; lists are expanded into their items.
 
     Args:
         token: one of `TYPES`.
-        given: the inputs, all of them known.
+        inputs: the inputs, without unknown values.
 
     Raises:
-        ProviderError: naming everything that cannot be read or is no object.
+        ProviderError: a source is unreadable, or an entry is not an object; the message lists all of them.
     """
-    found: list[Any] = []
-    for source, text in _texts(token, given):
-        found += [one for one in load(text, source) if one]
-    objects = list(_single([*found, *given.get("objs", ())]))
+    documents: list[Any] = []
+    for source, text in _texts(token, inputs):
+        documents += [document for document in load(text, source) if document]
+    objects = list(_single([*documents, *inputs.get("objs", ())]))
     problems = [
-        f"object {number} ({_words(one)}): needs apiVersion, kind and metadata.name"
-        for number, one in enumerate(objects, 1)
-        if not _is_object(one)
+        f"object {number} ({_description(obj)}): must have apiVersion, kind and metadata.name"
+        for number, obj in enumerate(objects, 1)
+        if not _is_object(obj)
     ]
     if problems:
         raise ProviderError("\n".join(problems))
@@ -50,57 +51,57 @@ def gather(token: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
 def complete(
     objects: Iterable[dict[str, Any]], namespace: str, is_namespaced: Callable[[str, str], bool | None]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Give objects their namespace, and the core group its one spelling.
+    """Set the default namespace of objects, and normalize the apiVersion of the core group.
 
     Args:
-        objects: of `gather`.
-        namespace: of objects that name none and are of a namespaced kind.
-        is_namespaced: tells that of an apiVersion and a kind; None where nobody knows.
+        objects: result of `gather`.
+        namespace: default namespace of objects of namespaced kinds.
+        is_namespaced: returns whether an apiVersion and a kind are namespaced; None if unknown.
 
     Returns:
-        The objects, and the kinds of those that were left without a namespace because nobody knows.
+        The objects, and the unknown kinds, whose objects get no default namespace.
     """
-    found, unknown = [], set()
-    for one in objects:
-        whole = {**one, "apiVersion": one["apiVersion"].removeprefix("core/")}
-        metadata = whole["metadata"]
-        namespaced = False if metadata.get("namespace") else is_namespaced(whole["apiVersion"], whole["kind"])
+    completed, unknown = [], set()
+    for original in objects:
+        obj = {**original, "apiVersion": original["apiVersion"].removeprefix("core/")}
+        metadata = obj["metadata"]
+        namespaced = False if metadata.get("namespace") else is_namespaced(obj["apiVersion"], obj["kind"])
         if namespaced is None:
-            unknown.add(f"{whole['apiVersion']} {whole['kind']}")
-        found.append({**whole, "metadata": {**metadata, "namespace": namespace}} if namespaced else whole)
-    return found, sorted(unknown)
+            unknown.add(f"{obj['apiVersion']} {obj['kind']}")
+        completed.append({**obj, "metadata": {**metadata, "namespace": namespace}} if namespaced else obj)
+    return completed, sorted(unknown)
 
 
-def _texts(token: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return each YAML text with the words that errors call it by."""
+def _texts(token: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return each YAML text after its name in error messages."""
     if token == DIRECTORY:
-        return [(f"what kustomize makes of '{given['directory']}'", build(given["directory"], *_AS_THE_VENDORS))]
+        return [(f"output of kustomize for '{inputs['directory']}'", build(inputs["directory"], *_AS_THE_VENDORS))]
     if token == CONFIG_FILE:
-        return _read([given["file"]])
-    text = given.get("yaml")
-    return [*_read(_matching(given.get("files", ()))), *([("yaml", text)] if text else [])]
+        return _read([inputs["file"]])
+    text = inputs.get("yaml")
+    return [*_read(_matching(inputs.get("files", ()))), *([("yaml", text)] if text else [])]
 
 
 def _matching(names: Iterable[str]) -> list[str]:
-    """Return file names, patterns among them replaced by what they match."""
-    found: list[str] = []
+    """Return file names; patterns are replaced by the files that they match."""
+    files: list[str] = []
     for name in names:
         is_pattern = _PATTERN & set(name) and not name.startswith(_ADDRESSES)
-        found += sorted(glob.glob(name)) or [name] if is_pattern else [name]  # noqa: PTH207 - relative, as it was given
-    return found
+        files += sorted(glob.glob(name)) or [name] if is_pattern else [name]  # noqa: PTH207 - keeps relative names
+    return files
 
 
 def _read(names: Iterable[str]) -> list[tuple[str, str]]:
-    found, problems = [], []
+    texts, problems = [], []
     for name in names:
         try:
             if name.startswith(_ADDRESSES):
                 with urllib.request.urlopen(name, timeout=_FETCH_SECONDS) as answer:  # noqa: S310 - see _ADDRESSES
-                    found.append((f"'{name}'", answer.read().decode()))
+                    texts.append((f"'{name}'", answer.read().decode()))
             else:
-                found.append((f"'{name}'", Path(name).read_text(encoding="utf-8")))
+                texts.append((f"'{name}'", Path(name).read_text(encoding="utf-8")))
         except UnicodeDecodeError:
-            problems.append(f"'{name}' cannot be read: it is no UTF-8 text")
+            problems.append(f"'{name}' cannot be read: it is not UTF-8 text")
         except urllib.error.URLError as error:
             reason = error.reason.strerror if isinstance(error.reason, OSError) else error.reason
             problems.append(f"'{name}' cannot be read: {reason}")
@@ -108,26 +109,26 @@ def _read(names: Iterable[str]) -> list[tuple[str, str]]:
             problems.append(f"'{name}' cannot be read: {error.strerror or error}")
     if problems:
         raise ProviderError("\n".join(problems))
-    return found
+    return texts
 
 
 def _single(objects: Iterable[Any]) -> Iterator[Any]:
-    for one in objects:
-        if isinstance(one, dict) and isinstance(one.get("items"), list):
-            yield from _single(one["items"])
+    for obj in objects:
+        if isinstance(obj, dict) and isinstance(obj.get("items"), list):
+            yield from _single(obj["items"])
         else:
-            yield one
+            yield obj
 
 
-def _is_object(one: Any) -> bool:
-    metadata = one.get("metadata") if isinstance(one, dict) else None
-    texts = [one.get("apiVersion"), one.get("kind"), metadata.get("name")] if isinstance(metadata, dict) else [None]
+def _is_object(value: Any) -> bool:
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    texts = [value.get("apiVersion"), value.get("kind"), metadata.get("name")] if isinstance(metadata, dict) else [None]
     return all(isinstance(text, str) and text for text in texts)
 
 
-def _words(one: Any) -> str:
-    if not isinstance(one, dict):
-        return f"a {type(one).__name__}"
-    metadata = one.get("metadata")
+def _description(value: Any) -> str:
+    if not isinstance(value, dict):
+        return f"a {type(value).__name__}"
+    metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return " ".join(str(text) for text in (one.get("apiVersion"), one.get("kind"), name) if text) or "nothing of these"
+    return " ".join(str(text) for text in (value.get("apiVersion"), value.get("kind"), name) if text) or "none of them"

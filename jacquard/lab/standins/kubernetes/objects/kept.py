@@ -1,4 +1,4 @@
-"""What the state keeps of an object, as operations are given it and give it back."""
+"""Records of objects in the state: inputs and outputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """An object as Read found it."""
+    """Result of a Read."""
 
     identity: str
     outputs: Mapping[str, Any]
@@ -16,7 +16,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Before:
-    """What the state has of an object before a change."""
+    """Recorded inputs and outputs of an object before a change."""
 
     inputs: Mapping[str, Any]
     outputs: Mapping[str, Any]

@@ -1,6 +1,6 @@
-"""What kustomize makes of a folder, by the kustomize that every ``kubectl`` brings.
+"""Build of a kustomize folder with the kustomize of ``kubectl``.
 
-The function ``kubernetes:kustomize:directory`` is what ``pulumi_kubernetes.kustomize.Directory`` calls.
+``pulumi_kubernetes.kustomize.Directory`` calls the function ``kubernetes:kustomize:directory``.
 """
 
 import os
@@ -12,28 +12,28 @@ from jacquard.providers.errors import ProviderError
 FUNCTION = "kubernetes:kustomize:directory"
 
 TIMEOUT_SECONDS = 120
-"""Longest build; one that reads bases of a git server ends sooner by kustomize's own time-out."""
+"""Maximum duration of a build. Kustomize's own timeout for bases on a git server is shorter."""
 
 
 def build(directory: str, *flags: str) -> str:
     """Return the YAML of a folder with a kustomization.
 
     Args:
-        directory: its path, relative to the folder of the program.
-        flags: for ``kubectl kustomize``.
+        directory: path of the folder, relative to the folder of the program.
+        flags: flags of ``kubectl kustomize``.
 
     Raises:
-        ProviderError: there is no such folder or no kubectl, or kustomize refuses.
+        ProviderError: the folder or kubectl does not exist, or kustomize fails.
     """
-    if not os.path.isdir(directory):  # noqa: PTH112 - a Path makes https:/ of https://
+    if not os.path.isdir(directory):  # noqa: PTH112 - a Path turns https:// into https:/
         msg = (
-            f"'{directory}' is no folder of this machine; clone what lies in git, or name it under resources: of a "
-            "kustomization here, which kustomize fetches"
+            f"'{directory}' is not a local folder; clone the git repository, or list its address under resources: of "
+            "a local kustomization, which makes kustomize download it"
         )
-        raise ProviderError(_told(msg))
+        raise ProviderError(_message(msg))
     kubectl = shutil.which("kubectl")
     if not kubectl:
-        raise ProviderError(_told("kubectl is not on PATH, whose kustomize builds the folder; install it"))
+        raise ProviderError(_message("kubectl, which builds the folder, is not on PATH; install it"))
     try:
         answer = subprocess.run(
             [kubectl, "kustomize", *flags, "--", directory],
@@ -44,12 +44,12 @@ def build(directory: str, *flags: str) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        msg = f"'{directory}' was not built within {TIMEOUT_SECONDS} s; does it read bases of a server?"
-        raise ProviderError(_told(msg)) from None
+        msg = f"'{directory}' was not built within {TIMEOUT_SECONDS} s; check whether it loads bases from a server"
+        raise ProviderError(_message(msg)) from None
     if answer.returncode:
-        raise ProviderError(_told(f"'{directory}': {answer.stderr.strip().removeprefix('error: ')}"))
+        raise ProviderError(_message(f"'{directory}': {answer.stderr.strip().removeprefix('error: ')}"))
     return answer.stdout
 
 
-def _told(what: str) -> str:
-    return f"kustomize: {what}"
+def _message(problem: str) -> str:
+    return f"kustomize: {problem}"

@@ -1,4 +1,4 @@
-"""Names for objects that the program left unnamed."""
+"""Automatic names of objects without a name."""
 
 import hashlib
 import secrets
@@ -14,11 +14,11 @@ from jacquard.providers.rpc.stubs import provider_pb2
 _HEX_LENGTH = 8
 
 
-class CannotName(Exception):  # noqa: N818 - named like what happened
-    """The object has no name and must not or cannot get one.
+class CannotName(Exception):  # noqa: N818 - named after the event
+    """The object has no name, and autonaming is disabled or unsupported.
 
     Attributes:
-        path: of the property that is wrong; empty when it is missing.
+        path: path of the invalid property; empty if it is missing.
     """
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -27,16 +27,17 @@ class CannotName(Exception):  # noqa: N818 - named like what happened
 
 
 def named(body: Mapping[str, Any], old: Mapping[str, Any], request: provider_pb2.CheckRequest) -> dict[str, Any]:
-    """Return ``body`` with a name: its own, the one it got before, or a new one.
+    """Return ``body`` with a name: its own, the previous automatic name, or a new one.
 
     Raises:
-        CannotName: it has none, and the stack's autonaming is switched off or asks for what is not done here.
+        CannotName: the object has no name, and autonaming is disabled or it requests ``generateName``.
     """
     metadata = body.get("metadata", {})
     if not isinstance(metadata, dict) or metadata.get("name"):
         return dict(body)
     if metadata.get("generateName"):
-        reason = f"this stand-in for pulumi-kubernetes does not do generateName; give a name or none, or {INSTALL}"
+        remedy = f"set or omit metadata.name, or {INSTALL}"
+        reason = f"this stand-in for pulumi-kubernetes does not support generateName; {remedy}"
         raise CannotName(("metadata", "generateName"), reason)
     name = old["metadata"]["name"] if annotation(old, AUTONAMED) == "true" else _new_name(request)
     annotations = {**(metadata.get("annotations") or {}), AUTONAMED: "true"}
@@ -46,7 +47,7 @@ def named(body: Mapping[str, Any], old: Mapping[str, Any], request: provider_pb2
 def _new_name(request: provider_pb2.CheckRequest) -> str:
     if request.HasField("autonaming"):
         if request.autonaming.mode == provider_pb2.CheckRequest.AutonamingOptions.DISABLE:
-            reason = "metadata.name is missing and the stack's configuration switches autonaming off; give it a name"
+            reason = "metadata.name is missing and the stack configuration disables autonaming; set a name"
             raise CannotName((), reason)
         return request.autonaming.proposed_name
     seed = request.randomSeed or secrets.token_bytes()

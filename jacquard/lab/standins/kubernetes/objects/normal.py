@@ -1,9 +1,9 @@
-"""One spelling for what an API server does not tell apart, so that a plan shows changes only.
+"""Normalization of inputs that an API server treats as equal, so that a plan contains only real changes.
 
-The vendor's provider reads objects of Kubernetes' own kinds into the types of their API and keeps what comes out.
-Inputs that differ from its own by one spelling would be a step at every switch between the two. What the types do to a
-value is written down in ``fields/builtin.json``, which ``fields/main.go`` prints from those types. Custom kinds stay as
-they are given. Unlike there, a field that no type has stays too: the API server is to refuse it.
+The vendor's provider decodes objects of built-in kinds into the Go types of their API and stores the result. Inputs in
+another notation would cause a step at each provider migration. The effect of the types on values is recorded in
+``fields/builtin.json``, which ``fields/main.go`` generates from these types. Custom kinds are not changed. Unlike in
+the vendor's provider, unknown fields are not dropped, so that the API server rejects them.
 """
 
 import base64
@@ -25,7 +25,7 @@ SERVERS_OWN = (
     "resourceVersion",
     "uid",
 )
-"""Metadata that only the API server sets."""
+"""Metadata fields that only the API server sets."""
 
 _FIELDS = Path(__file__).with_name("fields") / "builtin.json"
 _DASHED = (
@@ -38,22 +38,22 @@ _DASHED = (
     "validations",
 )
 _UNDERSCORED = {f"x-kubernetes-{name}": f"x_kubernetes_{name.replace('-', '_')}" for name in _DASHED}
-_TO_DASHES = {spelt: key for key, spelt in _UNDERSCORED.items()}
+_TO_DASHES = {renamed: key for key, renamed in _UNDERSCORED.items()}
 
 
 def normal(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs in the spelling that is kept in the state; unknown values stay unknown."""
+    """Return inputs in the notation of the state; unknown values stay unknown."""
     kind = (body.get("apiVersion"), body.get("kind"))
     if is_definition(body):
-        found = _definition(with_dashes(body))
+        normalized = _definition(with_dashes(body))
     else:
-        found = _secret(body) if kind == ("v1", "Secret") else dict(body)
+        normalized = _secret(body) if kind == ("v1", "Secret") else dict(body)
         kinds, types = _builtin()
-        found = _written(found, kinds.get(f"{kind[0]} {kind[1]}", ""), types)
-    metadata = found.get("metadata")
+        normalized = _as_typed(normalized, kinds.get(f"{kind[0]} {kind[1]}", ""), types)
+    metadata = normalized.get("metadata")
     if isinstance(metadata, dict):
-        found["metadata"] = {key: value for key, value in metadata.items() if key not in SERVERS_OWN}
-    return found
+        normalized["metadata"] = {key: value for key, value in metadata.items() if key not in SERVERS_OWN}
+    return normalized
 
 
 def is_definition(body: Mapping[str, Any]) -> bool:
@@ -62,12 +62,12 @@ def is_definition(body: Mapping[str, Any]) -> bool:
 
 
 def with_dashes(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a definition with ``x-kubernetes-…`` keys as the API server spells them."""
+    """Return a CustomResourceDefinition with ``x-kubernetes-…`` keys, as in the API."""
     return dict(_renamed(body, _TO_DASHES))
 
 
 def with_underscores(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a definition with ``x_kubernetes_…`` keys: typed programs and states spell them so."""
+    """Return a CustomResourceDefinition with ``x_kubernetes_…`` keys, as in typed programs and states."""
     return dict(_renamed(body, _UNDERSCORED))
 
 
@@ -78,16 +78,16 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _definition(body: dict[str, Any]) -> dict[str, Any]:
-    """Return a definition without what the API server never keeps."""
-    found = {key: value for key, value in body.items() if key != "status"}
-    spec = found.get("spec")
+    """Return a CustomResourceDefinition without fields that the API server never stores."""
+    stored = {key: value for key, value in body.items() if key != "status"}
+    spec = stored.get("spec")
     if isinstance(spec, dict) and spec.get("preserveUnknownFields") is False:
-        found["spec"] = {key: value for key, value in spec.items() if key != "preserveUnknownFields"}
-    return found
+        stored["spec"] = {key: value for key, value in spec.items() if key != "preserveUnknownFields"}
+    return stored
 
 
 def _secret(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Secret with its ``stringData`` in ``data``, where the API server puts it."""
+    """Return a Secret with its ``stringData`` moved to ``data``, like the API server does."""
     texts, data = body.get("stringData"), body.get("data", {})
     if not isinstance(texts, dict) or not isinstance(data, dict):
         return dict(body)
@@ -98,19 +98,19 @@ def _secret(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "data": {**data, **coded}}
 
 
-def _written(value: Any, code: str, types: Mapping[str, Mapping[str, str]]) -> Any:
-    """Return a value as its type writes it; the letters of ``code`` are explained in ``fields/main.go``."""
+def _as_typed(value: Any, code: str, types: Mapping[str, Mapping[str, str]]) -> Any:
+    """Return a value as its Go type encodes it; ``fields/main.go`` explains the letters of ``code``."""
     if code in _SCALARS:
         return _SCALARS[code](value)
     if code.startswith("[") and isinstance(value, list):
-        return [_written(item, code[1:], types) for item in value]
+        return [_as_typed(item, code[1:], types) for item in value]
     if code.startswith("{") and isinstance(value, dict):
-        return {key: _written(item, code[1:], types) for key, item in value.items()}
+        return {key: _as_typed(item, code[1:], types) for key, item in value.items()}
     fields = types.get(code)
     if fields is None or not isinstance(value, dict):
         return value
     return {
-        key: _written(item, fields.get(key, "").removeprefix("-"), types)
+        key: _as_typed(item, fields.get(key, "").removeprefix("-"), types)
         for key, item in value.items()
         if not (fields.get(key, "").startswith("-") and _is_empty(item))
     }
@@ -121,7 +121,7 @@ def _is_empty(value: Any) -> bool:
 
 
 def _bytes(value: Any) -> Any:
-    """Return base64 without line breaks; what cannot be read is left for the API server to refuse."""
+    """Return base64 without line breaks; invalid values are unchanged, so that the API server rejects them."""
     if not isinstance(value, str):
         return value
     try:
@@ -135,5 +135,5 @@ _SCALARS: Mapping[str, Callable[[Any], Any]] = {"q": canonical, "b": _bytes}
 
 @cache
 def _builtin() -> tuple[Mapping[str, str], Mapping[str, Mapping[str, str]]]:
-    read = json.loads(_FIELDS.read_text(encoding="utf-8"))
-    return read["kinds"], read["types"]
+    table = json.loads(_FIELDS.read_text(encoding="utf-8"))
+    return table["kinds"], table["types"]

@@ -1,6 +1,6 @@
-"""Which of several objects comes before which: namespaces and kinds before what is of them, and what annotations say.
+"""Dependency order of objects: namespaces and kinds before their objects, then by annotation.
 
-The annotation and the form of its references are those of sigs.k8s.io/cli-utils, by which the vendor's provider orders.
+The annotation and the form of its references come from sigs.k8s.io/cli-utils, which the vendor's provider uses.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _NAMESPACED_PARTS, _PARTS = 5, 3
 
 
 class Key(NamedTuple):
-    """What tells an object from others of a set, whatever version it is given in."""
+    """Identity of an object in a set, independent of its API version."""
 
     group: str
     kind: str
@@ -37,38 +37,38 @@ def key(obj: Mapping[str, Any]) -> Key:
 
 
 def dependencies(objects: Iterable[Mapping[str, Any]]) -> dict[Key, set[Key]]:
-    """Return for each object those of the set that have to be there first.
+    """Return the dependencies of each object within the set.
 
     Raises:
-        ProviderError: an object is there twice, an annotation cannot be read or names none of them, or they form a
-            circle.
+        ProviderError: an object is listed twice, an annotation is invalid or matches no object, or dependencies form a
+            cycle.
     """
     by_key: dict[Key, Mapping[str, Any]] = {}
     problems: list[str] = []
-    for one in objects:
-        if key(one) in by_key:
-            problems.append(f"{key(one)} is there twice")
-        by_key[key(one)] = one
-    kinds = {brought(one): name for name, one in by_key.items() if name.kind == DEFINITION}
-    found: dict[Key, set[Key]] = {}
-    for name, one in by_key.items():
+    for obj in objects:
+        if key(obj) in by_key:
+            problems.append(f"{key(obj)} is listed twice")
+        by_key[key(obj)] = obj
+    kinds = {brought(obj): name for name, obj in by_key.items() if name.kind == DEFINITION}
+    result: dict[Key, set[Key]] = {}
+    for name, obj in by_key.items():
         implied = {Key("", "Namespace", "", name.namespace), kinds.get((name.group, name.kind))}
-        found[name] = {other for other in implied if other in by_key and other is not None}
-        for text in _annotated(one):
+        result[name] = {other for other in implied if other in by_key and other is not None}
+        for text in _annotated(obj):
             other = _parsed(text)
             if other in by_key:
-                found[name].add(other)
+                result[name].add(other)
             else:
-                what = f"is not {_FORM}" if other is None else "names none of the objects beside it"
-                problems.append(f"{name}: {DEPENDS_ON} '{text}' {what}")
-    problems += [] if problems else _circles(found)
+                rule = f"must be {_FORM}" if other is None else "matches none of the other objects"
+                problems.append(f"{name}: {DEPENDS_ON} '{text}' {rule}")
+    problems += [] if problems else _cycles(result)
     if problems:
         raise ProviderError("\n".join(problems))
-    return found
+    return result
 
 
 def brought(definition: Mapping[str, Any]) -> tuple[str, str]:
-    """Return group and kind that a CustomResourceDefinition brings; empty where it says none."""
+    """Return group and kind of a CustomResourceDefinition; empty if missing."""
     spec = definition.get("spec") or {}
     return spec.get("group", ""), (spec.get("names") or {}).get("kind", "")
 
@@ -87,9 +87,9 @@ def _parsed(text: str) -> Key | None:
     return None
 
 
-def _circles(found: Mapping[Key, set[Key]]) -> list[str]:
+def _cycles(graph: Mapping[Key, set[Key]]) -> list[str]:
     try:
-        TopologicalSorter(found).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
-        return [f"each waits for the next: {', '.join(str(one) for one in error.args[1])}"]
+        return [f"dependency cycle: {', '.join(str(name) for name in error.args[1])}"]
     return []

@@ -1,7 +1,7 @@
-"""Patch resources: some fields of an object that somebody else makes, such as ``kubernetes:core/v1:NodePatch``.
+"""Patch resources: single fields of an object of another owner, such as ``kubernetes:core/v1:NodePatch``.
 
-As with the vendor's provider a patch is applied under the resource's own field manager, whoever made the object, and
-its end gives the fields back: the object stays. What is not there is made.
+As in the vendor's provider, a patch is applied with the resource's own field manager. Deleting the patch releases the
+fields, and the object remains. A patch of a missing object creates it.
 """
 
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ _REQUIRED = "FieldValueRequired"
 
 
 def made_by_it(ref: ObjectRef) -> str:
-    """Return what a person should know of a patch whose object is not there."""
-    return f"{ref} is not there, so that the patch makes it, and its end will not remove it; see that the name is right"
+    """Return the warning for a patch of a missing object."""
+    return f"{ref} does not exist: the patch creates it, and deleting the patch will not delete it; check the name"
 
 
 def give_back(api: ApiServer, ref: ObjectRef, live: Mapping[str, Any], name: str) -> None:
-    """Apply an object without fields: those that no other manager has go, or get their defaults.
+    """Apply an object without fields: fields without another manager are removed or get their defaults.
 
     Raises:
-        ProviderError: one of them is required.
-        ApiError: the API server refuses for another reason.
+        ProviderError: such a field is required.
+        ApiError: the API server rejects the apply for another reason.
     """
-    # With its uid the object is not made when it goes at this moment.
+    # The uid prevents that the apply creates an object that is deleted at this moment.
     metadata = {"name": ref.name, "uid": live["metadata"]["uid"]}
     metadata |= {"namespace": ref.namespace} if ref.namespace else {}
     body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata}
@@ -36,7 +36,7 @@ def give_back(api: ApiServer, ref: ObjectRef, live: Mapping[str, Any], name: str
         if not required:
             raise
         msg = (
-            f"{ref}: the patch alone sets {required}, which the object cannot be without; let somebody else set it "
-            "first, or give the resource retain_on_delete"
+            f"{ref}: only this patch sets {required}, which the object requires; set it with another manager first, or "
+            "use the resource option retain_on_delete"
         )
         raise ProviderError(msg) from None

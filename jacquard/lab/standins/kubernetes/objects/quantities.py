@@ -1,4 +1,4 @@
-"""Quantities such as ``1000m`` as an API server writes them: ``1``."""
+"""Canonical form of quantities, as in the API server: ``1`` for ``1000m``."""
 
 import re
 from decimal import ROUND_CEILING, Context, Decimal
@@ -13,16 +13,17 @@ _EXACT = Context(prec=60)
 
 
 def canonical(value: object) -> object:
-    """Return a quantity with the largest suffix that needs no fraction; what is none is returned as it is.
+    """Return a quantity with the largest suffix that needs no fraction; other values are returned unchanged.
 
-    A suffix keeps its family, as ``1536Mi`` and ``1500M`` do; below 1024 there is none of powers of two.
+    Binary and decimal suffixes are not converted into each other (``1536Mi``, ``1500M``). Values below 1024 have no
+    binary suffix.
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return value
-    found = _QUANTITY.fullmatch(str(value).strip())
-    if not found:
+    match = _QUANTITY.fullmatch(str(value).strip())
+    if not match:
         return value
-    digits, binary, decimal, exponent = found.groups()
+    digits, binary, decimal, exponent = match.groups()
     factor = Decimal(_KIBI) ** _BINARY.index(binary) if binary else Decimal(10) ** int(exponent or _DECIMAL[decimal])
     number = _EXACT.multiply(Decimal(digits), factor)
     number = number.quantize(_SMALLEST, rounding=ROUND_CEILING if number > 0 else "ROUND_FLOOR", context=_EXACT)

@@ -1,7 +1,7 @@
-"""Which changes need a new object, because the API server refuses them in place.
+"""Changes that replace an object, because the API server rejects them in place.
 
 Source: the vendor's table (provider/pkg/provider/diff.go of pulumi-kubernetes 4.34), which follows the update
-validation of Kubernetes (pkg/apis/*/validation). Custom kinds have only the rules of all kinds.
+validation of Kubernetes (pkg/apis/*/validation). Custom kinds have only the rules for all kinds.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from jacquard.providers.rpc.paths import Path
 
 _EVERY_KIND: tuple[Path, ...] = (("kind",), ("metadata", "name"), ("metadata", "namespace"))
 PATCHED = _EVERY_KIND
-"""Paths that replace a patch; whether others can change in place, whoever made the object knows."""
+"""Paths that replace a patch. For other fields, the rules of the object's owner apply."""
 
 
 def _spec(*fields: str) -> tuple[Path, ...]:
@@ -97,12 +97,12 @@ _CONTENT: dict[str, tuple[Path, ...]] = {
 
 
 def replaced_by(body: Mapping[str, Any], *, mutable_config_maps: bool, mutable_secrets: bool) -> tuple[Path, ...]:
-    """Return the paths of which a change, also of something below or above, replaces the object.
+    """Return the paths whose change replaces the object, including changes of a parent or child.
 
     Args:
         body: the new inputs.
-        mutable_config_maps: the provider's ``enableConfigMapMutable``; without it new data is a new ConfigMap.
-        mutable_secrets: the provider's ``enableSecretMutable``.
+        mutable_config_maps: the provider's ``enableConfigMapMutable``; without it, new data replaces a ConfigMap.
+        mutable_secrets: the provider's ``enableSecretMutable``, the same for Secrets.
     """
     kind = str(body.get("kind", ""))
     rules = _EVERY_KIND + _BY_KIND.get((group(body), kind), ())
@@ -114,7 +114,7 @@ def replaced_by(body: Mapping[str, Any], *, mutable_config_maps: bool, mutable_s
 
 
 def touches(path: Path, rules: tuple[Path, ...]) -> bool:
-    """Return whether a change at ``path`` concerns one of ``rules``: at it, below it, or of all above it."""
+    """Return whether a change at ``path`` affects one of ``rules``: the same path, a child or a parent."""
     return any(path[: len(rule)] == rule or rule[: len(path)] == path for rule in rules)
 
 

@@ -1,9 +1,10 @@
-"""Fields of an object move to this resource's field manager before it applies: pure data in, pure data out.
+"""Transfer of field ownership to this resource's field manager before an apply: pure functions.
 
-The vendor's provider creates as ``pulumi-kubernetes`` by a plain write, which server-side apply counts as another
-manager: a change of such an object would be a conflict, and what the program no longer has would stay. Like that
-provider's first update, ours takes everything over that it wrote. Of kubectl's fields only those are taken that the
-program declares or declared; the vendor's takes all, and so removes a label that somebody else put beside ours.
+The vendor's provider creates objects as ``pulumi-kubernetes`` by a plain write, which server-side apply treats as
+another manager. A change of such an object would be a conflict, and fields removed from the program would remain. Like
+the first update of that provider, this transfer includes all fields that it wrote. Of kubectl's fields, only current
+and earlier fields of the program move; the vendor's provider takes all, and so removes additional labels of other
+users.
 """
 
 import json
@@ -19,11 +20,11 @@ _BY_HAND = ("kubectl", "before-first-apply")
 
 @dataclass(frozen=True)
 class Move:
-    """A take-over of fields.
+    """A transfer of field ownership.
 
     Attributes:
-        entries: the ``managedFields`` that the object has to get; those of the manager that takes over come last.
-        from_hands: the managers by which people had set some of the fields.
+        entries: the new ``managedFields`` of the object; the entry of the new manager is last.
+        from_hands: the managers of fields that users had set manually.
     """
 
     entries: list[dict[str, Any]]
@@ -31,11 +32,11 @@ class Move:
 
 
 def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, Any]]) -> Move | None:
-    """Return what has to move before ``name`` applies to a live object; None for nothing.
+    """Return the transfer required before ``name`` applies to a live object; None if no field moves.
 
     Args:
-        live: the object as it is.
-        name: the field manager that takes the fields.
+        live: the current object.
+        name: the new field manager.
         declared: the inputs before and after the change.
     """
     bodies, mine, others = list(declared), None, []
@@ -59,7 +60,7 @@ def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, An
 
 
 def takes_from(manager: str, name: str) -> bool:
-    """Return whether fields of ``manager`` may move to ``name``."""
+    """Return whether fields of ``manager`` can move to ``name``."""
     return manager == name or manager.startswith((*_PULUMI, *_BY_HAND))
 
 
@@ -67,58 +68,58 @@ def _taken(entry: Mapping[str, Any], name: str, bodies: Iterable[Mapping[str, An
     manager, operation, fields = entry.get("manager", ""), entry.get("operation"), entry.get("fieldsV1") or {}
     if entry.get("subresource"):
         return {}
-    # The vendor's provider replaces a definition by a plain write under the resource's own name.
+    # The vendor's provider replaces a CustomResourceDefinition by a plain write with the resource's own manager name.
     if operation == "Update" and (manager == name or manager.startswith(_PULUMI)):
         return dict(fields)
     if manager.startswith(_BY_HAND):
-        found: Fields = {}
+        declared: Fields = {}
         for body in bodies:
-            found = union(found, of_body(fields, body))
-        return found
+            declared = union(declared, of_body(fields, body))
+        return declared
     return {}
 
 
 def applied(live: Mapping[str, Any], body: Mapping[str, Any], move: Move) -> dict[str, Any]:
-    """Return a live object as it will be when ``body`` is applied after a take-over."""
+    """Return the live object after a transfer and an apply of ``body``."""
     *others, last = move.entries
-    ours = last["fieldsV1"]
-    leaving = without(ours, of_body(ours, body))
+    owned = last["fieldsV1"]
+    removed = without(owned, of_body(owned, body))
     for entry in others:
-        leaving = without(leaving, entry.get("fieldsV1") or {})
-    return dict(_merged(_cut(live, leaving), body, ours))
+        removed = without(removed, entry.get("fieldsV1") or {})
+    return dict(_merged(_without(live, removed), body, owned))
 
 
-def _cut(value: Any, leaving: Fields) -> Any:
-    """Return a value without the fields and items that leave it."""
-    if not leaving:
+def _without(value: Any, removed: Fields) -> Any:
+    """Return a value without the removed fields and items."""
+    if not removed:
         return value
     if isinstance(value, dict):
-        left: dict[str, Any] = {}
+        remaining: dict[str, Any] = {}
         for key, item in value.items():
-            inner = leaving.get(f"f:{key}")
-            rest = _cut(item, inner) if inner else item
+            inner = removed.get(f"f:{key}")
+            rest = _without(item, inner) if inner else item
             if inner is None or (inner and (rest or ITSELF not in inner)):
-                left[key] = rest
-        return left
+                remaining[key] = rest
+        return remaining
     if not isinstance(value, list):
         return value
-    return [_cut(item, inner or {}) for item in value if not _goes_whole(inner := _of_item(leaving, item))]
+    return [_without(item, inner or {}) for item in value if not _is_removed(inner := _of_item(removed, item))]
 
 
 def _of_item(fields: Fields, item: Any) -> Fields | None:
-    """Return what a set of fields says of an item of a list; None for nothing."""
+    """Return the fields of a list item in a field set; None if the item is not in it."""
     return next((inner for key, inner in fields.items() if key != ITSELF and below([item], key)), None)
 
 
-def _goes_whole(inner: Fields | None) -> bool:
+def _is_removed(inner: Fields | None) -> bool:
     return inner is not None and (not inner or ITSELF in inner)
 
 
 def _merged(live: Any, body: Any, fields: Fields) -> Any:
-    """Return a live value with that of a body laid over it; lists by the keys that ``fields`` knows their items by."""
+    """Merge a body into a live value; list items are matched by the keys in ``fields``."""
     if isinstance(live, dict) and isinstance(body, dict):
-        laid = {key: _merged(live.get(key), item, fields.get(f"f:{key}", {})) for key, item in body.items()}
-        return {**live, **laid}
+        merged = {key: _merged(live.get(key), item, fields.get(f"f:{key}", {})) for key, item in body.items()}
+        return {**live, **merged}
     if not isinstance(live, list) or not isinstance(body, list):
         return body
     names = next((tuple(json.loads(key[2:])) for key in fields if key.startswith("k:")), ())
@@ -131,5 +132,5 @@ def _merged(live: Any, body: Any, fields: Fields) -> Any:
     return body
 
 
-def _same(one: Any, other: Any, names: tuple[str, ...]) -> bool:
-    return all(other.get(name, one.get(name)) == one.get(name) for name in names)
+def _same(live: Any, new: Any, names: tuple[str, ...]) -> bool:
+    return all(new.get(name, live.get(name)) == live.get(name) for name in names)

@@ -1,7 +1,7 @@
-"""region-note: in each cluster of a region, a note that says whom to call. An example: change it or remove it.
+"""region-note: a note in each cluster of a region that names the contact. An example: change or remove it.
 
-A component of this repository is a file of `components/` with a function `concepts`. What it yields is checked,
-rendered, judged by policies and applied like everything that Jacquard describes itself.
+A component of this repository is a file of `components/` with a function `concepts`. Its objects are checked, rendered,
+evaluated by policies and applied like Jacquard's own objects.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONTACT = "platform@cloud.example"
 
 
 def concepts(environment: Environment, part: Slice) -> Iterator[OwnInput]:
-    """Yield what this component adds to the slice ``part`` of ``environment``."""
+    """Yield the inputs that this component adds to the slice ``part`` of ``environment``."""
     clusters = {SliceKind.FOUNDATION: MANAGEMENT, SliceKind.CLUSTER: part.subject}
     cluster = clusters.get(part.kind)
     if cluster is None:

@@ -1,7 +1,7 @@
-"""note-without-contact: a note in a cluster that does not say whom to call. An example: change it or remove it.
+"""note-without-contact: a note in a cluster without a contact address. An example: change or remove it.
 
-A rule of this repository is a file of `policies/rules/` with a `RULE`. It is judged beside Jacquard's own by check,
-preview and up, and `waivers.yaml` of a region gives leave for a subject as for those.
+A policy of this repository is a file of `policies/rules/` with a `RULE`. Check, preview and up evaluate it with
+Jacquard's policies, and `waivers.yaml` of a region can waive it for a subject.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, unde
 
 
 def find(fact: Fact, context: Context) -> Finding:
-    """Look for an address in the note."""
+    """Check for an address in the note."""
     del context
     if fact.at("metadata", "name") != "region-note":
         return NOT_APPLICABLE
@@ -22,15 +22,15 @@ def find(fact: Fact, context: Context) -> Finding:
         return PASS
     return violation(
         found=f"contact {contact!r}",
-        allowed="an address of whoever is on call",
-        fix="write CONTACT in components/region_note.py",
+        allowed="an address of the team on call",
+        fix="set CONTACT in components/region_note.py",
     )
 
 
 RULE = Rule(
     name="note-without-contact",
-    description="The note in each cluster says whom to call.",
-    why="who finds a cluster broken at night must not search for its owner",
+    description="The note in each cluster names a contact.",
+    why="during an incident, the owner of a cluster must be known immediately",
     severity=Severity.HIGH,
     kinds=frozenset({"ConfigMap"}),
     find=find,

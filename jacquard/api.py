@@ -1,0 +1,83 @@
+"""Functions of the public API that join several layers; `jacquard` exports them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from components.inputs import slice_inputs
+from components.inputs.manifests import everything
+from components.lookups.slices import slices
+from components.render.concept import Concept
+from components.render.manifest import Manifest
+from components.rules import checks
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import Problem, SpecError
+from jacquard.previews.compare import impact as compared
+from jacquard.previews.impacts.edits import edits
+from jacquard.previews.impacts.head_only import Alone
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.snapshots import side
+
+
+def check(environment: Environment) -> list[Problem]:
+    """Return the problems that cross-checks find in ``environment``, sorted by file and line; empty when it is valid.
+
+    Policies are not part of it: they also judge objects, in `jacquard check` and in the policy pack.
+    """
+    return checks.check(environment)
+
+
+def inputs(environment: Environment) -> tuple[Concept, ...]:
+    """Return the inputs of all components of a valid ``environment``, in the order in which they are applied.
+
+    Raises:
+        SpecError: cross-checks find problems, or the code of an extension component fails.
+    """
+    _require_valid(environment)
+    return tuple(concept for part in slices(environment) for concept in slice_inputs.inputs(environment, part))
+
+
+def render(environment: Environment) -> tuple[Manifest, ...]:
+    """Return every object of a valid ``environment``, in the order in which they are applied.
+
+    Raises:
+        SpecError: cross-checks find problems, or the code of an extension component fails.
+    """
+    _require_valid(environment)
+    return tuple(everything(environment))
+
+
+def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None) -> Impact:
+    """Return the impact of a change on the environment ``name``: nodes, DPUs, tenants, and the edits that cause it.
+
+    Args:
+        name: name of the environment, which both folders hold.
+        base: folder of all environments (with ``catalog/``) before the change.
+        head: the same folder after the change.
+        now: time that freezes and approvals are judged by. Default: the current time.
+
+    Raises:
+        SpecError: the data of one side are invalid.
+    """
+    before, after = (side(_valid(name, folder)) for folder in (base, head))
+    return compared(
+        before,
+        after,
+        edits(base, head, name),
+        names=(str(base), str(head)),
+        now=now or dt.datetime.now(dt.UTC),
+        alone=Alone(before, base),
+    )
+
+
+def _valid(name: str, folder: Path) -> Environment:
+    environment = load_environment(name, folder)
+    _require_valid(environment)
+    return environment
+
+
+def _require_valid(environment: Environment) -> None:
+    if problems := checks.check(environment):
+        raise SpecError(environment.name, problems)
