@@ -1,4 +1,4 @@
-"""Loads extension policies: each file in ``policies/rules/`` of a user's repository defines a ``RULE``."""
+"""Loads extension policies: each file in ``extensions/policies/`` of a user's repository defines a ``RULE``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jacquard.machine import paths
 from policies.rules import RULES
 from policies.verdict import Rule
 
-FOLDER = "policies/rules"
+FOLDER = "extensions/policies"
 
 
 def rules() -> tuple[Rule, ...]:

@@ -1,4 +1,4 @@
-"""What all tests share: examples that are drawn alike each time, and programs that run without an engine."""
+"""Shared configuration of all tests: reproducible Hypothesis examples, and programs that run without an engine."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import pytest
 from hypothesis import settings
 from pulumi.runtime import mocks, rpc
 
-settings.register_profile("alike", deadline=None, derandomize=True)
-settings.register_profile("anew", deadline=None)
+settings.register_profile("reproducible", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw anew for nightly proofs only: no change is refused for what a new example found in another's code."""
-    settings.load_profile("anew" if config.option.markexpr == "nightly" else "alike")
+    """Use random examples only in nightly tests, so that no change fails because of a new example in unrelated code."""
+    settings.load_profile("random" if config.option.markexpr == "nightly" else "reproducible")
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector of cycles away from what was imported, which stays, and let it come less often.
+    """Exclude imported objects from garbage collection, and collect less often.
 
-    A fifth of the processor time of a property test went into walks through modules and models that are no garbage.
+    A fifth of the processor time of a property test was spent on traversals of modules and models, which are not
+    garbage.
     """
     gc.collect()
     gc.freeze()
@@ -33,19 +34,19 @@ def pytest_collection_finish() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Registered:
-    """One resource as the engine would have been asked for it."""
+    """A resource as registered at the engine."""
 
     type: str
     name: str
     parent: str
-    """Name of the parent; empty for the stack's own resources."""
+    """Name of the parent; empty for resources of the stack."""
     inputs: dict[str, Any]
     provider: str
-    """``package/name`` of an explicit provider, else empty."""
+    """``package/name`` of an explicit provider; otherwise empty."""
     protect: bool
     retain: bool
     dependencies: frozenset[str]
-    """Names of the resources it waits for, explicit or implied by its inputs."""
+    """Names of the dependencies of the resource, explicit or implied by its inputs."""
 
 
 Run = Callable[..., list[Registered]]
@@ -53,9 +54,9 @@ Run = Callable[..., list[Registered]]
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """Return a function that runs a program under mocks and returns its resources in order of registration.
+    """Return a function that runs a program with mocks and returns its resources in order of registration.
 
-    What they register is returned, so that tests assert in their own body.
+    The resources are returned so that tests contain their assertions.
     """
 
     class Echo(mocks.Mocks):
@@ -68,18 +69,18 @@ def run() -> Run:
     class Recorder(mocks.MockMonitor):
         def __init__(self) -> None:
             super().__init__(Echo())
-            self.seen: list[Registered] = []
+            self.registered: list[Registered] = []
 
-        def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - named by the protocol
+        def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the protocol defines the name
             if request.type != "pulumi:pulumi:Stack":
-                self.seen.append(_registered(request, rpc.deserialize_properties(request.object)))
+                self.registered.append(_registered(request, rpc.deserialize_properties(request.object)))
             return super().RegisterResource(request)
 
     def run_program(program: Callable[[], None], *, stack: str = "laptop", preview: bool = False) -> list[Registered]:
         recorder = Recorder()
         pulumi.runtime.set_mocks(Echo(), project="jacquard", stack=stack, preview=preview, monitor=recorder)
         pulumi.runtime.test(program)()
-        return recorder.seen
+        return recorder.registered
 
     return run_program
 

@@ -1,7 +1,6 @@
 """Extensions: Python code of a user's repository, loaded by path; each file of a folder defines one agreed name.
 
-Files are loaded by their path, never by a package's name, because the folders ``policies/`` and ``components/`` of a
-repository have the names of the library's packages.
+Files are loaded by path: they lie in ``extensions/components/`` and ``extensions/policies/`` and are no package.
 """
 
 from __future__ import annotations
@@ -22,7 +21,12 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
-"""Function ``concepts`` in a file of ``components/``: returns the inputs it adds to one slice of an environment."""
+"""Function ``concepts`` in a file of ``extensions/components/``: returns the inputs that it adds to one slice."""
+FOLDER = "extensions/components"
+FORMER = {"components": FOLDER, "policies/rules": "extensions/policies"}
+"""Folders that are not read, with the folder that is."""
+PACKAGES = ("components", "jacquard", "policies", "stacks")
+"""Packages of Jacquard; a folder of a user's repository with one of these names must not be a package."""
 _LEAVE = "remove it, or rename it"
 _PROJECT = "../../"
 """Path from the folder of an environment to its project."""
@@ -122,7 +126,8 @@ def _named(item: Manifest) -> str:
 
 def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
     """Return the extension components of the repository ``project``, and the problems of their files."""
-    found, problems = load(project, "components", "concepts")
+    found, problems = load(project, FOLDER, "concepts")
+    problems += tuple(_shadows(project))
     odd = [one for one in found if not callable(one.value)]
     problems += tuple(
         Problem(
@@ -134,6 +139,24 @@ def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, 
     return tuple(made), problems
 
 
+def _shadows(project: Path) -> Iterator[Problem]:
+    """Yield a problem for each folder that Python would import in place of a package of Jacquard."""
+    for name in PACKAGES:
+        if (project / name / "__init__.py").is_file():
+            text = (
+                f"hides the package {name} of Jacquard from programs run in this folder; move your code to extensions/"
+            )
+            yield Problem(f"{_PROJECT}{name}/__init__.py", 0, "", text)
+
+
+def _misplaced(project: Path, folder: str) -> Iterator[Problem]:
+    """Yield a problem for each file that lies where ``folder`` was called otherwise."""
+    former = next((name for name, current in FORMER.items() if current == folder), folder)
+    for path in sorted((project / former).glob("[!_]*.py")) if former != folder else ():
+        text = f"is not loaded; move it to {folder}/"
+        yield Problem(f"{_PROJECT}{path.relative_to(project).as_posix()}", 0, "", text)
+
+
 def from_project(place: str) -> str:
     """Return a place of a problem relative to the project's folder."""
     return place.removeprefix(_PROJECT)
@@ -143,7 +166,8 @@ def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[
     """Return the values of ``name`` in the files of ``folder`` of a repository, and the problems of these files."""
     paths = sorted((project / folder).glob("[!_]*.py"))
     stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
-    return _loaded(project, name, stamps)
+    found, problems = _loaded(project, name, stamps)
+    return found, (*problems, *_misplaced(project, folder))
 
 
 @lru_cache(maxsize=16)

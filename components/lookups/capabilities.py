@@ -25,7 +25,7 @@ CONSEQUENCES: Mapping[Gift | None, str] = {
 def left_out(environment: Environment) -> dict[str, tuple[str, ...]]:
     """Return by cluster each default add-on that is left out without replacement, with reason and consequence."""
     found = {placed.cluster.name: tuple(_told(environment, placed)) for placed in clusters(environment)}
-    return {name: told for name, told in found.items() if told}
+    return {name: lost for name, lost in found.items() if lost}
 
 
 def _told(environment: Environment, placed: PlacedCluster) -> list[str]:

@@ -29,8 +29,8 @@ _Entry = ClusterAllocation | VpcAllocation | None
 def sentences(before: Environment, after: Environment) -> list[str]:
     """Return the changes of each cluster whose entries in the lock files differ, in natural order."""
     names = {*before.allocations.clusters, *after.allocations.clusters}
-    told = {name: "; ".join(_Clusters(before, after).parts(name)) for name in naturally(names)}
-    return [f"{name}: {text}" for name, text in told.items() if text]
+    texts = {name: "; ".join(_Clusters(before, after).parts(name)) for name in naturally(names)}
+    return [f"{name}: {text}" for name, text in texts.items() if text]
 
 
 class _Clusters:

@@ -172,8 +172,8 @@ def _deviations(
                 waiver=_waiver(environment, (subject, placed.key)),
             )
             continue
-        told = {name: value for name, value in expected.items() if name in node.values}
-        yield from _between(environment, (subject, group, placed.key), told, node.values, Source.CLUSTER)
+        declared = {name: value for name, value in expected.items() if name in node.values}
+        yield from _between(environment, (subject, group, placed.key), declared, node.values, Source.CLUSTER)
 
 
 def _between(

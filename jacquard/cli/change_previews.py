@@ -15,7 +15,7 @@ from jacquard.cli.stack_runs import results, together
 from jacquard.cli.views.changes import sarif
 from jacquard.cli.views.progress import Screen, ended
 from jacquard.engine import events
-from jacquard.engine.driver import POLICY_PACK, Engine, Run
+from jacquard.engine.driver import Engine, Run
 from jacquard.engine.errors import EngineError
 from jacquard.engine.missing_stacks import previewing
 from jacquard.engine.recorded import state_digest
@@ -113,7 +113,7 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: 
 
         def run(*options: str) -> Run:
             with screen.phase(title) as shown:
-                command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
+                command = ("preview", stack, "--policy-pack", paths.policy_pack(), *options)
                 return able.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
 
         answer = ask(run)

@@ -10,9 +10,10 @@ from rich.text import Text
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.progress import Screen
-from jacquard.engine.driver import POLICY_PACK, Engine, Run
+from jacquard.engine.driver import Engine, Run
 from jacquard.engine.events import Diagnostic, Violation
 from jacquard.engine.failures import causes, unmet_gate
+from jacquard.machine import paths
 
 
 def watched(
@@ -64,7 +65,7 @@ def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str
     Raises:
         Stop: the preview failed.
     """
-    screen, options = screen or Screen(stderr()), ("--policy-pack", POLICY_PACK, *options)
+    screen, options = screen or Screen(stderr()), ("--policy-pack", paths.policy_pack(), *options)
     run = watched(engine, "preview", stack, *options, title=title, resume=resume, screen=screen)
     for text in run.progress.warnings:
         show(f"{stack}: {text}", "warning", screen.console)

@@ -25,7 +25,6 @@ from jacquard.harness import environment as machine
 from jacquard.machine import paths
 from stacks.provider_migration import RECORD, PlugIns, writers
 
-POLICY_PACK = "policies"
 _POLL_SECONDS = 0.1
 _TAIL_LINES = 20
 _MISSING = "no stack named"

@@ -93,6 +93,11 @@ def _is_clone(folder: Path) -> bool:
     return (folder / "jacquard" / "machine" / Path(__file__).name).is_file()
 
 
+def policy_pack() -> str:
+    """Return the folder of the policy pack, relative to the project: that of a clone, or of a user's repository."""
+    return "policies" if own() is None else "policy-pack"
+
+
 def cache() -> Path:
     """Return the cache that all projects of a user share."""
     chosen = os.environ.get("JACQUARD_CACHE")

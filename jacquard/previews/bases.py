@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CODE = "components"
-"""Folder of the code that renders objects, at the root of a clone; in a user's repository, its extensions."""
+"""Folder of a clone with the code that renders objects."""
+EXTENSIONS = "extensions"
+"""Folder of a user's repository with the code that renders objects of its own."""
 _SHORT = 9
 _WORK_TREE = "work tree"
 
@@ -60,8 +62,9 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
     commit = _commit(top, ref)
     data = home.relative_to(top).as_posix()
     installed = root.resolve() != top
-    head = _head(top, data, CODE, *([pin] if installed else []))
-    other = _differs(top, commit, CODE)
+    code = EXTENSIONS if installed else CODE
+    head = _head(top, data, code, *([pin] if installed else []))
+    other = _differs(top, commit, code)
     with tempfile.TemporaryDirectory(prefix="jacquard-base-") as name:
         folder = Path(name)
         _extract(top, commit, None if other else data, folder)

@@ -59,12 +59,13 @@ def contact(shell: Shell, cluster: str) -> str:
 
 def assert_its_own_rule_refuses(shell: Shell) -> None:
     """Ask ``up``, and the engine with the repository's policy pack, about a note that breaks the repository's rule."""
-    component = shell.folder / "components" / "region_note.py"
+    component = shell.folder / "extensions" / "components" / "region_note.py"
     right = component.read_text()
     component.write_text(right.replace("@cloud.example", ""))
     jacquard = str(shell.folder / ".venv" / "bin" / "jacquard")
     up = shell.run(jacquard, "up", "edge-1")
-    line = f'eval "$({jacquard} env edge-1)" && exec pulumi preview -s edge-1 --policy-pack policies --non-interactive'
+    preview = "pulumi preview -s edge-1 --policy-pack policy-pack --non-interactive"
+    line = f'eval "$({jacquard} env edge-1)" && exec {preview}'
     preview = shell.run("bash", "-c", line)
     component.write_text(right)
     told = "note-without-contact: ConfigMap kube-public/region-note in cluster management"

@@ -78,8 +78,8 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
     known = {one.name: one for one in named(environment)}
     if name in known:
         return known[name]
-    if told := _ipv6(environment, name):
-        raise UnknownEndError(told)
+    if problem := _ipv6(environment, name):
+        raise UnknownEndError(problem)
     try:
         address = Network(Address(name))
     except ValueError:

@@ -26,7 +26,7 @@ from jacquard.cli.views import summary
 from jacquard.cli.views.changes import stacks as stacks_view
 from jacquard.cli.views.progress import Screen, ended, phase
 from jacquard.engine import locks
-from jacquard.engine.driver import POLICY_PACK, Engine
+from jacquard.engine.driver import Engine
 from jacquard.engine.parallel import Outcome, among
 from jacquard.machine import paths, settings
 from jacquard.machine.kind import Kind
@@ -96,7 +96,7 @@ class Up:
         """
         changes, seconds = Counter[str](), planned.seconds
         if not planned.empty:
-            options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
+            options = ("--yes", "--skip-preview", "--policy-pack", paths.policy_pack())
             run = watched(
                 self.engine,
                 "up",

@@ -46,8 +46,8 @@ class Progress:
 
 def duration(seconds: float) -> str:
     """Format seconds as seconds or minutes."""
-    whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02} s"  # noqa: PLR2004  (a minute)
+    rounded = round(seconds)
+    return f"{rounded} s" if rounded < 60 else f"{rounded // 60} min {rounded % 60:02} s"  # noqa: PLR2004  (a minute)
 
 
 def _line(subject: str, text: str) -> str:

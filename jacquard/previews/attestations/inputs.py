@@ -21,8 +21,8 @@ from stacks.target import stack_names
 
 CODE = ("components", "jacquard/providers", "policies", "stacks")
 """Packages that determine the applied objects and the policies."""
-_OWN = ("components", "policies")
-"""Folders of a user's repository that extend them."""
+_EXTENSIONS = "extensions"
+"""Folder of a user's repository with its own components and policies."""
 _TEXTS = (".py", ".yaml")
 
 
@@ -73,7 +73,7 @@ def _code() -> Iterator[tuple[str, str]]:
     yield from ((f"code of {part}", _tree(paths.ROOT / part)) for part in CODE)
     project = paths.own()
     if project:
-        yield from ((f"own {part}", _tree(project / part)) for part in _OWN if (project / part).is_dir())
+        yield _EXTENSIONS, _tree(project / _EXTENSIONS)
 
 
 def _tree(folder: Path) -> str:

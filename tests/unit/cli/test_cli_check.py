@@ -208,7 +208,7 @@ def test_a_region_checked_alone_shares_no_machine_with_those_beside_it(invoke: I
 
     alone = {name: invoke("check", name).stderr for name in ("laptop", "desk")}
 
-    text = "and a machine stands in one region; remove it from the other"
+    text = "but a machine is in one region; remove it from the other"
     assert f"serial: 'G26A0102' is also in desk (../desk/inventory/hall-a.csv:2), {text}" in alone["laptop"]
     assert f"serial: 'g26a0102' is also in laptop (../laptop/inventory/hall-a.csv:3), {text}" in alone["desk"]
     assert [report.count("is also in") for report in alone.values()] == [1, 1], alone

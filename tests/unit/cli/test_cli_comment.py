@@ -71,8 +71,8 @@ def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
 
     assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
     assert result.stderr == (
-        "warning: acme/regions#7: the comment could not be written: GitHub answered 403 (Resource not accessible, ***): "
-        "the token may not write comments here, as in a fork; give the job a token with that right\n"
+        "warning: acme/regions#7: the comment could not be written: GitHub answered 403 (Resource not accessible, "
+        "***): the token may not write comments here, as in a fork; give the job a token with that right\n"
     )
     assert (tmp_path / "summary").read_text() == text.read_text()
 

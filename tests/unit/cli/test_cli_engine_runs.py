@@ -64,9 +64,7 @@ def test_an_unmet_gate_ends_with_3_and_what_is_awaited(tmp_path: Path) -> None:
     stop, shown = failure(run("gate", tmp_path))
 
     assert stop.code is ExitCode.WAITING
-    assert str(stop) == (
-        "stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy"
-    )
+    assert str(stop) == ("stack toy has 1 missing prerequisite\n  control plane\nresume with: pulumi up -s toy")
     assert shown == ""
 
 

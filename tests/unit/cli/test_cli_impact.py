@@ -59,10 +59,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         ),
         "",
         "tenants:",
-        (
-            "  acme: platform@acme.example must approve part DIGEST; at least 12 of 14 contracted h100-ib-8"
-            " available"
-        ),
+        ("  acme: platform@acme.example must approve part DIGEST; at least 12 of 14 contracted h100-ib-8 available"),
         "",
         (
             "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-ca24621faf, "

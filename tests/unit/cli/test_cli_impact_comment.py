@@ -39,8 +39,7 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
     ]
     part = (promoted.tenants[0].digest or "")[:12]
     assert (
-        f"- `acme: platform@acme.example must approve part {part}; at least 12 of 14 contracted h100-ib-8"
-        " available`"
+        f"- `acme: platform@acme.example must approve part {part}; at least 12 of 14 contracted h100-ib-8 available`"
     ) in lines
 
 
@@ -62,9 +61,7 @@ def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: 
 
     assert 0.9 * LIMIT_BYTES < len(text.encode()) <= LIMIT_BYTES
     assert text.count("<details>") == text.count("</details>") > 10
-    assert text.endswith(
-        "sections omitted (size limit of comments); `jacquard impact --format json` contains all.\n"
-    )
+    assert text.endswith("sections omitted (size limit of comments); `jacquard impact --format json` contains all.\n")
 
 
 def test_values_stay_within_their_code_spans(promoted: Impact) -> None:

@@ -13,7 +13,7 @@ from policies import analyzer
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]
-RULE, COMPONENT = "policies/rules/note_without_contact.py", "components/region_note.py"
+RULE, COMPONENT = "extensions/policies/note_without_contact.py", "extensions/components/region_note.py"
 
 
 def problems(result: Result) -> list[str]:
@@ -29,7 +29,7 @@ def test_its_rule_refuses_is_listed_and_can_be_waived(
     refused = invoke("check", "edge-1")
     assert refused.exit_code == 4
     assert "note-without-contact: ConfigMap kube-public/region-note in cluster first-train" in refused.output
-    assert "    fix:     set CONTACT in components/region_note.py" in refused.output
+    assert "    fix:     set CONTACT in extensions/components/region_note.py" in refused.output
 
     log = json.loads(invoke("check", "--format", "sarif").stdout)["runs"][0]
     assert "note-without-contact" in {rule["id"] for rule in log["tool"]["driver"]["rules"]}
@@ -46,7 +46,7 @@ def test_its_rule_refuses_is_listed_and_can_be_waived(
     assert not (tmp_path / "out").exists()
 
 
-MEND = "fix it, or move it out of policies/rules/"
+MEND = "fix it, or move it out of extensions/policies/"
 CLASH = "name: 'unpinned-image' is already a rule of jacquard; choose another name"
 BROKEN_RULES = {
     "a_import.py": (
@@ -66,7 +66,10 @@ BROKEN_RULES = {
     ),
     "g_twice.py": (
         "{note-without-contact -> note-without-contact}",
-        ":31 RULE.name: 'note-without-contact' is already a rule of policies/rules/a_first.py; choose another name",
+        (
+            ":31 RULE.name: 'note-without-contact' is already a rule of extensions/policies/a_first.py; "
+            "choose another name"
+        ),
     ),
     "_helper.py": ("import nowhere_to_be_found\n", ""),
 }
@@ -86,11 +89,12 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
     told = problems(invoke("check", "edge-1"))
 
     wanted = {name: text for name, (_, text) in BROKEN_RULES.items() if text}
-    assert sorted(told) == sorted(f"../../policies/rules/{name}{text}" for name, text in wanted.items())
+    assert sorted(told) == sorted(f"../../extensions/policies/{name}{text}" for name, text in wanted.items())
     explained = invoke("explain")
     assert explained.exit_code == 2
-    assert "policies/rules/e_clash.py:31: 'unpinned-image' is already a rule of jacquard; choose" in explained.stderr
-    with pytest.raises(SystemExit, match=r"policies/rules/a_import.py:1: cannot be imported: ModuleNotFoundError"):
+    clash = "extensions/policies/e_clash.py:31: 'unpinned-image' is already a rule of jacquard; choose"
+    assert clash in explained.stderr
+    with pytest.raises(SystemExit, match=r"extensions/policies/a_import.py:1: cannot be imported: ModuleNotFoundError"):
         analyzer.run()
 
 
@@ -117,7 +121,10 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
         (
             "    yield OwnInput",
             "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
-            "component 'management-note' of slice foundation is also in components/region_note.py; rename it",
+            (
+                "component 'management-note' of slice foundation is also in extensions/components/region_note.py; "
+                "rename it"
+            ),
         ),
         (
             'namespace="kube-public"',
@@ -136,3 +143,26 @@ def test_a_component_that_cannot_be_made_is_told_with_its_line(
 
     assert told in problem
     assert invoke("render", "edge-1", "--out", str(regions / "out")).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("former", "folder"), [("components", "extensions/components"), ("policies/rules", "extensions/policies")]
+)
+def test_code_in_a_former_folder_is_reported(invoke: Invoke, regions: Path, former: str, folder: str) -> None:
+    (regions / former).mkdir(parents=True)
+    (regions / former / "old.py").write_text("")
+
+    assert problems(invoke("check", "edge-1")) == [f"../../{former}/old.py is not loaded; move it to {folder}/"]
+
+
+@pytest.mark.parametrize("name", ["components", "jacquard", "policies", "stacks"])
+def test_a_folder_that_hides_a_package_of_jacquard_is_refused(invoke: Invoke, regions: Path, name: str) -> None:
+    (regions / name).mkdir()
+    (regions / name / "__init__.py").touch()
+
+    assert problems(invoke("check", "edge-1")) == [
+        (
+            f"../../{name}/__init__.py hides the package {name} of Jacquard from programs run in this folder; "
+            "move your code to extensions/"
+        )
+    ]

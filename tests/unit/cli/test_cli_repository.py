@@ -18,7 +18,7 @@ from jacquard.machine import paths, pins
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]
-RULE, COMPONENT = "policies/rules/note_without_contact.py", "components/region_note.py"
+RULE, COMPONENT = "extensions/policies/note_without_contact.py", "extensions/components/region_note.py"
 NO_ENGINE = {"allocate", "check", "explain", "render"}
 
 
@@ -41,12 +41,12 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
             "Pulumi.yaml",
             "README.md",
             COMPONENT,
-            "policies/PulumiPolicy.yaml",
-            "policies/__main__.py",
+            "policy-pack/PulumiPolicy.yaml",
+            "policy-pack/__main__.py",
             RULE,
             "requirements.txt",
             *schemas,
-            "stacks/__main__.py",
+            "program/__main__.py",
         ]
     )
     assert all((tmp_path / "regions" / name).is_file() for name in answer["files"])

@@ -52,7 +52,7 @@ def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None
         "infrastructure-metal3": "v1.13.2",
         "ipam-metal3": "v1.13.2",
     }
-    assert "takes a tag alone" in tags.by_tag["providers"]
+    assert "supports tags only" in tags.by_tag["providers"]
 
 
 def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None:

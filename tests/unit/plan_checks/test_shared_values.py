@@ -11,7 +11,7 @@ from workbench import Workbench
 from components.rules.checks import check_data
 
 CATALOG = "../catalog/instance_types.yaml"
-RESTORE = "restore both numbers (git diff shows them), or make another instance type for other hosts"
+RESTORE = "restore both numbers (git diff shows them), or add another instance type for other hosts"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_machine_refuses_what_is_no_ignition(objects: Any, caplog: pytest.LogC
         ironcore.reconcile(view)
 
     assert list(view.all(ironcore.API, "ServerClaim")) == []
-    assert caplog.messages == ["IroncoreMetalMachine acme/m1: its bootstrap data is no Ignition"]
+    assert caplog.messages == ["IroncoreMetalMachine acme/m1: its bootstrap data is not Ignition"]
 
 
 def test_a_claim_boots_its_server_only_once_that_is_reserved(objects: Any) -> None:

@@ -37,7 +37,7 @@ class Mirror:
     def __init__(self, api: ApiServer, watching: ApiServer, told: threading.Event | None = None) -> None:
         self._api = api
         self._watching = watching
-        self._told = told or threading.Event()
+        self._notify = told or threading.Event()
         self._watched: dict[tuple[str, str], _Watched] = {}
 
     def objects(self, api_version: str, kind: str) -> Objects:
@@ -63,7 +63,7 @@ class Mirror:
         # server that has not cached a new kind yet reads etcd instead of asking the client to retry in a second.
         answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
         identity = {"apiVersion": api_version, "kind": kind}
-        watched = _Watched((identity | item for item in answer.get("items") or ()), self._told)
+        watched = _Watched((identity | item for item in answer.get("items") or ()), self._notify)
         query = {"watch": True, "resourceVersion": answer["metadata"]["resourceVersion"]}
         events = self._watching.lines(path, {**query, "timeoutSeconds": WATCH_SECONDS})
         threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
@@ -75,7 +75,7 @@ class _Watched:
 
     def __init__(self, listed: Iterable[dict[str, Any]], told: threading.Event) -> None:
         self.ended = threading.Event()
-        self._told = told
+        self._notify = told
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
         self._lock = threading.Lock()
 
@@ -101,7 +101,7 @@ class _Watched:
             _LOG.debug("a watch ended: %s", error)
         finally:
             self.ended.set()
-            self._told.set()
+            self._notify.set()
 
     def _take(self, event_type: str, item: dict[str, Any]) -> None:
         with self._lock:
@@ -112,7 +112,7 @@ class _Watched:
                 self._objects.pop(_key(item), None)
             else:
                 self._objects[_key(item)] = sealed(item)
-        self._told.set()
+        self._notify.set()
 
 
 def _key(item: dict[str, Any]) -> tuple[str, str]:

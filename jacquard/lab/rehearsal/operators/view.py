@@ -98,7 +98,7 @@ class View:
         return self.account_token(metadata["namespace"], account, seconds=_TOKEN_SECONDS, boundObjectRef=bound)
 
     def account_token(self, namespace: str, account: str, *, seconds: int, **more: Any) -> str:
-        """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` are fields in the spec of its TokenRequest."""
+        """Return a token of a ServiceAccount, valid for ``seconds``; ``more`` is added to the TokenRequest's spec."""
         body = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",

@@ -75,8 +75,8 @@ class Wait:
         deadline = time.monotonic() + self.seconds
         for ref, conditions in (*self._targets, *self._of_claim(api, live)):
             left = max(deadline - time.monotonic(), 0.0)
-            seen = wait_for(api, ref, conditions, timeout_seconds=left, cancelled=cancelled)
-            live = seen if ref == self.ref else live
+            last = wait_for(api, ref, conditions, timeout_seconds=left, cancelled=cancelled)
+            live = last if ref == self.ref else live
         for api_version, kind in _served(self._body):
             self._until_served(api, api_version, kind, deadline, cancelled)
         return live

@@ -147,7 +147,7 @@ def _no_login(view: View, host: Object) -> str:
 
 
 def _refused(operator: Operator, host: Object) -> str:
-    """Return why a host with a login is not registered; simulated BMCs have certificates of the platform's authority."""
+    """Return why a host with a login is not registered; the platform's authority signs all certificates of BMCs."""
     driver, _, transport = _scheme(host).partition("+")
     if _needs_network(host) and not operator.boots_from_network:
         return f"BMC driver {_scheme(host)} requires a provisioning network"

@@ -54,8 +54,8 @@ def reconcile(view: View) -> None:
         else:
             # Upstream chooses randomly and retries when its claim is rejected; the result is a permitted host.
             claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
-            if (host := next(claim, None)) is not None:
-                hosts.remove(host)
+            if (chosen := next(claim, None)) is not None:
+                hosts.remove(chosen)
 
 
 def selects(selector: Object, labels: dict[str, str]) -> bool:

@@ -52,7 +52,7 @@ def _template(view: View, machine: Object) -> Object | None:
 
 
 def _address(pool: Object | None, host: Object) -> str:
-    """Return the preallocated address of ``host`` in ``pool``, if it is in one of the pool's ranges; otherwise empty."""
+    """Return the preallocated address of ``host`` if it is in one of the ranges of ``pool``; otherwise empty."""
     if pool is None:
         return ""
     claim = f"{host['metadata']['name']}-{pool['metadata']['name']}"

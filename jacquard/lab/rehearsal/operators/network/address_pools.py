@@ -1,11 +1,11 @@
-"""What NVIDIA's IPAM does: each node gets a block of each pool that chooses it, and its pods addresses of the block.
+"""Simulated IPAM of NVIDIA: each node gets a block of each pool that selects it, and its pods addresses of the block.
 
-The controller does what Mellanox/nvidia-k8s-ipam:pkg/ipam-controller/controllers/ippool/ippool.go does, once the
-manifests are applied: blocks stay with their nodes, and come free with them. What answers the plugin on a node is
-NVIPAM:pkg/ipam-node/handlers/allocate.go, which knows the pools of its own namespace and the block of its own node.
-What is given out stands on the pods, where Multus writes it, instead of in a file of the node. The lowest address of
-the block that is free is given; upstream goes round. Exclusions, CIDRPools and addresses that a pod asks for are left
-out, since nothing renders them.
+The controller acts like Mellanox/nvidia-k8s-ipam:pkg/ipam-controller/controllers/ippool/ippool.go after its manifests
+are applied: nodes keep their blocks, which are released with the nodes. The node agent acts like
+NVIPAM:pkg/ipam-node/handlers/allocate.go: it uses the pools of its namespace and the block of its node. Assigned
+addresses are read from the annotations that Multus writes on pods, instead of a file on the node. The lowest free
+address of the block is assigned; upstream assigns the next one. Exclusions, CIDRPools and addresses requested by pods
+are not supported, because they are not rendered.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from jacquard.providers.kube.objects import dig
 
 POOL = ("nv-ipam.nvidia.com/v1alpha1", "IPPool")
 NETWORK_STATUS = "k8s.v1.cni.cncf.io/network-status"
-"""Annotation in which Multus says what a pod got."""
+"""Annotation in which Multus reports the networks of a pod."""
 _CHART = "nv-ipam"
 _POOL_TYPE = "ippool"
 _POINT_TO_POINT = 31
-"""Length from which on a subnet has neither an address of its own nor a broadcast."""
+"""Prefix length from which a subnet has no network and broadcast address."""
 _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "In": lambda value, values: value in values,
     "NotIn": lambda value, values: value not in values,
@@ -34,18 +34,18 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 }
 
 
-class NoAddress(Exception):  # noqa: N818 - what the plugin says last
-    """A pod gets no address of a pool, and why."""
+class NoAddress(Exception):  # noqa: N818 - the last message of the plugin
+    """A pod gets no address of a pool; contains the reason."""
 
 
 class Blocks:
-    """The controllers of all clusters; it remembers what it has told of which pool."""
+    """The controllers of all clusters; it stores the reported problems of each pool."""
 
     def __init__(self) -> None:
-        self._told: dict[str, list[tuple[str, str]]] = {}
+        self._reported: dict[str, list[tuple[str, str]]] = {}
 
     def reconcile(self, management: View, cluster: str, view: View) -> None:
-        """Give each node of a cluster its blocks, where the IPAM is installed."""
+        """Assign the blocks of a cluster to its nodes, if the IPAM is installed."""
         namespaces = {
             release["spec"]["targetNamespace"]
             for agent, release in agents.installed(management, cluster)
@@ -63,80 +63,81 @@ class Blocks:
         if (dig(pool, "status", "allocations") or []) != wanted:
             view.status(pool, {"allocations": wanted})
         without = [("NoFreeRanges", f"failed to allocate IPs on Node: {node}") for node in nodes if node not in blocks]
-        told = [("InvalidSpec", invalid)] if invalid else without
-        if told != self._told.get(pool["metadata"]["uid"], []):
-            self._told[pool["metadata"]["uid"]] = told
-            for reason, message in told:
+        problems = [("InvalidSpec", invalid)] if invalid else without
+        if problems != self._reported.get(pool["metadata"]["uid"], []):
+            self._reported[pool["metadata"]["uid"]] = problems
+            for reason, message in problems:
                 view.create(warning(pool, reason, message, component="IPPoolController"))
 
 
 class Addresses:
-    """What answers the plugin on the nodes of one cluster, in one round."""
+    """The node agents of one cluster during one round."""
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._held: dict[str, set[str]] = {}
-        """Addresses that pods have, by node."""
-        self._given: list[tuple[str, str]] = []
-        """Node and address of each that is neither kept nor taken back yet."""
+        self._used: dict[str, set[str]] = {}
+        """Addresses of pods, by node."""
+        self._pending: list[tuple[str, str]] = []
+        """Node and address of each assignment that is neither kept nor taken back yet."""
         self._daemons: dict[str, str] = {}
-        """Namespace of what answers, by node."""
+        """Namespace of the node agent, by node."""
         for pod in view.all("v1", "Pod"):
             node = dig(pod, "spec", "nodeName") or ""
             if owner(pod, "DaemonSet") == agents.AGENTS[_CHART].name and dig(pod, "status", "phase") == "Running":
                 self._daemons[node] = pod["metadata"]["namespace"]
-            self._held.setdefault(node, set()).update(_addresses_of(pod))
+            self._used.setdefault(node, set()).update(_addresses_of(pod))
 
     def give(self, node: str, pool: str, pool_type: str = _POOL_TYPE) -> str:
-        """Return an address of ``pool`` for a pod of ``node``, which nobody else gets unless it is taken back.
+        """Return an address of ``pool`` for a pod of ``node``; it is reserved until it is taken back.
 
         Raises:
-            NoAddress: There is none, in the plugin's words.
+            NoAddress: No address is free; the message is that of the plugin.
         """
         namespace = self._daemons.get(node)
         if namespace is None:
             msg = f'failed to find plugin "{_CHART}" in path [/opt/cni/bin]'
             raise NoAddress(msg)
-        found = self._view.find(*POOL, pool, namespace) if pool_type == _POOL_TYPE else None
+        body = self._view.find(*POOL, pool, namespace) if pool_type == _POOL_TYPE else None
         named = f'pool "{pool}", poolType "{pool_type}"'
-        blocks = {one["nodeName"]: one for one in dig(found, "status", "allocations") or ()}
-        if found is None or node not in blocks:
+        blocks = {block["nodeName"]: block for block in dig(body, "status", "allocations") or ()}
+        if body is None or node not in blocks:
             msg = f"grpc call failed: rpc error: code = NotFound desc = configuration for {named} not found"
             raise NoAddress(msg)
-        held = self._held.setdefault(node, set())
+        used = self._used.setdefault(node, set())
         first, last = (int(IPv4Address(blocks[node][key])) for key in ("startIP", "endIP"))
-        every = (str(IPv4Address(number)) for number in range(first, last + 1))
-        address = next((one for one in every if one not in held and one != found["spec"].get("gateway")), None)
+        addresses = (str(IPv4Address(number)) for number in range(first, last + 1))
+        gateway = body["spec"].get("gateway")
+        address = next((candidate for candidate in addresses if candidate not in used and candidate != gateway), None)
         if address is None:
             msg = f"grpc call failed: rpc error: code = ResourceExhausted desc = no free addresses in the {named}"
             raise NoAddress(msg)
-        held.add(address)
-        self._given.append((node, address))
+        used.add(address)
+        self._pending.append((node, address))
         return address
 
     def keep(self) -> None:
-        """Leave a pod what was given since the last one."""
-        self._given = []
+        """Keep the pending assignments of a pod."""
+        self._pending = []
 
     def take_back(self) -> None:
-        """Take back what was given since the last pod, as Multus does of a pod that does not get all its networks."""
-        for node, address in self._given:
-            self._held[node].discard(address)
-        self._given = []
+        """Release the pending assignments, as Multus does if a pod does not get all its networks."""
+        for node, address in self._pending:
+            self._used[node].discard(address)
+        self._pending = []
 
 
 def _addresses_of(pod: Object) -> Iterator[str]:
-    """Yield what a pod has of pools: nothing before it has its networks, nor once it has ended."""
+    """Yield the addresses of a pod; none before its networks are attached and after its end."""
     conditions = dig(pod, "status", "conditions") or ()
-    made = any(one["type"] == "PodReadyToStartContainers" and one["status"] == "True" for one in conditions)
+    types = {condition["type"] for condition in conditions if condition["status"] == "True"}
     text = (pod["metadata"].get("annotations") or {}).get(NETWORK_STATUS)
-    if text and made and dig(pod, "status", "phase") not in {"Succeeded", "Failed"}:
+    if text and "PodReadyToStartContainers" in types and dig(pod, "status", "phase") not in {"Succeeded", "Failed"}:
         for network in json.loads(text):
             yield from network.get("ips") or ()
 
 
 def _invalid(spec: Object) -> Iterator[str]:
-    """Yield what the controller refuses of a pool (NVIPAM:api/v1alpha1/ippool_validate.go)."""
+    """Yield the controller's validation errors of a pool (NVIPAM:api/v1alpha1/ippool_validate.go)."""
     size, gateway = spec.get("perNodeBlockSize", 0), spec.get("gateway")
     try:
         subnet = IPv4Network(spec["subnet"], strict=False)
@@ -154,7 +155,7 @@ def _invalid(spec: Object) -> Iterator[str]:
 
 
 def _chosen(view: View, selector: Object | None) -> Iterator[str]:
-    """Yield the names of the nodes that a selector of nodes matches; every node's without one."""
+    """Yield the names of the nodes that a node selector matches; all nodes without a selector."""
     for node in view.all("v1", "Node"):
         labels = node["metadata"].get("labels") or {}
         terms = [term["matchExpressions"] for term in dig(selector, "nodeSelectorTerms") or ()]
@@ -167,23 +168,23 @@ def _matches(labels: dict[str, str], rule: Object) -> bool:
 
 
 def _blocks(pool: Object, nodes: list[str]) -> dict[str, tuple[str, str]]:
-    """Return first and last address of the block of each of ``nodes``, as long as there are any.
+    """Return first and last address of the block of each of ``nodes``; nodes without a free block are omitted.
 
-    A node keeps what it has if that is a block of the pool as it is now, as in NVIPAM:pkg/ipam-controller/allocator.
+    A node keeps its block if it is a block of the current pool, as in NVIPAM:pkg/ipam-controller/allocator.
     """
-    every = list(_cut(pool["spec"])) if nodes else []
+    blocks = list(_divided(pool["spec"])) if nodes else []
     kept = {
-        one["nodeName"]: (one["startIP"], one["endIP"])
-        for one in dig(pool, "status", "allocations") or ()
-        if one["nodeName"] in nodes and (one["startIP"], one["endIP"]) in every
+        block["nodeName"]: (block["startIP"], block["endIP"])
+        for block in dig(pool, "status", "allocations") or ()
+        if block["nodeName"] in nodes and (block["startIP"], block["endIP"]) in blocks
     }
-    free = (block for block in every if block not in set(kept.values()))
-    found = {node: kept.get(node) or next(free, None) for node in nodes}
-    return {node: block for node, block in found.items() if block is not None}
+    free = (block for block in blocks if block not in set(kept.values()))
+    assigned = {node: kept.get(node) or next(free, None) for node in nodes}
+    return {node: block for node, block in assigned.items() if block is not None}
 
 
-def _cut(spec: Object) -> Iterator[tuple[str, str]]:
-    """Yield first and last address of each block of a subnet, but for its own address and its broadcast."""
+def _divided(spec: Object) -> Iterator[tuple[str, str]]:
+    """Yield first and last address of each block of a subnet, without network and broadcast address."""
     subnet, size = IPv4Network(spec["subnet"], strict=False), spec["perNodeBlockSize"]
     edge = 0 if subnet.prefixlen >= _POINT_TO_POINT else 1
     begin, end = int(subnet.network_address) + edge, int(subnet.broadcast_address) - edge

@@ -1,10 +1,11 @@
-"""What Multus does once it is on the nodes of a tenant's cluster: a pod gets the networks that it names, or waits.
+"""Simulated Multus on the nodes of a tenant's cluster: a pod gets all its additional networks, or waits.
 
-A pod that names networks waits for its sandbox, and a sandbox for each of its networks (`stages/nodes.yaml`). As in
-k8snetworkplumbingwg/multus-cni:pkg/multus/multus.go all attachments are looked up first, each with a device of the
-resource that it names, then their plugins are called in the order of the pod's annotation. What they gave stands in the
-pod's status annotation; what one refuses, in the event that the kubelet writes, and the pod gets none. Without Multus
-the annotation means nothing. The status leaves out the node's own network, whose address comes later.
+A pod with networks waits for its sandbox, and the sandbox for all networks (`stages/nodes.yaml`). As in
+k8snetworkplumbingwg/multus-cni:pkg/multus/multus.go, all attachments are looked up first, each with a device of its
+resource. Then their plugins are called in the order of the pod's annotation. The results are written to the pod's
+status annotation. If a plugin fails, the pod gets no network, and the event of the kubelet contains the message.
+Without Multus, the annotation has no effect. The status does not include the node's own network, whose address is
+assigned later.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from jacquard.providers.kube.objects import dig
 
 ATTACHMENT = ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""Annotation by which a pod names networks."""
+"""Annotation with the networks of a pod."""
 _RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 _POLICY = ("mellanox.com/v1alpha1", "NicClusterPolicy")
 _SANDBOX = "PodReadyToStartContainers"
@@ -34,89 +35,89 @@ _WRITTEN_SHORT = re.compile(r"(?:(?P<namespace>[^/@]+)/)?(?P<name>[^/@]+)(?:@(?P
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network that a pod names."""
+    """A network in the annotation of a pod."""
 
     entry: dict[str, Any]
-    """Entry of the annotation in its long form."""
+    """Entry of the annotation in JSON form."""
     namespace: str
     name: str
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Return namespace and name of its attachment."""
+        """Return namespace and name of the attachment."""
         return self.namespace, self.name
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Return what its plugin is told of the pod."""
+        """Return the arguments of the pod for the plugin."""
         return dict(self.entry.get("cni-args") or {})
 
     @property
     def guid(self) -> str | None:
-        """Return the GUID that its plugin is told, or None."""
+        """Return the GUID for the plugin, or None."""
         return self.entry.get("infiniband-guid") or self.arguments.get("guid")
 
     @property
     def is_configured(self) -> bool:
-        """Tell whether ib-kubernetes has seen to it."""
+        """Return whether ib-kubernetes has configured the network."""
         key, value = CONFIGURED
         return self.arguments.get(key) == value
 
 
 def networks(pod: Object) -> list[Network]:
-    """Return the networks that a pod names, in JSON or in the short form; none where it is on the node's.
+    """Return the networks of a pod, from JSON or the short form; none for pods with host network.
 
     Raises:
-        ValueError: The annotation is neither.
+        ValueError: The annotation is invalid.
     """
     text = (pod["metadata"].get("annotations") or {}).get(NETWORKS, "").strip()
     if not text or dig(pod, "spec", "hostNetwork"):
         return []
-    entries = json.loads(text) if text.startswith("[") else [_long(word.strip()) for word in text.split(",")]
-    own = pod["metadata"]["namespace"]
-    return [Network(entry, entry.get("namespace") or own, entry["name"]) for entry in entries]
+    entries = json.loads(text) if text.startswith("[") else [_long(name.strip()) for name in text.split(",")]
+    default = pod["metadata"]["namespace"]
+    return [Network(entry, entry.get("namespace") or default, entry["name"]) for entry in entries]
 
 
 def configuration(attachment: Object) -> dict[str, Any]:
-    """Return the configuration of the plugin that an attachment is for, of a list of them that of InfiniBand."""
+    """Return the plugin configuration of an attachment; in a plugin list, that of InfiniBand or the first one."""
     config: dict[str, Any] = json.loads(attachment["spec"]["config"])
     plugins = config.get("plugins") or [config]
-    return next((one for one in plugins if one.get("type") == INFINIBAND), plugins[0])
+    return next((plugin for plugin in plugins if plugin.get("type") == INFINIBAND), plugins[0])
 
 
 class Sandboxes:
-    """The sandboxes of pods that name networks, in all clusters; it remembers what it has told of which pod."""
+    """The sandboxes of pods with networks in all clusters; stores the reported problem of each pod."""
 
     def __init__(self, is_exclusive: Callable[[str], bool]) -> None:
-        """Begin; ``is_exclusive`` tells of an image whether its kernel keeps RDMA devices to one network namespace."""
+        """Start; ``is_exclusive`` returns whether an image's kernel restricts RDMA devices to one network namespace."""
         self._is_exclusive = is_exclusive
-        self._told: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     def reconcile(self, view: View) -> None:
-        """Say of each pod of a cluster that waits for its sandbox whether that is made, and else why not."""
+        """Update all pods of a cluster that wait for their sandbox: report its creation, or the problem."""
         waiting = [pod for pod in view.all("v1", "Pod") if _waits(pod)]
         if not waiting:
             return
         addresses = Addresses(view) if _has_multus(view) else None
         for pod in waiting:
             try:
-                given = self._networks(view, pod, addresses) if addresses else []
+                results = self._networks(view, pod, addresses) if addresses else []
             except Refused as reason:
                 if addresses:
                     addresses.take_back()
-                if self._told.get(pod["metadata"]["uid"]) != str(reason):
-                    self._told[pod["metadata"]["uid"]] = str(reason)
+                if self._reported.get(pod["metadata"]["uid"]) != str(reason):
+                    self._reported[pod["metadata"]["uid"]] = str(reason)
                     _refuse(view, pod, str(reason))
             else:
                 if addresses:
                     addresses.keep()
-                _make(view, pod, given)
+                _report_created(view, pod, results)
 
     def _networks(self, view: View, pod: Object, addresses: Addresses) -> list[Result]:
-        """Return what the plugins of a pod's networks give it.
+        """Return the results of the plugins for all networks of a pod.
 
         Raises:
-            Refused: One gives nothing.
+            Refused: A plugin fails.
         """
         node = view.find("v1", "Node", pod["spec"]["nodeName"]) or {"metadata": {}}
         exclusive = self._is_exclusive(dig(node, "status", "nodeInfo", "osImage") or "")
@@ -142,39 +143,39 @@ class Sandboxes:
 
 
 def _waits(pod: Object) -> bool:
-    named = (pod["metadata"].get("annotations") or {}).get(NETWORKS)
-    placed = dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName")
-    return bool(named and placed) and not deleting(pod) and not _is_made(pod)
+    has_networks = (pod["metadata"].get("annotations") or {}).get(NETWORKS)
+    scheduled = dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName")
+    return bool(has_networks and scheduled) and not deleting(pod) and not _is_created(pod)
 
 
-def _long(word: str) -> dict[str, Any]:
-    found = _WRITTEN_SHORT.fullmatch(word)
-    if found is None:
-        msg = f"invalid network name '{word}'"
+def _long(text: str) -> dict[str, Any]:
+    match = _WRITTEN_SHORT.fullmatch(text)
+    if match is None:
+        msg = f"invalid network name '{text}'"
         raise ValueError(msg)
-    return {key: value for key, value in found.groupdict().items() if value}
+    return {key: value for key, value in match.groupdict().items() if value}
 
 
 def _has_multus(view: View) -> bool:
-    """Tell whether the network operator has brought Multus to the nodes."""
+    """Return whether the network operator has installed Multus on the nodes."""
     return any(
         dig(policy, "spec", "secondaryNetwork", "multus") and dig(policy, "status", "state") == "ready"
         for policy in view.all(*_POLICY)
     )
 
 
-def _is_made(pod: Object) -> bool:
+def _is_created(pod: Object) -> bool:
     conditions = dig(pod, "status", "conditions") or ()
-    return any(one["type"] == _SANDBOX and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == _SANDBOX and condition["status"] == "True" for condition in conditions)
 
 
 def _delegates(view: View, pod: Object, node: Object) -> list[tuple[Network, Object, adapters.Device | None]]:
-    """Return the networks that a pod names, each with its configuration and a device where the pod has one for it.
+    """Return the networks of a pod, each with its configuration and its device, if the pod has one left.
 
     Raises:
-        Refused: An attachment is not there.
+        Refused: An attachment does not exist.
     """
-    found, left = [], _devices(pod)
+    delegates, left = [], _devices(pod)
     for network in networks(pod):
         attachment = view.find(*ATTACHMENT, network.name, network.namespace)
         if attachment is None:
@@ -184,15 +185,15 @@ def _delegates(view: View, pod: Object, node: Object) -> list[tuple[Network, Obj
         resource = (attachment["metadata"].get("annotations") or {}).get(_RESOURCE, "")
         device = adapters.device(view, node, resource) if left[resource] else None
         left[resource] -= 1
-        found.append((network, json.loads(attachment["spec"]["config"]), device))
-    return found
+        delegates.append((network, json.loads(attachment["spec"]["config"]), device))
+    return delegates
 
 
 def _status(network: Network, config: Object, call: Call) -> Result:
-    """Return what Multus tells of a network that a pod got, as network-attachment-definition-client has it.
+    """Return Multus' status entry of a network, in the format of network-attachment-definition-client.
 
     Raises:
-        Refused: Its plugins give nothing.
+        Refused: A plugin fails.
     """
     try:
         answer = add(config, call)
@@ -203,18 +204,18 @@ def _status(network: Network, config: Object, call: Call) -> Result:
 
 
 def _devices(pod: Object) -> Counter[str]:
-    """Return how many devices of each resource a pod is given."""
-    found = Counter[str]()
+    """Return the number of devices of a pod by resource."""
+    counts = Counter[str]()
     for container in pod["spec"]["containers"]:
         for resource, count in (dig(container, "resources", "limits") or {}).items():
             if str(count).isdecimal():
-                found[resource] += int(count)
-    return found
+                counts[resource] += int(count)
+    return counts
 
 
-def _make(view: View, pod: Object, given: list[Result]) -> None:
-    """Say that a sandbox is made, and what is in it: like Multus in one step, by the pod's status."""
-    annotations = {"annotations": {NETWORK_STATUS: json.dumps(given, indent=4)}} if given else {}
+def _report_created(view: View, pod: Object, results: list[Result]) -> None:
+    """Report a created sandbox and its networks in one patch of the pod's status, like Multus."""
+    annotations = {"annotations": {NETWORK_STATUS: json.dumps(results, indent=4)}} if results else {}
     view.patch(pod, {"metadata": annotations, "status": _condition(pod, "True")}, "status")
 
 
@@ -225,5 +226,5 @@ def _refuse(view: View, pod: Object, reason: str) -> None:
 
 
 def _condition(pod: Object, status: str) -> Object:
-    others = [one for one in dig(pod, "status", "conditions") or () if one["type"] != _SANDBOX]
+    others = [condition for condition in dig(pod, "status", "conditions") or () if condition["type"] != _SANDBOX]
     return {"conditions": [*others, {"type": _SANDBOX, "status": status, "lastTransitionTime": now()}]}

@@ -1,9 +1,9 @@
-"""What DPF lets go of last: its finalizers keep each object until nothing is left that hangs on it.
+"""Simulated finalizers of DPF: each object remains until no other object depends on it.
 
-Read in NVIDIA/doca-platform: ``internal/dpuservice/controllers/dpudeployment_controller.go``,
-``internal/dpuservicechain/controllers``, and for networks of OVN ``internal/vpc/ovn/controllers`` of the controller
-that its chart ``dpf-vpc-ovn`` runs. Without that controller nobody lets go of a VPC or a class, nor of a VPC whose
-class is gone.
+Source, NVIDIA/doca-platform: ``internal/dpuservice/controllers/dpudeployment_controller.go``,
+``internal/dpuservicechain/controllers``, and for networks of OVN ``internal/vpc/ovn/controllers``, the controller of
+the chart ``dpf-vpc-ovn``. Without this controller, the finalizers of VPCs and classes are not removed, and neither is
+the finalizer of a VPC whose class does not exist.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ VPC_HELD = "ovn.vpc.dpu.nvidia.com/vpc-protection"
 CLASS_HELD = "ovn.vpc.dpu.nvidia.com/isolationclass-protection"
 NETWORK_HELD = "ovn.vpc.dpu.nvidia.com/virtualnetwork-protection"
 DEPLOYMENT_HELD = "dpu.nvidia.com/dpudeployment"
-"""Finalizer of a DPUDeployment, and of all that one names."""
+"""Finalizer of a DPUDeployment and of the objects that it references."""
 COPIED_HELD = {
     "DPUServiceInterface": "svc.dpu.nvidia.com/dpuserviceinterface",
     "DPUServiceIPAM": "svc.dpu.nvidia.com/dpuserviceipam",
 }
-"""Finalizers of what is copied to DPU clusters, by kind: held until the copies are gone."""
+"""Finalizers of objects that are copied to DPU clusters, by kind; removed after the copies are deleted."""
 _CONTROLLER = "dpf-vpc-ovn"
-"""Chart of the controller of networks on OVN."""
+"""Chart of the controller of OVN networks."""
 _NAMED = {
     "spec.dpus.bfb": (API, "BFB"),
     "spec.dpus.flavor": (API, "DPUFlavor"),
     "spec.services[].serviceTemplate": (SERVICES, "DPUServiceTemplate"),
     "spec.services[].serviceConfiguration": (SERVICES, "DPUServiceConfiguration"),
 }
-"""What a DPUDeployment names, by field."""
+"""References of a DPUDeployment, by field."""
 _Key: TypeAlias = tuple[str, str, str]
 """Kind, namespace and name."""
 
 
 def reconcile(view: View) -> None:
-    """Hold what stays, and let go of what is deleted once nothing hangs on it."""
+    """Add the finalizers, and remove them from deleted objects without dependents."""
     if any(installed(view, _CONTROLLER)):
         _hold_networks(view)
     for kind, finalizer in COPIED_HELD.items():
@@ -59,7 +59,8 @@ def _keep(view: View, obj: Object, finalizer: str, *, needed: bool) -> None:
 
 
 def _hold_networks(view: View) -> None:
-    ports = {port for one in view.all(SERVICES, "DPUServiceInterface") for port in _networks_of(one)}
+    interfaces = view.all(SERVICES, "DPUServiceInterface")
+    ports = {port for interface in interfaces for port in _networks_of(interface)}
     vpcs = set()
     for network in view.all(VPC, "DPUVirtualNetwork"):
         metadata, vpc = network["metadata"], network["spec"]["vpcName"]
@@ -68,8 +69,8 @@ def _hold_networks(view: View) -> None:
             needed = (metadata["namespace"], metadata["name"]) in ports
             _keep(view, network, NETWORK_HELD, needed=needed)
     named = {vpc["spec"]["isolationClassName"] for vpc in view.all(VPC, "DPUVPC")}
-    for one in view.all(VPC, "IsolationClass"):
-        _keep(view, one, CLASS_HELD, needed=one["metadata"]["name"] in named)
+    for isolation_class in view.all(VPC, "IsolationClass"):
+        _keep(view, isolation_class, CLASS_HELD, needed=isolation_class["metadata"]["name"] in named)
     for vpc in view.all(VPC, "DPUVPC"):
         metadata = vpc["metadata"]
         if view.find(VPC, "IsolationClass", vpc["spec"]["isolationClassName"]):
@@ -77,7 +78,7 @@ def _hold_networks(view: View) -> None:
 
 
 def _networks_of(interface: Object) -> Iterator[tuple[str, str]]:
-    """Yield namespace and name of the virtual network that an interface is a port of."""
+    """Yield namespace and name of the virtual networks of an interface."""
     spec = dig(interface, "spec", "template", "spec", "template", "spec") or {}
     for form in ("pf", "vf"):
         if name := dig(spec, form, "virtualNetwork"):
@@ -87,7 +88,7 @@ def _networks_of(interface: Object) -> Iterator[tuple[str, str]]:
 def _hold_deployments(view: View) -> None:
     named: set[_Key] = set()
     for deployment in view.all(SERVICES, "DPUDeployment"):
-        ended = deleting(deployment) and not _ends(view, deployment)
+        ended = deleting(deployment) and not _end(view, deployment)
         _keep(view, deployment, DEPLOYMENT_HELD, needed=not ended)
         named.update(() if ended else _named(deployment))
     for api_version, kind in _NAMED.values():
@@ -104,17 +105,17 @@ def _named(deployment: Object) -> Iterator[_Key]:
             yield kind, deployment["metadata"]["namespace"], name
 
 
-def _ends(view: View, deployment: Object) -> bool:
-    """Delete the sets of a DPUDeployment, and return whether any is left, or a DPU of one."""
+def _end(view: View, deployment: Object) -> bool:
+    """Delete the DPUSets of a DPUDeployment, and return whether a DPUSet or DPU is left."""
     metadata = deployment["metadata"]
     label = f"{metadata['namespace']}_{metadata['name']}"
-    of = [
-        one
+    remaining = [
+        obj
         for kind in ("DPUSet", "DPU")
-        for one in view.all(API, kind)
-        if (one["metadata"].get("labels") or {}).get(DEPLOYMENT_LABEL) == label
+        for obj in view.all(API, kind)
+        if (obj["metadata"].get("labels") or {}).get(DEPLOYMENT_LABEL) == label
     ]
-    for one in of:
-        if one["kind"] == "DPUSet" and not deleting(one):
-            view.delete(one)
-    return bool(of)
+    for obj in remaining:
+        if obj["kind"] == "DPUSet" and not deleting(obj):
+            view.delete(obj)
+    return bool(remaining)

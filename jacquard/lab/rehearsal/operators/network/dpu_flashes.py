@@ -1,6 +1,6 @@
-"""What DPF does around a flash: it holds a DPU until somebody lets it go, and waits until its host was power-cycled.
+"""Simulated maintenance of DPF around a flash: a DPU waits for its release, and then for a power cycle of its host.
 
-Read in NVIDIA/doca-platform: ``internal/provisioning/controllers/dpunodemaintenance`` and ``.../dpunode``.
+Source, NVIDIA/doca-platform: ``internal/provisioning/controllers/dpunodemaintenance`` and ``.../dpunode``.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ _AT_WORK = {_HELD, "OS Installing", _REBOOTING, _REBOOTED}
 
 
 def reconcile(view: View) -> None:
-    """Move every DPU one step on that waits for somebody, and end the maintenance of hosts where none is flashed."""
-    at_work = set()
+    """Update all DPUs that wait for their release or a reboot, and delete unused maintenance objects."""
+    in_maintenance = set()
     for dpu in view.all(API, "DPU"):
         node = view.find(API, "DPUNode", dpu["spec"]["dpuNodeName"], dpu["metadata"]["namespace"])
         phase = dig(dpu, "status", "phase")
         if deleting(dpu) or node is None or phase not in _AT_WORK:
             continue
-        at_work.add((dpu["metadata"]["namespace"], f"{node['metadata']['name']}-hold"))
+        in_maintenance.add((dpu["metadata"]["namespace"], f"{node['metadata']['name']}-hold"))
         if phase == _HELD and dig(dpu, "spec", "nodeEffect", "hold"):
             _hold(view, dpu, node)
         elif phase == _REBOOTING:
             _reboot(view, dpu, node)
     for maintenance in view.all(API, "DPUNodeMaintenance"):
-        if (maintenance["metadata"]["namespace"], maintenance["metadata"]["name"]) not in at_work:
+        if (maintenance["metadata"]["namespace"], maintenance["metadata"]["name"]) not in in_maintenance:
             view.delete(maintenance)
 
 
@@ -50,14 +50,15 @@ def _hold(view: View, dpu: Object, node: Object) -> None:
 
 
 def _reboot(view: View, dpu: Object, node: Object) -> None:
-    """Ask for a power cycle first, then wait, then take it as done when the question was taken away."""
-    said: Object = next((one for one in dig(dpu, "status", "conditions") or () if one["type"] == "Rebooted"), {})
+    """Request a power cycle and wait; it is done when the request annotation is removed."""
+    conditions_of_type = (entry for entry in dig(dpu, "status", "conditions") or () if entry["type"] == "Rebooted")
+    rebooted: Object = next(conditions_of_type, {})
     if dig(node, "spec", "nodeRebootMethod", "external") is None:
         view.status(dpu, {"phase": _REBOOTED})
     elif REBOOT in (node["metadata"].get("annotations") or {}):
         if patch := conditions(dpu, Rebooted=("False", WAITING, "waiting for manual power cycle or reboot")):
             view.status(dpu, patch)
-    elif said.get("reason") == WAITING:
+    elif rebooted.get("reason") == WAITING:
         view.status(dpu, {"phase": _REBOOTED})
     else:
         view.patch(node, {"metadata": {"annotations": {REBOOT: "true"}}})

@@ -1,7 +1,7 @@
-"""What DPF does: a DPUDeployment makes DPUSets, and a DPUSet makes one DPU for each device of the nodes it selects.
+"""Simulated DPF: a DPUDeployment creates DPUSets, and a DPUSet creates a DPU for each device of its nodes.
 
-As under ``OnDelete``, a DPU keeps the image and flavor that it was made with until somebody deletes it, and it is
-deleted when its set selects its node no more. Nothing is flashed, and no hold is placed: a DPU that is made gets ready.
+As with ``OnDelete``, a DPU keeps its image and flavor until it is deleted, and it is deleted when its set no longer
+selects its node. Nothing is flashed and no maintenance hold is set here: a created DPU becomes ready.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 
 
 def reconcile(view: View) -> None:
-    """Move every deployment and set one step on."""
+    """Update all DPUDeployments and DPUSets."""
     for deployment in view.all(SERVICES, "DPUDeployment"):
         if not deleting(deployment) and reported(deployment, "PrerequisitesReady"):
             for wanted in _sets(deployment):
@@ -78,7 +78,7 @@ def _fill(view: View, dpu_set: Object, dpus: list[Object]) -> None:
     metadata, spec = dpu_set["metadata"], dpu_set["spec"]
     known, wanted = {dpu["metadata"]["name"]: dpu for dpu in dpus}, set()
     selector = dig(spec, "dpuTemplate", "spec", "cluster", "selector")
-    cluster = next((one for one in view.all(API, "DPUCluster") if _selected(selector, one)), None)
+    cluster = next((cluster for cluster in view.all(API, "DPUCluster") if _selected(selector, cluster)), None)
     for node in view.all(API, "DPUNode"):
         if node["metadata"]["namespace"] != metadata["namespace"] or not _selected(spec.get("dpuNodeSelector"), node):
             continue
@@ -94,7 +94,7 @@ def _fill(view: View, dpu_set: Object, dpus: list[Object]) -> None:
             view.delete(dpu)
     phases = dict(Counter(dig(dpu, "status", "phase") or "Initializing" for dpu in dpus))
     if (dig(dpu_set, "status", "dpuStatistics") or {}) != phases:
-        # A merge cannot shrink a mapping: phases that nothing is in any more are taken out by name.
+        # A merge patch cannot drop keys implicitly: unused phases are set to null.
         gone = dict.fromkeys(dig(dpu_set, "status", "dpuStatistics") or {})
         view.status(dpu_set, {"observedGeneration": metadata["generation"], "dpuStatistics": {**gone, **phases}})
 
@@ -133,7 +133,7 @@ def _selected(selector: Object | None, obj: Object) -> bool:
 
 
 def _covers(live: Any, wanted: Any) -> bool:
-    """Return whether all that is wanted is there; a schema may add defaults and leave out what is empty."""
+    """Return whether ``live`` contains ``wanted``; a schema may add defaults and drop empty values."""
     if isinstance(wanted, dict):
         return all(_covers((live or {}).get(key), value) for key, value in wanted.items())
     return bool(live == wanted)

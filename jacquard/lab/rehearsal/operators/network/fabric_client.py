@@ -1,4 +1,4 @@
-"""The calls of ib-kubernetes to the fabric manager, by Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go."""
+"""Client of ib-kubernetes for the fabric manager, as in Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _SECONDS = 5
 
 
 class FabricError(Exception):
-    """A fabric manager that cannot be asked, or does not answer as it should."""
+    """The fabric manager is unreachable or returns an error."""
 
 
 class FabricClient:
-    """A login at a fabric manager."""
+    """Client with a login for a fabric manager."""
 
     def __init__(self, port: int, username: str, password: str) -> None:
-        """Go to ``port`` of this machine."""
+        """Use the fabric manager at ``port`` of this machine."""
         self._port = port
         login = base64.b64encode(f"{username}:{password}".encode()).decode()
         self._headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json; charset=utf-8"}
 
     @classmethod
     def told(cls, variables: Mapping[str, str], manager: FabricManager) -> FabricClient:
-        """Return a client by the variables of a container; the address that the platform gives is ``manager``.
+        """Return a client from the variables of a container; the address from the platform refers to ``manager``.
 
         Raises:
-            FabricError: A variable is missing, or nobody answers at the address.
+            FabricError: A variable is missing, or the address is unknown.
         """
         if not all(variables.get(name) for name in _REQUIRED):
             msg = 'missing one or more required fileds for ufm ["username", "password", "address"]'
@@ -47,7 +47,7 @@ class FabricClient:
         return cls(manager.port, username, password)
 
     def version(self) -> None:
-        """Ask whether the manager is there and takes the login."""
+        """Check that the manager responds and accepts the login."""
         try:
             self._call("GET", "/ufmRest/app/ufm_version")
         except FabricError as error:
@@ -55,7 +55,7 @@ class FabricClient:
             raise FabricError(msg) from None
 
     def add(self, pkey: int, guid: int) -> None:
-        """Enter a GUID in a partition, as a full member."""
+        """Add a GUID to a partition as a full member."""
         self._call(
             "POST",
             "/ufmRest/resources/pkeys",
@@ -67,14 +67,14 @@ class FabricClient:
         )
 
     def remove(self, pkey: int, guid: int) -> None:
-        """Take a GUID out of a partition."""
+        """Remove a GUID from a partition."""
         guids = [f"{guid:016x}"]
         self._call("POST", "/ufmRest/actions/remove_guids_from_pkey", pkey=f"0x{pkey:04X}", guids=guids)
 
     def guids(self) -> list[int]:
         """Return the GUIDs of all partitions."""
         partitions = self._call("GET", "/ufmRest/resources/pkeys/?guids_data=true")
-        return [int(member["guid"], 16) for one in partitions.values() for member in one["guids"]]
+        return [int(member["guid"], 16) for partition in partitions.values() for member in partition["guids"]]
 
     def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:
         connection = http.client.HTTPConnection(LOOPBACK, self._port, timeout=_SECONDS)
@@ -90,5 +90,5 @@ class FabricClient:
         if answer.status != HTTPStatus.OK:
             msg = f"failed request with status code {answer.status}, expected status code 200: {text.decode()}"
             raise FabricError(msg)
-        found: dict[str, Any] = json.loads(text)
-        return found
+        result: dict[str, Any] = json.loads(text)
+        return result

@@ -1,9 +1,9 @@
-"""The fabric manager of a region's InfiniBand (UFM), as far as ib-kubernetes asks for it: its partitions by REST.
+"""Simulated InfiniBand fabric manager (UFM) of a region: the REST calls for partitions that ib-kubernetes uses.
 
-It takes what its reference says (UFM Enterprise REST API, PKey GUIDs; the calls are those of
-Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go): every call needs the login, a partition key lies between 0x0 and
-0x7fff, a GUID has 16 to 20 hexadecimal digits. A partition that is not there is made with its first members: UFM
-knows nothing of tenants. It listens on this machine only, without TLS.
+It follows its reference (UFM Enterprise REST API, PKey GUIDs; the calls are those of
+Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go). Each call requires the login, a partition key is between 0x0 and
+0x7fff, and a GUID has 16 to 20 hexadecimal digits. An unknown partition is created with its first members, because UFM
+has no notion of tenants. It listens on this machine only, without TLS.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from jacquard.lab.rehearsal.ports import LOOPBACK
 from jacquard.machine.files import replace_private
 
 PARTITIONS = "partitions.json"
-"""File of the partitions in a region's folder: members by partition key, each GUID with its membership."""
+"""File in a region's folder with the memberships of GUIDs by partition key."""
 _DEFAULT = 0x7FFF
-"""Partition of all ports, which nobody is entered in by this way."""
+"""Default partition of all ports; these calls cannot change it."""
 _GUID = re.compile(r"[0-9a-f]{16,20}", re.IGNORECASE)
 _MEMBERSHIPS = ("full", "limited")
 _IDLE_SECONDS = 30
@@ -32,15 +32,15 @@ _IDLE_SECONDS = 30
 Partitions = dict[str, dict[str, str]]
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not a failure of this program
-    """A call that UFM answers with 400, and why."""
+class Refused(Exception):  # noqa: N818 - a response, not a failure of this program
+    """UFM rejects a call with status 400; contains the reason."""
 
 
 class FabricManager:
-    """A fabric manager that begins when somebody first asks for its port; its partitions outlive its process."""
+    """A fabric manager that starts on first use of its port; its partitions are stored in a file."""
 
     def __init__(self, folder: Path, username: str, password: str) -> None:
-        """Know the region's folder, and the one login."""
+        """Set the region's folder and the login."""
         self._path = folder / PARTITIONS
         self._login = "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
         self._server: _Server | None = None
@@ -48,14 +48,14 @@ class FabricManager:
 
     @property
     def port(self) -> int:
-        """Return where it listens on this machine."""
+        """Return the port on this machine; start the server on first use."""
         if self._server is None:
             self._server = _Server(self)
             threading.Thread(target=self._server.serve_forever, name="fabric manager", daemon=True).start()
         return int(self._server.server_address[1])
 
     def answer(self, method: str, path: str, login: str | None, body: bytes) -> tuple[HTTPStatus, Any]:
-        """Return status and content of the answer to a call."""
+        """Return status and content of the response to a call."""
         if login != self._login:
             return HTTPStatus.UNAUTHORIZED, {"error": "Unauthorized"}
         with self._one_at_a_time:
@@ -65,7 +65,7 @@ class FabricManager:
                     case "GET", "/ufmRest/app/ufm_version":
                         return HTTPStatus.OK, {"ufm_release_version": "rehearsal"}
                     case "GET", "/ufmRest/resources/pkeys":
-                        return HTTPStatus.OK, {pkey: _told(members) for pkey, members in partitions.items()}
+                        return HTTPStatus.OK, {pkey: _members(members) for pkey, members in partitions.items()}
                     case "POST", "/ufmRest/resources/pkeys":
                         _add(partitions, _content(body))
                     case "POST", "/ufmRest/actions/remove_guids_from_pkey":
@@ -78,26 +78,26 @@ class FabricManager:
         return HTTPStatus.OK, {}
 
     def _read(self) -> Partitions:
-        there: Partitions = json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
-        return there
+        partitions: Partitions = json.loads(self._path.read_text(encoding="utf-8")) if self._path.exists() else {}
+        return partitions
 
 
-def _told(members: Mapping[str, str]) -> dict[str, Any]:
+def _members(members: Mapping[str, str]) -> dict[str, Any]:
     guids = [{"guid": guid, "membership": membership, "index0": True} for guid, membership in members.items()]
     return {"ip_over_ib": True, "guids": guids}
 
 
-def _add(partitions: Partitions, asked: dict[str, Any]) -> None:
-    membership = asked.get("membership", _MEMBERSHIPS[0])
+def _add(partitions: Partitions, request: dict[str, Any]) -> None:
+    membership = request.get("membership", _MEMBERSHIPS[0])
     if membership not in _MEMBERSHIPS:
         msg = f"membership {membership} is neither of {', '.join(_MEMBERSHIPS)}"
         raise Refused(msg)
-    pkey, guids = _pkey(asked), _guids(asked)
+    pkey, guids = _pkey(request), _guids(request)
     partitions.setdefault(pkey, {}).update(dict.fromkeys(guids, membership))
 
 
-def _remove(partitions: Partitions, asked: dict[str, Any]) -> None:
-    pkey, guids = _pkey(asked), _guids(asked)
+def _remove(partitions: Partitions, request: dict[str, Any]) -> None:
+    pkey, guids = _pkey(request), _guids(request)
     if pkey not in partitions:
         msg = f"pkey {pkey} does not exist"
         raise Refused(msg)
@@ -107,18 +107,18 @@ def _remove(partitions: Partitions, asked: dict[str, Any]) -> None:
 
 def _content(body: bytes) -> dict[str, Any]:
     try:
-        asked = json.loads(body)
+        request = json.loads(body)
     except ValueError:
-        asked = None
-    if not isinstance(asked, dict):
+        request = None
+    if not isinstance(request, dict):
         msg = "the content is no JSON object"
         raise Refused(msg)
-    return asked
+    return request
 
 
-def _pkey(asked: Mapping[str, Any]) -> str:
-    """Return a partition key as it is written down, in whatever digits it comes."""
-    text = str(asked.get("pkey"))
+def _pkey(request: Mapping[str, Any]) -> str:
+    """Return a partition key in canonical notation."""
+    text = str(request.get("pkey"))
     number = int(text, 16) if re.fullmatch(r"0x[0-9a-fA-F]{1,4}", text) else 0
     if not 0 < number < _DEFAULT:
         msg = f"pkey {text} is not between 0x0 and {_DEFAULT:#x}"
@@ -126,8 +126,8 @@ def _pkey(asked: Mapping[str, Any]) -> str:
     return f"{number:#x}"
 
 
-def _guids(asked: Mapping[str, Any]) -> list[str]:
-    guids = asked.get("guids")
+def _guids(request: Mapping[str, Any]) -> list[str]:
+    guids = request.get("guids")
     if not isinstance(guids, list) or not guids or not all(_GUID.fullmatch(str(guid)) for guid in guids):
         msg = f"guids {guids} are no GUIDs of 16 to 20 hexadecimal digits"
         raise Refused(msg)
@@ -163,4 +163,4 @@ class _Call(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: ib-kubernetes says what it was told."""
+        """Log nothing, because ib-kubernetes logs the responses."""

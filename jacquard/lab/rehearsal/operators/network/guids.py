@@ -1,4 +1,4 @@
-"""The range of GUIDs that an ib-kubernetes gives out of, as Mellanox/ib-kubernetes:pkg/guid/guid_pool.go does."""
+"""GUID pool of ib-kubernetes, as in Mellanox/ib-kubernetes:pkg/guid/guid_pool.go."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _LAST = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class NoGuid(Exception):  # noqa: N818 - a reason why a pod waits
-    """A pod that gets no GUID, or not the one it asks for, and why."""
+    """A pod does not get a GUID or the requested one; contains the reason."""
 
 
 class GuidPool:
-    """GUIDs from one to another, both included, and those of them that are taken."""
+    """A range of GUIDs, including both ends, with the assigned GUIDs."""
 
     def __init__(self, first: str, last: str) -> None:
-        """Take a range as ib-kubernetes is told it, by octets.
+        """Set the range, in the octet notation of ib-kubernetes.
 
         Raises:
-            ValueError: It is none.
+            ValueError: The range is invalid.
         """
         self._first, self._last = number(first), number(last)
         self._next = self._first
@@ -30,14 +30,14 @@ class GuidPool:
             raise ValueError(msg)
 
     def reset(self, taken: list[int]) -> None:
-        """Take exactly these of ``taken`` for taken that are in the range."""
+        """Mark exactly the GUIDs of ``taken`` in the range as assigned."""
         self._taken = {guid for guid in taken if self._first <= guid <= self._last}
 
     def take(self, guid: int) -> None:
-        """Take the GUID that somebody asks for.
+        """Assign a requested GUID.
 
         Raises:
-            NoGuid: It is not of the range, or is taken.
+            NoGuid: The GUID is not in the range or already assigned.
         """
         if not self._first <= guid <= self._last:
             msg = f"out of range guid {octets(guid)}, pool range {octets(self._first)} - {octets(self._last)}"
@@ -48,10 +48,10 @@ class GuidPool:
         self._taken.add(guid)
 
     def give(self) -> int:
-        """Take the next free GUID, and begin anew once the last one was given.
+        """Assign the next free GUID; after the last one, continue with the first.
 
         Raises:
-            NoGuid: All are taken.
+            NoGuid: All GUIDs are assigned.
         """
         for guid in chain(range(self._next, self._last + 1), range(self._first, self._next)):
             if guid not in self._taken:
@@ -62,15 +62,15 @@ class GuidPool:
         raise NoGuid(msg)
 
     def release(self, guid: int) -> None:
-        """Let a GUID go."""
+        """Release a GUID."""
         self._taken.discard(guid)
 
 
 def number(text: str) -> int:
-    """Return the number of a GUID that is written by octets.
+    """Parse a GUID in octet notation.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is not a GUID.
     """
     if not _OCTETS.fullmatch(text):
         msg = f"invalid GUID address {text}"
@@ -79,5 +79,5 @@ def number(text: str) -> int:
 
 
 def octets(guid: int) -> str:
-    """Return a GUID as ib-kubernetes writes it."""
+    """Format a GUID in the octet notation of ib-kubernetes."""
     return guid.to_bytes(8).hex(":")

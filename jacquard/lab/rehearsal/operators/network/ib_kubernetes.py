@@ -1,10 +1,10 @@
-"""What ib-kubernetes does: pods of a tenant's cluster get GUIDs, which it enters at the fabric manager (UFM).
+"""Simulated ib-kubernetes: assigns GUIDs to pods of a tenant's cluster, and registers them at the fabric manager (UFM).
 
-One runs for each pod of the management cluster that has its image, with the variables, Secrets and kubeconfig of its
-container. It does what Mellanox/ib-kubernetes:pkg/daemon/daemon.go does, and asks the region's UFM (`fabric_manager`)
-over its REST calls: pods that wait on a node and name a network of InfiniBand get the next GUIDs of the range, UFM is
-told to enter them in the partition of the attachment, then the pod is told in its annotation. One that cannot begin
-ends, and its kubelet says so and begins it again. UFM's address is the region's own where the platform gave it.
+One daemon runs for each pod of the management cluster with its image, with the variables, Secrets and kubeconfig of its
+container. It acts like Mellanox/ib-kubernetes:pkg/daemon/daemon.go, and uses the REST calls of the region's UFM
+(`fabric_manager`). Scheduled pending pods with an InfiniBand network get the next GUIDs of the range. UFM adds the
+GUIDs to the partition of the attachment; then the annotation of the pod is updated. A daemon that cannot start ends;
+its kubelet reports this and restarts it. The simulated address from the platform refers to the region's UFM.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ _IMAGE = "/ib-kubernetes"
 _PLUGIN = "ufm"
 _KUBECONFIG = "-kubeconfig"
 _AGAIN_SECONDS = 10.0
-"""After what length of time one that ended is begun again, as a kubelet does at first."""
+"""Delay before a daemon is restarted, like the first back-off of a kubelet."""
 _LAST_PKEY = 0x7FFF
 
 Hosted = Callable[[str], View | None]
 
 
-class Ended(Exception):  # noqa: N818 - what its log says last
-    """An ib-kubernetes that cannot begin, and why."""
+class Ended(Exception):  # noqa: N818 - the last line of its log
+    """An ib-kubernetes cannot start; contains the reason."""
 
 
 class Daemons:
-    """All ib-kubernetes of a region, by the pod that each runs in."""
+    """All ib-kubernetes daemons of a region, by pod."""
 
     def __init__(self, manager: FabricManager) -> None:
         self._manager = manager
         self._running: dict[str, tuple[str, Daemon]] = {}
-        """Cluster and daemon by the pod's UID."""
+        """Cluster and daemon, by UID of the pod."""
         self._not_before: dict[str, float] = {}
 
     def reconcile(self, management: View, hosted: Hosted) -> None:
-        """Begin those that are new, bring each on by a round, and forget those whose pod is gone."""
-        there = {pod["metadata"]["uid"]: (pod, container) for pod, container in _pods(management)}
-        self._running = {uid: one for uid, one in self._running.items() if uid in there}
-        for uid, (pod, container) in there.items():
+        """Start new daemons, run a round of each, and remove those without a pod."""
+        pods = {pod["metadata"]["uid"]: (pod, container) for pod, container in _pods(management)}
+        self._running = {uid: running for uid, running in self._running.items() if uid in pods}
+        for uid, (pod, container) in pods.items():
             if uid not in self._running and self._not_before.get(uid, 0.0) <= time.monotonic():
                 self._begin(management, hosted, pod, container)
             if uid in self._running:
@@ -63,72 +63,73 @@ class Daemons:
     def _begin(self, management: View, hosted: Hosted, pod: Object, container: Object) -> None:
         uid = pod["metadata"]["uid"]
         try:
-            told = variables(management, pod, container)
-            cluster = _cluster(pod, container, told)
+            environment = variables(management, pod, container)
+            cluster = _cluster(pod, container, environment)
             view = hosted(cluster)
             if view is None:
                 return
-            self._running[uid] = (cluster, Daemon(told, self._manager, view))
-            _say(management, pod)
+            self._running[uid] = (cluster, Daemon(environment, self._manager, view))
+            _report(management, pod)
         except NotThere as reason:
-            _say(management, pod, "CreateContainerConfigError", str(reason))
+            _report(management, pod, "CreateContainerConfigError", str(reason))
         except (Ended, FabricError) as reason:
             self._not_before[uid] = time.monotonic() + _AGAIN_SECONDS
             LOG.warning("%s: %s", pod["metadata"]["name"], reason)
-            told_by = f"back-off {_AGAIN_SECONDS:g}s restarting failed container={container['name']}"
-            _say(management, pod, "CrashLoopBackOff", told_by)
+            message = f"back-off {_AGAIN_SECONDS:g}s restarting failed container={container['name']}"
+            _report(management, pod, "CrashLoopBackOff", message)
 
 
 class Daemon:
-    """One ib-kubernetes from its begin: what it reads then it reads once, attachments too."""
+    """One ib-kubernetes daemon. It reads its settings once, at the start, and each attachment once."""
 
-    def __init__(self, told: dict[str, str], manager: FabricManager, view: View) -> None:
-        """Begin as upstream does: with plugin, login and range, UFM's version, and what UFM and pods have.
+    def __init__(self, environment: dict[str, str], manager: FabricManager, view: View) -> None:
+        """Start like upstream: check plugin, login and range, read UFM's version, and the GUIDs of UFM and pods.
 
         Raises:
-            Ended: It cannot.
-            FabricError: UFM does not answer, or not to this login.
+            Ended: The daemon cannot start.
+            FabricError: UFM does not respond or rejects the login.
         """
-        if told.get("DAEMON_SM_PLUGIN") != _PLUGIN:
-            msg = f"failed to load plugin {told.get('DAEMON_SM_PLUGIN')!r}"
+        if environment.get("DAEMON_SM_PLUGIN") != _PLUGIN:
+            msg = f"failed to load plugin {environment.get('DAEMON_SM_PLUGIN')!r}"
             raise Ended(msg)
-        self._client = FabricClient.told(told, manager)
+        self._client = FabricClient.told(environment, manager)
         self._client.version()
         try:
-            self._pool = GuidPool(told["GUID_POOL_RANGE_START"], told["GUID_POOL_RANGE_END"])
+            self._pool = GuidPool(environment["GUID_POOL_RANGE_START"], environment["GUID_POOL_RANGE_END"])
         except (KeyError, ValueError) as error:
             msg = f"no range of GUIDs: {error}"
             raise Ended(msg) from None
         self._attachments: dict[tuple[str, str], Object] = {}
-        self._given: dict[str, tuple[int, str]] = {}
-        """GUID and partition by pod and network."""
+        self._assigned: dict[str, tuple[int, str]] = {}
+        """GUID and partition, by pod and network."""
         for pod in view.all("v1", "Pod"):
             for key, network in _named(pod):
                 if network.is_configured and network.guid and not _is_finished(pod):
-                    self._given[key] = (number(network.guid), str(network.arguments.get("pkey")))
+                    self._assigned[key] = (number(network.guid), str(network.arguments.get("pkey")))
         self._pool.reset(self._client.guids())
 
     def reconcile(self, view: View) -> None:
-        """Give pods that wait their GUIDs, and take those back whose pods have ended; what fails is tried again."""
+        """Assign GUIDs to pending pods, and release those of ended pods; failures are retried in the next round."""
         pods = list(view.all("v1", "Pod"))
-        there = {key for pod in pods if not _is_finished(pod) for key, _ in _named(pod)}
-        for key in [key for key in self._given if key not in there]:
-            guid, pkey = self._given[key]
+        keys = {key for pod in pods if not _is_finished(pod) for key, _ in _named(pod)}
+        for key in [key for key in self._assigned if key not in keys]:
+            guid, pkey = self._assigned[key]
             try:
                 self._client.remove(_partition(pkey), guid)
             except (FabricError, ValueError) as reason:
                 LOG.warning("ib-kubernetes: GUID %s: %s", octets(guid), reason)
                 continue
             self._pool.release(guid)
-            del self._given[key]
+            del self._assigned[key]
         for pod in pods:
             if dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName") and not deleting(pod):
                 self._give(view, pod)
 
     def _give(self, view: View, pod: Object) -> None:
-        """Enter a pod's networks of InfiniBand at UFM and tell the pod, or say in the log why that cannot be."""
+        """Register a pod's InfiniBand networks at UFM and update the pod, or log the reason of a failure."""
         all_networks = _named(pod)
-        waiting = [(key, one) for key, one in all_networks if not one.is_configured and self._is_ours(view, one)]
+        unconfigured = [(key, network) for key, network in all_networks if not network.is_configured]
+        waiting = [(key, network) for key, network in unconfigured if self._is_ours(view, network)]
         for key, network in waiting:
             pkey = configuration(self._attachments[network.identity])["pkey"]
             try:
@@ -137,25 +138,26 @@ class Daemon:
             except (FabricError, NoGuid, ValueError) as reason:
                 LOG.warning("ib-kubernetes: pod %s: %s", pod["metadata"]["name"], reason)
                 return
-            word, value = CONFIGURED
-            arguments = {"guid": octets(guid), **network.arguments, word: value, "pkey": pkey}
+            name, value = CONFIGURED
+            arguments = {"guid": octets(guid), **network.arguments, name: value, "pkey": pkey}
             network.entry.update({"namespace": network.namespace, "cni-args": arguments})
         if waiting:
             text = json.dumps([network.entry for _, network in all_networks])
             view.patch(pod, {"metadata": {"annotations": {NETWORKS: text}}})
 
     def _is_ours(self, view: View, network: Network) -> bool:
-        """Tell whether a network is one of InfiniBand; an attachment stays to it what it was at first sight."""
-        found = self._attachments.get(network.identity) or view.find(*ATTACHMENT, network.name, network.namespace)
-        if found is None:
+        """Return whether a network is an InfiniBand network; each attachment is read only once."""
+        known = self._attachments.get(network.identity)
+        attachment = known or view.find(*ATTACHMENT, network.name, network.namespace)
+        if attachment is None:
             return False
-        self._attachments[network.identity] = found
-        return configuration(found).get("type") == INFINIBAND
+        self._attachments[network.identity] = attachment
+        return configuration(attachment).get("type") == INFINIBAND
 
     def _guid(self, key: str, network: Network, pkey: str) -> int:
-        """Return the GUID of a network of a pod: what it has, what it asks for, or the next one."""
-        if key in self._given:
-            return self._given[key][0]
+        """Return the GUID of a network of a pod: its current one, the requested one, or the next one."""
+        if key in self._assigned:
+            return self._assigned[key][0]
         if network.guid:
             guid = number(network.guid)
             self._pool.take(guid)
@@ -165,7 +167,7 @@ class Daemon:
             except NoGuid:
                 self._pool.reset(self._client.guids())
                 raise
-        self._given[key] = (guid, pkey)
+        self._assigned[key] = (guid, pkey)
         return guid
 
 
@@ -177,9 +179,9 @@ def _pods(management: View) -> Iterator[tuple[Object, Object]]:
                     yield pod, container
 
 
-def _cluster(pod: Object, container: Object, told: dict[str, str]) -> str:
-    """Return the cluster that the kubeconfig of a container leads to."""
-    secret = mounted_secret(pod, container, PurePosixPath(told.get("KUBECONFIG", "")))
+def _cluster(pod: Object, container: Object, environment: dict[str, str]) -> str:
+    """Return the cluster of a container's kubeconfig."""
+    secret = mounted_secret(pod, container, PurePosixPath(environment.get("KUBECONFIG", "")))
     if secret is None:
         msg = "unable to load in-cluster configuration"
         raise Ended(msg)
@@ -187,34 +189,34 @@ def _cluster(pod: Object, container: Object, told: dict[str, str]) -> str:
 
 
 def _named(pod: Object) -> list[tuple[str, Network]]:
-    """Return the networks that a pod names, each with what tells it from all others; none where they are not read."""
+    """Return the networks of a pod, each with a unique key; none if the annotation is invalid."""
     try:
-        found = networks(pod)
+        entries = networks(pod)
     except (KeyError, TypeError, ValueError) as error:
         LOG.debug("ib-kubernetes: pod %s: %s", pod["metadata"]["name"], error)
         return []
-    return [(f"{pod['metadata']['uid']}_{index}", network) for index, network in enumerate(found)]
+    return [(f"{pod['metadata']['uid']}_{index}", network) for index, network in enumerate(entries)]
 
 
 def _partition(pkey: str) -> int:
     """Return the number of a partition key.
 
     Raises:
-        ValueError: It has more than 15 bits.
+        ValueError: The key has more than 15 bits.
     """
-    found = int(pkey, 16)
-    if not 0 <= found <= _LAST_PKEY:
-        msg = f"invalid pkey 0x{found:04X}, out of range 0x0001 - 0xFFFE"
+    key = int(pkey, 16)
+    if not 0 <= key <= _LAST_PKEY:
+        msg = f"invalid pkey 0x{key:04X}, out of range 0x0001 - 0xFFFE"
         raise ValueError(msg)
-    return found
+    return key
 
 
 def _is_finished(pod: Object) -> bool:
     return dig(pod, "status", "phase") in {"Succeeded", "Failed"}
 
 
-def _say(view: View, pod: Object, reason: str = "", message: str = "") -> None:
-    """Write on the pod of an ib-kubernetes what its kubelet says of the container: it runs, or waits for a reason."""
+def _report(view: View, pod: Object, reason: str = "", message: str = "") -> None:
+    """Write the container status of an ib-kubernetes pod like its kubelet: running, or waiting with a reason."""
     [status, *others] = dig(pod, "status", "containerStatuses") or [{}]
     waits = dig(status, "state", "waiting", "reason") or ""
     if waits == reason:
@@ -222,8 +224,8 @@ def _say(view: View, pod: Object, reason: str = "", message: str = "") -> None:
     is_ready = "False" if reason else "True"
     state: dict[str, Any] = {"waiting": {"reason": reason, "message": message}} if reason else {"running": {}}
     changed = [
-        {**one, "status": is_ready} if one["type"] in {"Ready", "ContainersReady"} else one
-        for one in dig(pod, "status", "conditions") or ()
+        {**condition, "status": is_ready} if condition["type"] in {"Ready", "ContainersReady"} else condition
+        for condition in dig(pod, "status", "conditions") or ()
     ]
     view.status(
         pod,

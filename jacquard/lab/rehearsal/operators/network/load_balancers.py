@@ -1,7 +1,7 @@
-"""What MetalLB does: a Service of type LoadBalancer gets an address of a pool, the one it asks for if that is free.
+"""Simulated MetalLB: a Service of type LoadBalancer gets an address of a pool, or the requested one if it is free.
 
-Only where MetalLB's own controller does not run: in a tenant's cluster whose release is of another version than the one
-that is here, and in the management cluster, which lacks versions of kinds that the controller looks for.
+The simulation runs where MetalLB's own controller does not: in clusters of tenants with another version than the local
+program, and in the management cluster, which lacks versions of kinds that the controller requires.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from jacquard.lab.rehearsal.operators.view import Object, View, deleting
 from jacquard.providers.kube.objects import dig
 
 CONTROLLER = "metallb-controller"
-"""MetalLB's own, of the toolchain."""
+"""Name of the real controller in the toolchain."""
 _POOL = ("metallb.io/v1beta1", "IPAddressPool")
 _ADDRESSES = ("metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs")
 _POOLS = ("metallb.io/address-pool", "metallb.universe.tf/address-pool")
 
 
 def reconcile(view: View) -> None:
-    """Give load balancers of a tenant's cluster their addresses, unless it has a controller that does."""
-    if not any(is_run(found, CONTROLLER) for found in view.all("apps/v1", "Deployment")):
+    """Assign addresses to load balancers of a tenant's cluster, unless the real controller runs."""
+    if not any(is_run(deployment, CONTROLLER) for deployment in view.all("apps/v1", "Deployment")):
         give(view)
 
 
 def give(view: View) -> None:
-    """Give every load balancer its address."""
+    """Assign an address to each load balancer."""
     services = [service for service in view.all("v1", "Service") if dig(service, "spec", "type") == "LoadBalancer"]
     used = {entry["ip"] for service in services for entry in _ingress(service)}
     for service in services:
@@ -41,27 +41,27 @@ def give(view: View) -> None:
 
 def _candidates(view: View, service: Object, used: set[str]) -> Iterator[str]:
     annotations = service["metadata"].get("annotations") or {}
-    asked = next((annotations[key] for key in _ADDRESSES if key in annotations), None)
-    asked = asked or dig(service, "spec", "loadBalancerIP")
+    requested = next((annotations[key] for key in _ADDRESSES if key in annotations), None)
+    requested = requested or dig(service, "spec", "loadBalancerIP")
     named = next((annotations[key] for key in _POOLS if key in annotations), None)
     for pool in view.all(*_POOL):
-        by_itself = dig(pool, "spec", "autoAssign") is not False
-        if named not in {None, pool["metadata"]["name"]} or not (asked or named or by_itself):
+        is_automatic = dig(pool, "spec", "autoAssign") is not False
+        if named not in {None, pool["metadata"]["name"]} or not (requested or named or is_automatic):
             continue
-        for address in _addresses(pool, asked):
+        for address in _addresses(pool, requested):
             if address not in used:
                 yield address
 
 
-def _addresses(pool: Object, asked: str | None) -> Iterator[str]:
+def _addresses(pool: Object, requested: str | None) -> Iterator[str]:
     for text in dig(pool, "spec", "addresses") or ():
         first, dash, last = (part.strip() for part in text.partition("-"))
         ends = (IPv4Address(first), IPv4Address(last)) if dash else (IPv4Network(first)[0], IPv4Network(first)[-1])
         for network in summarize_address_range(*ends):
-            if asked is None:
+            if requested is None:
                 yield from map(str, network)
-            elif IPv4Address(asked) in network:
-                yield asked
+            elif IPv4Address(requested) in network:
+                yield requested
 
 
 def _ingress(service: Object) -> list[Object]:

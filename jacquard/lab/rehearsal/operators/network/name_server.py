@@ -1,8 +1,7 @@
-"""The name server that a region writes its names to: the primary of its zones, which takes signed updates (RFC 2136).
+"""Simulated primary name server of a region's zones, with signed dynamic updates (RFC 2136).
 
-It asks for what `docs/region/dns.md` asks of a real one: every message is signed by the key that the platform gives,
-an update
-is of addresses and texts alone, and a whole zone goes to whoever has the key. It listens on this machine only.
+It has the requirements of `docs/region/dns.md` for a real one: each message is signed with the key of the platform,
+updates contain only addresses and texts, and zone transfers require the key. It listens on this machine only.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from jacquard.lab.rehearsal.ports import LOOPBACK
 from jacquard.machine.files import replace_private
 
 ZONES = "zones"
-"""Folder of the zones in a region's, a file each."""
+"""Folder in a region's folder with a file for each zone."""
 _EMPTY = "@ 60 IN SOA ns hostmaster 1 3600 600 86400 60\n@ 60 IN NS ns\n"
 _TAKEN = {dns.rdatatype.A, dns.rdatatype.TXT}
-"""What the key may write, as `zonesub A TXT` says to BIND."""
+"""Record types that the key may update, like BIND's `zonesub A TXT`."""
 _LENGTH = struct.Struct("!H")
 _IDLE_SECONDS = 30
 
 
 class NameServer:
-    """A name server that begins when somebody first asks for its port; a zone is there once somebody asks for it."""
+    """A name server that starts on first use of its port; a zone is created on its first request."""
 
     def __init__(self, folder: Path, keys: Mapping[str, str]) -> None:
-        """Know the region's folder, and keys by name, each in base 64."""
+        """Set the region's folder and the keys by name, in base64."""
         self._folder = folder / ZONES
         self._keys = dns.tsigkeyring.from_text(dict(keys))
         self._server: socketserver.ThreadingTCPServer | None = None
@@ -51,36 +50,36 @@ class NameServer:
 
     @property
     def port(self) -> int:
-        """Return where it listens on this machine."""
+        """Return the port on this machine; start the server on first use."""
         if self._server is None:
             self._server = _Server(self)
             threading.Thread(target=self._server.serve_forever, name="name server", daemon=True).start()
         return int(self._server.server_address[1])
 
     def answer(self, wire: bytes) -> bytes | None:
-        """Return the answer to a message; None to one that is none, or is signed by another key."""
+        """Return the response to a message; None for invalid messages and unknown keys."""
         try:
-            asked = dns.message.from_wire(wire, keyring=self._keys)
-            answer = dns.message.make_response(asked)
+            request = dns.message.from_wire(wire, keyring=self._keys)
+            answer = dns.message.make_response(request)
         except dns.exception.DNSException as error:
             LOG.warning("name server: %s: %s", type(error).__name__, error)
             return None
         with self._one_at_a_time:
-            answer.set_rcode(self._done(asked, answer) if asked.had_tsig else dns.rcode.REFUSED)
+            answer.set_rcode(self._process(request, answer) if request.had_tsig else dns.rcode.REFUSED)
         return answer.to_wire(max_size=2**16 - 1)
 
-    def _done(self, asked: dns.message.Message, answer: dns.message.Message) -> dns.rcode.Rcode:
-        origin = asked.question[0].name
+    def _process(self, request: dns.message.Message, answer: dns.message.Message) -> dns.rcode.Rcode:
+        origin = request.question[0].name
         path = self._folder / origin.to_text(omit_final_dot=True)
         text = path.read_text(encoding="utf-8") if path.exists() else _EMPTY
         zone = dns.zone.from_text(text, origin, relativize=False)
-        if asked.opcode() == dns.opcode.UPDATE:
-            changes = cast("dns.update.UpdateMessage", asked).update
-            if any(one.rdtype not in _TAKEN or not one.name.is_subdomain(origin) for one in changes):
+        if request.opcode() == dns.opcode.UPDATE:
+            changes = cast("dns.update.UpdateMessage", request).update
+            if any(record.rdtype not in _TAKEN or not record.name.is_subdomain(origin) for record in changes):
                 return dns.rcode.REFUSED
             _update(zone, changes)
             replace_private(path, zone.to_text(relativize=False))
-        elif asked.question[0].rdtype == dns.rdatatype.AXFR:
+        elif request.question[0].rdtype == dns.rdatatype.AXFR:
             answer.answer = _whole(zone, origin)
         else:
             return dns.rcode.NOTIMP
@@ -88,22 +87,22 @@ class NameServer:
 
 
 def _update(zone: dns.zone.Zone, changes: Iterable[dns.rrset.RRset]) -> None:
-    """Do what an update says, each record by itself and in its order (RFC 2136, 3.4.2)."""
+    """Apply an update record by record, in order (RFC 2136, 3.4.2)."""
     with zone.writer() as writer:
-        for one in changes:
-            if one.deleting is None:
-                writer.add(one)
-            elif one.deleting == dns.rdataclass.ANY:
-                writer.delete(one.name, one.rdtype)
+        for record in changes:
+            if record.deleting is None:
+                writer.add(record)
+            elif record.deleting == dns.rdataclass.ANY:
+                writer.delete(record.name, record.rdtype)
             else:
-                writer.delete(one)
+                writer.delete(record)
 
 
 def _whole(zone: dns.zone.Zone, origin: dns.name.Name) -> list[dns.rrset.RRset]:
-    """Return a zone between two copies of its first record, as a transfer has it (RFC 5936)."""
+    """Return the records of a zone transfer: all records between two copies of the SOA record (RFC 5936)."""
     first = zone.find_rrset(origin, dns.rdatatype.SOA)
     records = [dns.rrset.from_rdata_list(name, sets.ttl, list(sets)) for name, sets in zone.iterate_rdatasets()]
-    return [first, *(one for one in records if one.rdtype != dns.rdatatype.SOA), first]
+    return [first, *(record for record in records if record.rdtype != dns.rdatatype.SOA), first]
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -115,7 +114,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 class _Connection(socketserver.StreamRequestHandler):
-    """Messages of one who asks, one after the other, each after its length."""
+    """Messages of one client, each with a length prefix."""
 
     timeout = _IDLE_SECONDS
 

@@ -1,8 +1,8 @@
-"""What the plugins of networks ask of a pod and its node, and what they answer Multus.
+"""Simulated CNI plugins: their requirements on a pod and its node, and their results for Multus.
 
-Each refuses in its own words: k8snetworkplumbingwg/sriov-cni:pkg/cnicommands/cni.go, k8snetworkplumbingwg/rdma-cni:
+Errors have the text of upstream: k8snetworkplumbingwg/sriov-cni:pkg/cnicommands/cni.go, k8snetworkplumbingwg/rdma-cni:
 cmd/rdma/main.go, k8snetworkplumbingwg/ib-sriov-cni:cmd/ib-sriov-cni/main.go, Mellanox/nvidia-k8s-ipam:pkg/cni. Other
-plugins are taken to give an interface. No interface is made.
+plugins always succeed. No interface is created.
 """
 
 from __future__ import annotations
@@ -17,80 +17,80 @@ from jacquard.lab.rehearsal.operators.network.address_pools import Addresses, No
 
 INFINIBAND = "ib-sriov"
 CONFIGURED = ("mellanox.infiniband.app", "configured")
-"""What ib-kubernetes says of a network of a pod once UFM has its GUID."""
+"""Argument that ib-kubernetes sets on a network of a pod after UFM registered its GUID."""
 _EXCLUSIVE, _SHARED = "exclusive", "shared"
 
 Result = dict[str, Any]
-"""What a plugin tells of its interface, by the words of Multus' status."""
+"""Result of a plugin, with the keys of Multus' status."""
 
 
-class Refused(Exception):  # noqa: N818 - what the plugin says last
-    """A plugin gives no interface, and why."""
+class Refused(Exception):  # noqa: N818 - the last message of the plugin
+    """A plugin creates no interface; contains the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What Multus calls the plugins of one network of a pod with."""
+    """Parameters with which Multus calls the plugins of one network of a pod."""
 
     pod_uid: str
     node: str
     interface: str
     device: Device | None
-    """Device that the pod was given for the network, or None where none is left."""
+    """Device of the pod for the network, or None if none is left."""
     arguments: Mapping[str, Any]
-    """What the pod's annotation tells the plugin."""
+    """Arguments of the plugin in the pod's annotation."""
     guid: str | None
     exclusive: bool
-    """Whether the node's kernel keeps RDMA devices to one network namespace each."""
+    """Whether the node's kernel restricts each RDMA device to one network namespace."""
     addresses: Addresses
 
 
 def add(config: Mapping[str, Any], call: Call) -> Result:
-    """Return what the plugins of a configuration answer, one after the other.
+    """Call the plugins of a configuration in order, and return the result of the last one.
 
     Raises:
-        Refused: One gives nothing.
+        Refused: A plugin fails.
     """
     if "plugins" not in config:
-        return _one(config, call, None)
+        return _call_plugin(config, call, None)
     answer: Result | None = None
     for plugin in config["plugins"]:
         try:
-            answer = _one(plugin, call, answer)
+            answer = _call_plugin(plugin, call, answer)
         except Refused as reason:
             msg = f'plugin type="{plugin.get("type")}" failed (add): {reason}'
             raise Refused(msg) from None
     return answer or {}
 
 
-def _one(plugin: Mapping[str, Any], call: Call, before: Result | None) -> Result:
-    known = _PLUGINS.get(plugin.get("type", ""))
-    return known(plugin, call, before) if known else before or {}
+def _call_plugin(plugin: Mapping[str, Any], call: Call, before: Result | None) -> Result:
+    simulated = _PLUGINS.get(plugin.get("type", ""))
+    return simulated(plugin, call, before) if simulated else before or {}
 
 
 def _sriov(plugin: Mapping[str, Any], call: Call, _: Result | None) -> Result:
     if call.device is None:
         msg = "SRIOV-CNI failed to load netconf: LoadConf(): VF pci addr is required"
         raise Refused(msg)
-    found: Result = {"mac": _mac(call)}
+    result: Result = {"mac": _mac(call)}
     if call.device.mtu_bytes:
-        found["mtu"] = call.device.mtu_bytes
+        result["mtu"] = call.device.mtu_bytes
     ipam = plugin.get("ipam") or {}
     if ipam.get("type") == "nv-ipam":
         pool = ipam.get("poolName") or plugin.get("name", "")
         try:
-            found["ips"] = [call.addresses.give(call.node, pool, ipam.get("poolType", "ippool").lower())]
+            result["ips"] = [call.addresses.give(call.node, pool, ipam.get("poolType", "ippool").lower())]
         except NoAddress as reason:
             msg = f'failed to set up IPAM plugin type "nv-ipam" from the device "{call.device.port}": {reason}'
             raise Refused(msg) from None
-    return found
+    return result
 
 
 def _rdma(_: Mapping[str, Any], call: Call, before: Result | None) -> Result:
     if before is None:
         msg = "RDMA-CNI is expected to be called as part of a plugin chain"
         raise Refused(msg)
-    _ask_for_exclusive(call)
+    _require_exclusive(call)
     return before
 
 
@@ -101,7 +101,7 @@ def _ib_sriov(plugin: Mapping[str, Any], call: Call, _: Result | None) -> Result
         msg = f"infiniBand SRIOV-CNI failed, {state}"
         raise Refused(msg)
     if plugin.get("rdmaIsolation"):
-        _ask_for_exclusive(call)
+        _require_exclusive(call)
     if call.device is None:
         msg = "deviceID is required"
         raise Refused(msg)
@@ -111,7 +111,7 @@ def _ib_sriov(plugin: Mapping[str, Any], call: Call, _: Result | None) -> Result
     return {}
 
 
-def _ask_for_exclusive(call: Call) -> None:
+def _require_exclusive(call: Call) -> None:
     if not call.exclusive:
         msg = (
             f"RDMA subsystem namespace awareness mode is set to {_SHARED}, "
@@ -121,7 +121,7 @@ def _ask_for_exclusive(call: Call) -> None:
 
 
 def _mac(call: Call) -> str:
-    """Return an address that a function could have been given by its adapter."""
+    """Return a MAC address that is valid for a virtual function."""
     return bytes([2, *hashlib.sha256(f"{call.pod_uid} {call.interface}".encode()).digest()[:5]]).hex(":")
 
 

@@ -1,8 +1,8 @@
-"""What Flux' helm-controller writes of a simulated release whose source has another chart than the one it installed.
+"""Chart updates of simulated HelmReleases whose source provides another chart than the installed one.
 
-Nothing is rendered; of releases that helm renders `helm` writes it. Read in fluxcd/helm-controller: a release is
-reconciled when the revision of its source changes (``SetupWithManager``), and its history begins with the chart that
-was installed last (``status.history``).
+Nothing is rendered; `helm` updates the releases that helm renders. Source, fluxcd/helm-controller: a release is
+reconciled when the revision of its source changes (``SetupWithManager``), and its history starts with the last
+installed chart (``status.history``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jacquard.providers.kube.objects import dig
 
 
 def reconcile(view: View) -> None:
-    """Write of each simulated release that is ready which chart it has, once its source has another one."""
+    """Update the chart version in the status of ready simulated HelmReleases when their source changes."""
     for release in view.all(*RELEASE):
         chart = fetched(view, release)
         if chart is None or is_real(release) or deleting(release) or not reported(release, "Ready"):

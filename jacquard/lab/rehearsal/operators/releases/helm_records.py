@@ -1,4 +1,4 @@
-"""Helm's records of releases, a Secret of the cluster for each revision that ``helm history`` reads, and Flux' own."""
+"""Records of releases: Helm's Secrets for each revision, which ``helm history`` reads, and Flux' history."""
 
 from __future__ import annotations
 
@@ -19,60 +19,60 @@ from jacquard.providers.kube.objects import dig
 TYPE = "helm.sh/release.v1"
 """Type of the Secret."""
 KEPT = 5
-"""Revisions of a release that Flux keeps, as records in the cluster and as entries of its history."""
+"""Number of revisions that Flux keeps, as records in the cluster and as entries of its history."""
 _SUPERSEDED = {"status": "superseded"}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a release goes in its cluster; what it does not say is as in Flux."""
+    """Release name and namespaces in the target cluster, with the defaults of Flux."""
 
     name: str
     namespace: str
-    """Where its objects go that name no namespace."""
+    """Default namespace of its objects."""
     storage: str
-    """Where Helm keeps its record."""
+    """Namespace of Helm's records."""
 
     @classmethod
     def of(cls, release: Object) -> Place:
         """Return the place of a HelmRelease."""
-        spec, own = release["spec"], release["metadata"]
+        spec, metadata = release["spec"], release["metadata"]
         target = spec.get("targetNamespace")
-        name = spec.get("releaseName") or "-".join(filter(None, (target, own["name"])))
-        return cls(name, target or own["namespace"], spec.get("storageNamespace") or own["namespace"])
+        name = spec.get("releaseName") or "-".join(filter(None, (target, metadata["name"])))
+        return cls(name, target or metadata["namespace"], spec.get("storageNamespace") or metadata["namespace"])
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What Helm keeps of one revision of a release, in a Secret of the cluster."""
+    """Helm's record of one revision of a release, a Secret of the cluster."""
 
     revision: int
     secret: Object
 
     @property
     def objects(self) -> list[Object]:
-        """Return what the revision installed, but for kinds."""
+        """Return the objects of the revision, without CRDs."""
         return [body for body in yaml.load_all(_unpacked(self.secret)["manifest"], crds.Loader) if body]
 
     def superseded(self) -> Object:
-        """Return the Secret as it is once there is a newer revision."""
+        """Return the Secret with the status of a superseded revision."""
         content = _unpacked(self.secret)
         return _secret(self.secret["metadata"]["namespace"], {**content, "info": {**content["info"], **_SUPERSEDED}})
 
 
-def records(there: View, place: Place) -> list[Record]:
-    """Return the records of a release, the newest first; none when it never was installed."""
-    found = []
-    for secret in there.all("v1", "Secret"):
+def records(target: View, place: Place) -> list[Record]:
+    """Return the records of a release, the newest first; none if it was never installed."""
+    result = []
+    for secret in target.all("v1", "Secret"):
         labels = secret["metadata"].get("labels") or {}
         is_of = secret.get("type") == TYPE and secret["metadata"]["namespace"] == place.storage
         if is_of and labels.get("name") == place.name:
-            found.append(Record(int(labels["version"]), secret))
-    return sorted(found, key=lambda one: one.revision, reverse=True)
+            result.append(Record(int(labels["version"]), secret))
+    return sorted(result, key=lambda entry: entry.revision, reverse=True)
 
 
 def record(place: Place, chart: Chart, revision: int, values: Object, bodies: list[Object]) -> Object:
-    """Return the Secret with Helm's own record of a revision, which ``helm list`` reads."""
+    """Return the Secret with Helm's record of a revision, which ``helm list`` reads."""
     content = {
         "name": place.name,
         "namespace": place.namespace,
@@ -94,7 +94,7 @@ def _secret(namespace: str, content: Object) -> Object:
         "kind": "Secret",
         "type": TYPE,
         "metadata": {"name": f"sh.helm.release.v1.{name}.v{revision}", "namespace": namespace, "labels": labels},
-        # Helm packs in text what Kubernetes packs again.
+        # Helm encodes the value in base64, and Kubernetes encodes it again.
         "data": {"release": base64.b64encode(packed).decode()},
     }
 
@@ -105,20 +105,20 @@ def _unpacked(secret: Object) -> Object:
 
 
 def history(release: Object, chart: Chart, content: Any, revision: int | None = None) -> list[Object]:
-    """Return a release's ``status.history`` with what is installed now before what was there until now.
+    """Return ``status.history`` of a release with an entry for the installed chart before the existing entries.
 
     Args:
         release: The HelmRelease.
-        chart: What is installed.
-        content: What its digest is of.
-        revision: Helm's number of it, or None for the one after that of the newest entry.
+        chart: The installed chart.
+        content: The content to digest.
+        revision: Helm's revision number, or None for the successor of the newest entry.
     """
     former = dig(release, "status", "history") or []
     before = former[0] if former else None
     entry = _snapshot(release, chart, content, before)
     if revision is not None:
         entry["version"] = revision
-    return [entry, *({**one, **_SUPERSEDED} for one in former)][:KEPT]
+    return [entry, *({**previous, **_SUPERSEDED} for previous in former)][:KEPT]
 
 
 def _snapshot(release: Object, chart: Chart, content: Any, before: Object | None) -> Object:

@@ -1,8 +1,8 @@
-"""What Flux' helm-controller looks at after it has installed a release: pods that have to come up, and edits by hand.
+"""Checks of Flux' helm-controller after an installation: readiness of workloads, and correction of drift.
 
-Read in fluxcd/helm-controller: ``internal/action/diff.go`` compares what Helm stored with what a dry run of a
-server-side apply would make of it, and leaves out what says ``driftDetection: disabled``; what differs is put right and
-told as ``DriftCorrected`` (``internal/reconcile/correct_cluster_drift.go``).
+Source, fluxcd/helm-controller: ``internal/action/diff.go`` compares Helm's stored manifests with a dry run of a
+server-side apply, and ignores objects with ``driftDetection: disabled``. Differences are corrected and reported as
+``DriftCorrected`` (``internal/reconcile/correct_cluster_drift.go``).
 """
 
 from __future__ import annotations
@@ -16,62 +16,63 @@ from jacquard.providers.kube.objects import dig
 
 FIELD_MANAGER = "helm-controller"
 DRIFT_DETECTION = "helm.toolkit.fluxcd.io/driftDetection"
-"""Label or annotation of an object that may be edited, where its value is ``disabled``."""
+"""Label or annotation; the value ``disabled`` excludes an object from drift detection."""
 _PAUSE_SECONDS = 30.0
-"""After what length of time a release is looked at again; Flux' own is the release's interval, an hour."""
+"""Interval between checks of a release. In Flux, it is the interval of the release, an hour."""
 
 
 class Drift:
-    """Looks after the objects of releases that are installed."""
+    """Drift detection for the objects of installed releases."""
 
     def __init__(self) -> None:
-        """Begin with nothing looked at."""
+        """Start without checked objects."""
         self._not_before: dict[str, float] = {}
-        self._right: dict[tuple[str, str, str, str], str] = {}
-        """Version in which an object was seen to be right, by release, kind, namespace and name."""
+        self._clean: dict[tuple[str, str, str, str], str] = {}
+        """Resource version without drift, by release, kind, namespace and name."""
 
-    def put_right(self, release: Object, there: View) -> None:
-        """Put right what somebody edited or deleted of a release, if it is time to look and the release says so."""
+    def put_right(self, release: Object, target: View) -> None:
+        """Correct edited and deleted objects of a release, if drift detection is enabled and the interval is over."""
         uid, mode = release["metadata"]["uid"], dig(release, "spec", "driftDetection", "mode")
         if mode not in {"enabled", "warn"} or self._not_before.get(uid, 0.0) > time.monotonic():
             return
         place = Place.of(release)
-        begun = uid in self._not_before
+        was_checked = uid in self._not_before
         self._not_before[uid] = time.monotonic() + _PAUSE_SECONDS
-        if not begun:  # it has just been installed
+        if not was_checked:  # the release was installed just now
             return
-        for body in next((one.objects for one in records(there, place)), ()):
-            if self._drifted(uid, there, body, place) and mode == "enabled":
-                why = there.install(body, place.namespace, FIELD_MANAGER)
-                said = f"DriftCorrectionFailed: {why}" if why else "DriftCorrected"
+        for body in next((entry.objects for entry in records(target, place)), ()):
+            if self._drifted(uid, target, body, place) and mode == "enabled":
+                error = target.install(body, place.namespace, FIELD_MANAGER)
+                result = f"DriftCorrectionFailed: {error}" if error else "DriftCorrected"
                 name = f"{body['kind']} {body['metadata']['name']}"
-                LOG.info("%s/%s: %s: %s", release["metadata"]["namespace"], release["metadata"]["name"], said, name)
+                LOG.info("%s/%s: %s: %s", release["metadata"]["namespace"], release["metadata"]["name"], result, name)
 
-    def _drifted(self, uid: str, there: View, body: Object, place: Place) -> bool:
+    def _drifted(self, uid: str, target: View, body: Object, place: Place) -> bool:
         metadata = body["metadata"]
-        live = there.find(body["apiVersion"], body["kind"], metadata["name"], _namespace(body, place))
+        live = target.find(body["apiVersion"], body["kind"], metadata["name"], _namespace(body, place))
         if live is None:
             return True
-        own = live["metadata"]
-        key = (uid, body["kind"], own.get("namespace") or "", own["name"])
-        excluded = {**(own.get("labels") or {}), **(own.get("annotations") or {})}.get(DRIFT_DETECTION) == "disabled"
-        if deleting(live) or excluded or self._right.get(key) == own["resourceVersion"]:
+        live_metadata = live["metadata"]
+        key = (uid, body["kind"], live_metadata.get("namespace") or "", live_metadata["name"])
+        marks = {**(live_metadata.get("labels") or {}), **(live_metadata.get("annotations") or {})}
+        excluded = marks.get(DRIFT_DETECTION) == "disabled"
+        if deleting(live) or excluded or self._clean.get(key) == live_metadata["resourceVersion"]:
             return False
-        if there.differs(live, body, place.namespace, FIELD_MANAGER):
+        if target.differs(live, body, place.namespace, FIELD_MANAGER):
             return True
-        self._right[key] = own["resourceVersion"]
+        self._clean[key] = live_metadata["resourceVersion"]
         return False
 
 
-def unready(there: View, bodies: Iterable[Object], place: Place) -> list[str]:
-    """Return which workloads of a release do not run yet with all their pods, as Helm waits for them."""
-    found = []
+def unready(target: View, bodies: Iterable[Object], place: Place) -> list[str]:
+    """Return the workloads of a release that are not ready, by the criteria of Helm's wait."""
+    workloads = []
     for body in bodies:
         if body["kind"] in _RUNS:
-            live = there.find(body["apiVersion"], body["kind"], body["metadata"]["name"], _namespace(body, place))
+            live = target.find(body["apiVersion"], body["kind"], body["metadata"]["name"], _namespace(body, place))
             if live is None or not _runs(live):
-                found.append(f"{body['kind']} {body['metadata']['name']}")
-    return found
+                workloads.append(f"{body['kind']} {body['metadata']['name']}")
+    return workloads
 
 
 _RUNS = {
@@ -79,15 +80,15 @@ _RUNS = {
     "StatefulSet": ("updatedReplicas", "readyReplicas"),
     "DaemonSet": ("updatedNumberScheduled", "numberAvailable"),
 }
-"""Fields of a workload's status that count its pods, by kind."""
+"""Status fields with pod counts, by kind of workload."""
 
 
 def _runs(live: Object) -> bool:
     status = live.get("status") or {}
     replicas = live["spec"].get("replicas", 1)
     wanted = status.get("desiredNumberScheduled", 0) if live["kind"] == "DaemonSet" else replicas
-    seen = status.get("observedGeneration", 0) >= live["metadata"].get("generation", 0)
-    return seen and all(status.get(name, 0) >= wanted for name in _RUNS[live["kind"]])
+    observed = status.get("observedGeneration", 0) >= live["metadata"].get("generation", 0)
+    return observed and all(status.get(name, 0) >= wanted for name in _RUNS[live["kind"]])
 
 
 def _namespace(body: Object, place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Which charts releases install and have a source for, whatever they are called."""
+"""Charts of releases, identified by their source and not by the release name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = "source.toolkit.fluxcd.io/v1"
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """What a release's source has fetched."""
+    """The chart in the artifact of a release's source."""
 
     name: str
     version: str
@@ -22,24 +22,24 @@ class Chart:
 
     @property
     def revision(self) -> str:
-        """Return the version as Flux tells it, with the beginning of the digest."""
+        """Return the version in Flux' format, with the first 12 digits of the digest."""
         return f"{self.version}+{self.digest.removeprefix('sha256:')[:12]}"
 
 
 def installed(view: View, chart: str) -> Iterator[Object]:
-    """Yield the releases of ``chart`` that are installed."""
+    """Yield the installed releases of ``chart``."""
     for release in view.all(HELM, "HelmRelease"):
         if not deleting(release) and reported(release, "Ready") and chart_of(view, release) == chart:
             yield release
 
 
 def chart_of(view: View, release: Object) -> str | None:
-    """Return the chart that a release installs: what its source fetches, whatever that is called."""
+    """Return the chart name of a release, from the URL of its source."""
     return _name(source_of(view, release))
 
 
 def fetched(view: View, release: Object) -> Chart | None:
-    """Return what a release would install now; None as long as its source has fetched nothing."""
+    """Return the current chart of a release; None while its source has no artifact."""
     source = source_of(view, release)
     name, digest = _name(source), dig(source, "status", "artifact", "digest")
     if source is None or name is None or digest is None or not reported(source, "Ready"):
@@ -48,10 +48,10 @@ def fetched(view: View, release: Object) -> Chart | None:
 
 
 def source_of(view: View, obj: Object, field: str = "chartRef") -> Object | None:
-    """Return the source that a field of an object of Flux names, in the object's own namespace if it says no other."""
-    named = dig(obj, "spec", field) or {}
-    place = named.get("namespace") or obj["metadata"].get("namespace")
-    return view.find(SOURCE, named.get("kind", ""), named.get("name"), place)
+    """Return the source that a field of a Flux object refers to, by default in the object's namespace."""
+    reference = dig(obj, "spec", field) or {}
+    place = reference.get("namespace") or obj["metadata"].get("namespace")
+    return view.find(SOURCE, reference.get("kind", ""), reference.get("name"), place)
 
 
 def _name(source: Object | None) -> str | None:

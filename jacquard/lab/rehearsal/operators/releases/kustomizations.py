@@ -1,7 +1,7 @@
-"""What kustomize-controller does across objects, and the Cluster API operator with the manifests that come by it.
+"""Simulated kustomize-controller, and the Cluster API operator for the manifests that it applies.
 
-No artefact is fetched, so nobody here knows what is in one. A folder that is called as clusterctl calls a provider is
-taken to hold what that provider selects: a ConfigMap, as the operator's plug-in makes it.
+Artifacts are not downloaded, so their content is unknown. A folder with the clusterctl name of a provider is assumed to
+contain the ConfigMap that this provider selects, as created by the operator's plug-in.
 """
 
 from __future__ import annotations
@@ -18,56 +18,56 @@ CORE = "CoreProvider"
 PROVIDERS = (CORE, "BootstrapProvider", "ControlPlaneProvider", "InfrastructureProvider", "IPAMProvider")
 _ABOUT = "provider.cluster.x-k8s.io/"
 APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
-"""Labels that Flux puts on what it applies: name and namespace of the Kustomization."""
+"""Labels that Flux sets on applied objects: name and namespace of the Kustomization."""
 
 
 def reconcile(view: View) -> None:
-    """Move every Kustomization and every provider of Cluster API one step on."""
+    """Update all Kustomizations and all providers of Cluster API."""
     attempt(view)
-    asking = [
-        one
+    pending = [
+        item
         for kind in PROVIDERS
-        for one in view.all(OPERATOR, kind)
-        if not deleting(one) and not reported(one, "Ready")
+        for item in view.all(OPERATOR, kind)
+        if not deleting(item) and not reported(item, "Ready")
     ]
-    if asking:
-        _apply(view, asking)
-    core = any(reported(one, "Ready") for one in view.all(OPERATOR, CORE))
-    for one in asking:
-        _check(view, one, core=core)
+    if pending:
+        _apply(view, pending)
+    core = any(reported(item, "Ready") for item in view.all(OPERATOR, CORE))
+    for item in pending:
+        _check(view, item, core=core)
 
 
 def attempt(view: View) -> None:
-    """Begin anew wherever the source has another revision than the one that was applied, or is being applied."""
-    for one in view.all(KUSTOMIZE, "Kustomization"):
-        if not deleting(one) and dig(one, "spec", "suspend") is not True:
-            _attempt(view, one)
+    """Start a reconciliation where the source has a new revision."""
+    for item in view.all(KUSTOMIZE, "Kustomization"):
+        if not deleting(item) and dig(item, "spec", "suspend") is not True:
+            _attempt(view, item)
 
 
-def _attempt(view: View, one: Object) -> None:
-    revision = dig(source_of(view, one, "sourceRef"), "status", "artifact", "revision")
-    if revision and revision != dig(one, "status", "lastAttemptedRevision"):
-        progressing = conditions(one, Ready=("Unknown", "Progressing", "Reconciliation in progress"))
-        view.status(one, {"lastAttemptedRevision": revision, **progressing})
+def _attempt(view: View, item: Object) -> None:
+    revision = dig(source_of(view, item, "sourceRef"), "status", "artifact", "revision")
+    if revision and revision != dig(item, "status", "lastAttemptedRevision"):
+        progressing = conditions(item, Ready=("Unknown", "Progressing", "Reconciliation in progress"))
+        view.status(item, {"lastAttemptedRevision": revision, **progressing})
 
 
 def _apply(view: View, providers: list[Object]) -> None:
-    """Apply what the artefacts of ``providers`` hold, and take away what they held of these before."""
+    """Create the ConfigMaps of ``providers``, and delete their previous ones."""
     applied = {
-        (one["spec"].get("targetNamespace"), one["spec"].get("path", "").rpartition("/")[2]): one["metadata"]
-        for one in view.all(KUSTOMIZE, "Kustomization")
-        if reported(one, "Ready")
+        (item["spec"].get("targetNamespace"), item["spec"].get("path", "").rpartition("/")[2]): item["metadata"]
+        for item in view.all(KUSTOMIZE, "Kustomization")
+        if reported(item, "Ready")
     }
-    there = list(view.all("v1", "ConfigMap"))
-    for one in providers:
-        namespace, wanted = one["metadata"]["namespace"], _selected(one)
+    config_maps = list(view.all("v1", "ConfigMap"))
+    for item in providers:
+        namespace, wanted = item["metadata"]["namespace"], _selected(item)
         applier = applied.get((namespace, _folder(wanted)))
         if applier is not None:
             by = dict(zip(APPLIED_BY, (applier["name"], applier["namespace"]), strict=True))
-            for former in there:
+            for former in config_maps:
                 labels = former["metadata"].get("labels") or {}
-                here = former["metadata"].get("namespace") == namespace
-                if here and by.items() <= labels.items() and not wanted.items() <= labels.items():
+                same_namespace = former["metadata"].get("namespace") == namespace
+                if same_namespace and by.items() <= labels.items() and not wanted.items() <= labels.items():
                     view.delete(former)
             view.create(_config_map(namespace, wanted, by))
 
@@ -87,33 +87,33 @@ def _config_map(namespace: str, selected: dict[str, str], by: dict[str, str]) ->
     }
 
 
-def _check(view: View, one: Object, *, core: bool) -> None:
-    """Write what keeps a provider from being installed: no core, or other than one ConfigMap that it selects."""
-    if one["kind"] != CORE and not core:
+def _check(view: View, item: Object, *, core: bool) -> None:
+    """Write the condition of a provider: a missing core provider, or not exactly one selected ConfigMap."""
+    if item["kind"] != CORE and not core:
         waiting = ("False", "WaitingForCoreProviderReady", "Waiting for the CoreProvider to be installed.")
-        patch = conditions(one, PreflightCheckPassed=waiting)
-    elif lacking := "; ".join(_lacking(view, one)):
-        patch = conditions(one, ProviderInstalled=("False", "ComponentsFetchError", lacking))
+        patch = conditions(item, PreflightCheckPassed=waiting)
+    elif lacking := "; ".join(_lacking(view, item)):
+        patch = conditions(item, ProviderInstalled=("False", "ComponentsFetchError", lacking))
     else:
-        patch = conditions(one, PreflightCheckPassed=("True", "PreflightChecksPassed", ""))
+        patch = conditions(item, PreflightCheckPassed=("True", "PreflightChecksPassed", ""))
     if patch:
-        view.status(one, patch)
+        view.status(item, patch)
 
 
-def _lacking(view: View, one: Object) -> Iterator[str]:
-    wanted, namespace = _selected(one), one["metadata"]["namespace"]
+def _lacking(view: View, item: Object) -> Iterator[str]:
+    wanted, namespace = _selected(item), item["metadata"]["namespace"]
     if not wanted:
         return
-    found = [
+    selected = [
         each
         for each in view.all("v1", "ConfigMap")
         if each["metadata"].get("namespace") == namespace
         and wanted.items() <= (each["metadata"].get("labels") or {}).items()
     ]
     selector = ",".join(f"{key}={value}" for key, value in sorted(wanted.items()))
-    if len(found) != 1:
-        yield f"{len(found)} ConfigMaps found with selector {selector}, one is needed"
-    for each in found:
+    if len(selected) != 1:
+        yield f"{len(selected)} ConfigMaps found with selector {selector}, one is needed"
+    for each in selected:
         yield from (f"ConfigMap {namespace}/{each['metadata']['name']} has no {key}" for key in _missing_keys(each))
 
 

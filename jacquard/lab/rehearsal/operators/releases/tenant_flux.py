@@ -1,4 +1,4 @@
-"""What a Flux of a tenant's cluster does there, once that of the management cluster has brought it."""
+"""Simulated Flux in a tenant's cluster, after the Flux of the management cluster installed it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from jacquard.lab.rehearsal.operators.view import View, deleting, reported
 from jacquard.providers.kube.objects import dig
 
 _MANIFESTS = "flux"
-"""Last part of the URL that its manifests are fetched from."""
+"""Last part of the URL of its manifests."""
 
 
 def reconcile(management: View, cluster: str, view: View) -> None:
-    """Move repositories and Kustomizations of ``cluster`` one step on, if it has a Flux."""
-    if _is_there(management, cluster):
+    """Update repositories and Kustomizations of ``cluster``, if it has a Flux."""
+    if _is_installed(management, cluster):
         kustomizations.attempt(view)
         references.report(view, lambda _: None, references.FLUX)
 
 
-def _is_there(management: View, cluster: str) -> bool:
-    for one in management.all(kustomizations.KUSTOMIZE, "Kustomization"):
-        inside = dig(one, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        if inside and reported(one, "Ready") and not deleting(one):
-            url = dig(source_of(management, one, "sourceRef"), "spec", "url") or ""
+def _is_installed(management: View, cluster: str) -> bool:
+    for kustomization in management.all(kustomizations.KUSTOMIZE, "Kustomization"):
+        is_of_cluster = dig(kustomization, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+        if is_of_cluster and reported(kustomization, "Ready") and not deleting(kustomization):
+            url = dig(source_of(management, kustomization, "sourceRef"), "spec", "url") or ""
             if url.rpartition("/")[2] == _MANIFESTS:
                 return True
     return False

@@ -1,6 +1,6 @@
-"""What external-snapshotter and KubeVirt do with snapshots: of a claim by its class, of a virtual machine by all of it.
+"""Simulated snapshots of external-snapshotter (claims) and KubeVirt (virtual machines with all their claims).
 
-Nothing is copied: a snapshot says that it is ready once what it is of, and the class that it is taken by, are there.
+Nothing is copied: a snapshot becomes ready if its source and its snapshot class exist.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OF_MACHINES = "snapshot.kubevirt.io/v1beta1"
 
 
 def reconcile(view: View) -> None:
-    """Move every snapshot one step on."""
+    """Update all snapshots."""
     for snapshot in view.all(OF_MACHINES, "VirtualMachineSnapshot"):
         if not deleting(snapshot) and not dig(snapshot, "status", "readyToUse"):
             _of_machine(view, snapshot)
@@ -30,10 +30,10 @@ def reconcile(view: View) -> None:
 def _of_claim(view: View, snapshot: Object) -> None:
     claim_name = dig(snapshot, "spec", "source", "persistentVolumeClaimName")
     claim = view.find("v1", "PersistentVolumeClaim", claim_name, snapshot["metadata"]["namespace"])
-    made_by = view.find(OF_CLAIMS, "VolumeSnapshotClass", dig(snapshot, "spec", "volumeSnapshotClassName"))
-    if claim is None or made_by is None or dig(claim, "status", "phase") != "Bound":
+    snapshot_class = view.find(OF_CLAIMS, "VolumeSnapshotClass", dig(snapshot, "spec", "volumeSnapshotClassName"))
+    if claim is None or snapshot_class is None or dig(claim, "status", "phase") != "Bound":
         return
-    if made_by["driver"] == _driver(view, claim):
+    if snapshot_class["driver"] == _driver(view, claim):
         view.status(snapshot, {"readyToUse": True})
 
 
@@ -42,27 +42,27 @@ def _of_machine(view: View, snapshot: Object) -> None:
     machine = view.find(API, "VirtualMachine", dig(snapshot, "spec", "source", "name"), namespace)
     claims = dict(_claims(view, machine)) if machine else {}
     if machine is None or any(dig(claim, "status", "phase") != "Bound" for claim in claims.values()):
-        _said(view, snapshot, {"phase": "InProgress", "readyToUse": False})
+        _update_status(view, snapshot, {"phase": "InProgress", "readyToUse": False})
         return
-    found = {volume: _class_of(view, claim) for volume, claim in claims.items() if claim}
+    classes = {volume: _class_of(view, claim) for volume, claim in claims.items() if claim}
     ready = True
-    for volume, made_by in found.items():
-        if made_by is not None:
+    for volume, snapshot_class in classes.items():
+        if snapshot_class is not None:
             name = f"vmsnapshot-{snapshot['metadata']['uid']}-volume-{volume}"
-            there = view.find(OF_CLAIMS, "VolumeSnapshot", name, namespace)
-            ready = ready and dig(there, "status", "readyToUse") is True
-            if there is None:
-                view.create(_part(snapshot, name, claims[volume], made_by))
+            existing = view.find(OF_CLAIMS, "VolumeSnapshot", name, namespace)
+            ready = ready and dig(existing, "status", "readyToUse") is True
+            if existing is None:
+                view.create(_part(snapshot, name, claims[volume], snapshot_class))
     taken = {
-        "includedVolumes": sorted(volume for volume, made_by in found.items() if made_by),
-        "excludedVolumes": sorted(volume for volume, made_by in found.items() if not made_by),
+        "includedVolumes": sorted(volume for volume, snapshot_class in classes.items() if snapshot_class),
+        "excludedVolumes": sorted(volume for volume, snapshot_class in classes.items() if not snapshot_class),
     }
     phase = "Succeeded" if ready else "InProgress"
-    _said(view, snapshot, {"phase": phase, "readyToUse": ready, "snapshotVolumes": taken})
+    _update_status(view, snapshot, {"phase": phase, "readyToUse": ready, "snapshotVolumes": taken})
 
 
 def _claims(view: View, machine: Object) -> Iterator[tuple[str, Object | None]]:
-    """Yield the claim of each volume that is one; what is ephemeral has none of its own."""
+    """Yield the claims of a machine's volumes by volume; ephemeral volumes have none."""
     for volume in dig(machine, "spec", "template", "spec", "volumes") or ():
         name = dig(volume, "dataVolume", "name") or dig(volume, "persistentVolumeClaim", "claimName")
         if name:
@@ -70,13 +70,13 @@ def _claims(view: View, machine: Object) -> Iterator[tuple[str, Object | None]]:
 
 
 def _class_of(view: View, claim: Object) -> str | None:
-    """Return the snapshot class that the profile of a claim's class says, or the driver's only one, or its default."""
+    """Return the snapshot class from the claim's StorageProfile, or the only or default class of the driver."""
     profile = view.find(CDI, "StorageProfile", dig(claim, "spec", "storageClassName"))
-    if said := dig(profile, "status", "snapshotClass"):
-        return str(said)
-    found = snapshot_classes(view, _driver(view, claim))
-    asked = found if len(found) == 1 else [name for name, marked in found.items() if marked]
-    return next(iter(asked), None)
+    if from_profile := dig(profile, "status", "snapshotClass"):
+        return str(from_profile)
+    classes = snapshot_classes(view, _driver(view, claim))
+    candidates = classes if len(classes) == 1 else [name for name, is_default in classes.items() if is_default]
+    return next(iter(candidates), None)
 
 
 def _driver(view: View, claim: Object) -> str | None:
@@ -84,7 +84,7 @@ def _driver(view: View, claim: Object) -> str | None:
     return storage["provisioner"] if storage else None
 
 
-def _part(snapshot: Object, name: str, claim: Object | None, made_by: str) -> Object:
+def _part(snapshot: Object, name: str, claim: Object | None, snapshot_class: str) -> Object:
     return {
         "apiVersion": OF_CLAIMS,
         "kind": "VolumeSnapshot",
@@ -95,11 +95,11 @@ def _part(snapshot: Object, name: str, claim: Object | None, made_by: str) -> Ob
         },
         "spec": {
             "source": {"persistentVolumeClaimName": dig(claim, "metadata", "name")},
-            "volumeSnapshotClassName": made_by,
+            "volumeSnapshotClassName": snapshot_class,
         },
     }
 
 
-def _said(view: View, snapshot: Object, status: Object) -> None:
+def _update_status(view: View, snapshot: Object, status: Object) -> None:
     if {key: dig(snapshot, "status", key) for key in status} != status:
         view.status(snapshot, status)

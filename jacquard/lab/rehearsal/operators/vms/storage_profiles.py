@@ -1,4 +1,4 @@
-"""What CDI makes of storage classes: a profile of each, by which disks are had that do not say how."""
+"""Simulated StorageProfiles of CDI: one for each storage class, with the default modes of its disks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _KNOWN: dict[str, list[Any]] = {
     "nfs.csi.k8s.io": [_FILE_OF_ALL],
     "topolvm.io": [{**_OF_ONE_NODE, "volumeMode": mode} for mode in ("Block", "Filesystem")],
 }
-"""Drivers that CDI knows (CDI:pkg/storagecapabilities/storagecapabilities.go), of those that are rendered."""
+"""Rendered drivers that CDI knows, with their modes (CDI:pkg/storagecapabilities/storagecapabilities.go)."""
 _COPIED = ("topolvm.io",)
-"""Drivers of which CDI knows that it must copy by itself."""
+"""Drivers for which CDI clones by copying."""
 
 
 def reconcile(view: View) -> None:
-    """Make a profile of each class, say what holds of it, and delete profiles of classes that are gone."""
-    left = {one["metadata"]["name"]: one for one in view.all(_API, _KIND)}
+    """Create and update the profile of each class, and delete profiles without a class."""
+    left = {profile["metadata"]["name"]: profile for profile in view.all(_API, _KIND)}
     for storage in view.all("storage.k8s.io/v1", "StorageClass"):
         profile = left.pop(storage["metadata"]["name"], None)
         if profile is None:
@@ -31,13 +31,13 @@ def reconcile(view: View) -> None:
                 {"apiVersion": _API, "kind": _KIND, "metadata": {"name": storage["metadata"]["name"]}, "spec": {}}
             )
         else:
-            _say(view, profile, storage)
+            _update_status(view, profile, storage)
     for profile in left.values():
         view.delete(profile)
 
 
 def unsaid(view: View, storage: str, wanted: Object) -> str:
-    """Return in words that neither a disk nor the profile of its class says how it is had, or nothing."""
+    """Return CDI's message if neither a disk nor the profile of its class sets the modes; otherwise empty."""
     if not storage:
         return "no storage class given and none is the default"
     if wanted.get("accessModes") or modes(view, storage, wanted):
@@ -47,41 +47,41 @@ def unsaid(view: View, storage: str, wanted: Object) -> str:
 
 
 def modes(view: View, storage: str, wanted: Object) -> Object:
-    """Return access and volume mode of a disk, as far as they are known, by what it says and by its class's profile."""
+    """Return the known access and volume modes of a disk, from its spec and the profile of its class."""
     sets = dig(view.find(_API, _KIND, storage), "status", "claimPropertySets") or ()
-    given = {key: wanted[key] for key in ("accessModes", "volumeMode") if wanted.get(key)}
-    for one in sets:
-        alike = "volumeMode" not in given or one["volumeMode"] == given["volumeMode"]
-        if alike and ("accessModes" not in given or set(one["accessModes"]) & set(given["accessModes"])):
-            return {**one, **given}
-    return {"volumeMode": "Filesystem", **given} if "accessModes" in given else {}
+    explicit = {key: wanted[key] for key in ("accessModes", "volumeMode") if wanted.get(key)}
+    for entry in sets:
+        matches = "volumeMode" not in explicit or entry["volumeMode"] == explicit["volumeMode"]
+        if matches and ("accessModes" not in explicit or set(entry["accessModes"]) & set(explicit["accessModes"])):
+            return {**entry, **explicit}
+    return {"volumeMode": "Filesystem", **explicit} if "accessModes" in explicit else {}
 
 
 def snapshot_classes(view: View, driver: str | None) -> dict[str, bool]:
-    """Return the snapshot classes of ``driver`` by name, each with whether it is marked as the default."""
-    found = (one["metadata"] for one in view.all(*_SNAPSHOT_CLASS) if one["driver"] == driver)
-    return {metadata["name"]: _DEFAULT in (metadata.get("annotations") or {}) for metadata in found}
+    """Return the snapshot classes of ``driver`` by name, each with whether it is the default."""
+    classes = (body["metadata"] for body in view.all(*_SNAPSHOT_CLASS) if body["driver"] == driver)
+    return {metadata["name"]: _DEFAULT in (metadata.get("annotations") or {}) for metadata in classes}
 
 
-def _say(view: View, profile: Object, storage: Object) -> None:
+def _update_status(view: View, profile: Object, storage: Object) -> None:
     spec, driver = profile.get("spec") or {}, storage["provisioner"]
-    by = _snapshot_class(view, spec.get("snapshotClass"), driver)
-    strategy = "copy" if driver in _COPIED or by is None else "snapshot"
-    said = {
+    snapshot_class = _snapshot_class(view, spec.get("snapshotClass"), driver)
+    strategy = "copy" if driver in _COPIED or snapshot_class is None else "snapshot"
+    status = {
         "storageClass": storage["metadata"]["name"],
         "provisioner": driver,
         "claimPropertySets": spec.get("claimPropertySets") or _KNOWN.get(driver, []),
         "cloneStrategy": spec.get("cloneStrategy") or strategy,
-        "snapshotClass": by,
+        "snapshotClass": snapshot_class,
     }
-    if {key: dig(profile, "status", key) for key in said} != said:
-        view.status(profile, said)
+    if {key: dig(profile, "status", key) for key in status} != status:
+        view.status(profile, status)
 
 
 def _snapshot_class(view: View, named: str | None, driver: str) -> str | None:
-    """Return the snapshot class that is named if it is the driver's; else the default of the driver's, or the first."""
-    found = snapshot_classes(view, driver)
+    """Return ``named`` if it is a snapshot class of the driver; if None, the default or first class of the driver."""
+    classes = snapshot_classes(view, driver)
     if named is not None:
-        return named if named in found else None
-    default = [name for name, marked in found.items() if marked]
-    return min(default or found, default=None)
+        return named if named in classes else None
+    defaults = [name for name, is_default in classes.items() if is_default]
+    return min(defaults or classes, default=None)

@@ -1,4 +1,4 @@
-"""What KubeVirt's controller does: a VirtualMachine whose parts are there gets an instance, and follows it."""
+"""Simulated controller of KubeVirt: a VirtualMachine with all its references gets an instance and reports its state."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _STOPPED = ("Halted", "Manual")
 
 
 def reconcile(view: View) -> None:
-    """Move every virtual machine one step on."""
+    """Update all virtual machines."""
     deployed = [item for item in view.all(API, "KubeVirt") if dig(item, "status", "phase") == "Deployed"]
     if not deployed:
-        return  # nobody runs that would see a machine
+        return  # KubeVirt is not installed
     handlers = [dig(item, "spec", "workloads", "nodePlacement") or {} for item in deployed]
     for instance in view.all(API, "VirtualMachineInstance"):
         if not deleting(instance) and dig(instance, "status", "phase") == "Scheduling":
@@ -41,30 +41,30 @@ def reconcile(view: View) -> None:
 
 
 def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
-    """Bind an instance to a node, as the scheduler does with its launcher pod: to one that a handler of KubeVirt is on.
+    """Bind an instance to a node with a handler of KubeVirt, like the scheduler binds its launcher pod.
 
-    Both must tolerate what the node is tainted with, and the instance may name labels of nodes.
+    Instance and handler must tolerate the taints of the node; the node selector of the instance applies.
     """
-    own = {"nodeSelector": instance["spec"].get("nodeSelector")}
+    placement = {"nodeSelector": instance["spec"].get("nodeSelector")}
     nodes = [
         node["metadata"]["name"]
         for node in view.all("v1", "Node")
-        if _takes_work(node) and _tolerates(instance["spec"], node) and _placed(own, node)
-        if all(_placed(handler, node) and _tolerates(handler, node) for handler in handlers)
+        if _is_schedulable(node) and _tolerates(instance["spec"], node) and _admits(placement, node)
+        if all(_admits(handler, node) and _tolerates(handler, node) for handler in handlers)
     ]
     if nodes and not dig(instance, "status", "nodeName"):
         chosen = nodes[zlib.crc32(instance["metadata"]["name"].encode()) % len(nodes)]
         view.patch(instance, {"status": {"nodeName": chosen}})
 
 
-def _takes_work(node: Object) -> bool:
+def _is_schedulable(node: Object) -> bool:
     conditions = dig(node, "status", "conditions") or ()
     ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
     return ready and not dig(node, "spec", "unschedulable") and not deleting(node)
 
 
-def _placed(placement: Object, node: Object) -> bool:
-    """Tell whether a node placement of KubeVirt admits a node, as far as operator In goes."""
+def _admits(placement: Object, node: Object) -> bool:
+    """Return whether a node placement of KubeVirt matches a node; only the operator In is supported."""
     labels = node["metadata"].get("labels") or {}
     if any(labels.get(key) != value for key, value in (placement.get("nodeSelector") or {}).items()):
         return False
@@ -76,7 +76,7 @@ def _placed(placement: Object, node: Object) -> bool:
 
 
 def _tolerates(pod: Object, node: Object) -> bool:
-    tolerated = {(one.get("key"), one.get("value") or "") for one in pod.get("tolerations") or ()}
+    tolerated = {(entry.get("key"), entry.get("value") or "") for entry in pod.get("tolerations") or ()}
     taints = dig(node, "spec", "taints") or ()
     return all(
         (taint["key"], taint.get("value") or "") in tolerated
@@ -100,7 +100,7 @@ def _machine(view: View, machine: Object) -> None:
         if view.find(CDI, "DataVolume", template["metadata"]["name"], metadata["namespace"]) is None:
             view.create(_data_volume(machine, template))
     if lacking := missing(view, machine, _VOLUMES):
-        claims = any("PersistentVolumeClaim" in why for why in lacking)
+        claims = any("PersistentVolumeClaim" in problem for problem in lacking)
         _status(
             view, machine, "ErrorPvcNotFound" if claims else "ErrorDataVolumeNotFound", instance, "; ".join(lacking)
         )
@@ -122,16 +122,16 @@ def _filled(view: View, machine: Object) -> bool:
         data = view.find(CDI, "DataVolume", name, machine["metadata"]["namespace"])
         if data is not None and dig(data, "status", "phase") != "Succeeded":
             return False
-        found = view.find("v1", "PersistentVolumeClaim", claim, machine["metadata"]["namespace"])
-        if claim and dig(found, "status", "phase") != "Bound":
+        body = view.find("v1", "PersistentVolumeClaim", claim, machine["metadata"]["namespace"])
+        if claim and dig(body, "status", "phase") != "Bound":
             return False
     return True
 
 
-def _status(view: View, machine: Object, printable: str, instance: Object | None, why: str) -> None:
+def _status(view: View, machine: Object, printable: str, instance: Object | None, message: str) -> None:
     ready = dig(instance, "status", "phase") == "Running" and printable == "Running"
     condition = {"type": "Ready", "status": "True" if ready else "False", "reason": "" if ready else "GuestNotRunning"}
-    conditions = [{**condition, "message": why}]
+    conditions = [{**condition, "message": message}]
     generation = machine["metadata"]["generation"]
     status = {
         "created": instance is not None,

@@ -1,7 +1,7 @@
-"""What KubeVirt's controller of pools does: so many VirtualMachines of a template, with numbers, and volumes of theirs.
+"""Simulated pool controller of KubeVirt: numbered VirtualMachines from a template, with their own volumes.
 
-It makes and deletes, as that of KubeVirt does with an opportunistic update; a changed template is written into machines
-that are there, which follow it when they are started anew.
+It creates and deletes machines like KubeVirt with an opportunistic update: a changed template is written to existing
+machines, which use it after their next restart.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from jacquard.providers.kube.objects import dig
 
 POOLS = "pool.kubevirt.io/v1beta1"
 _REVISION = "kubevirt.io/vm-pool-revision-name"
-"""Label of a machine that says which template it was written from."""
+"""Label of a machine with the revision of its template."""
 
 
 def reconcile(view: View) -> None:
-    """Move every fleet of virtual machines one step on."""
+    """Update all pools of virtual machines."""
     for pool in view.all(POOLS, "VirtualMachinePool"):
         if not deleting(pool):
             _fleet(view, pool)
@@ -26,19 +26,19 @@ def reconcile(view: View) -> None:
 
 def _fleet(view: View, pool: Object) -> None:
     metadata, wanted = pool["metadata"], dig(pool, "spec", "replicas")
-    own = {
+    owned = {
         machine["metadata"]["name"]: machine
         for machine in view.all(API, "VirtualMachine")
         if any(owner["uid"] == metadata["uid"] for owner in machine["metadata"].get("ownerReferences") or ())
     }
     for number in range(wanted):
         machine = _machine(pool, number)
-        there = own.pop(machine["metadata"]["name"], None)
-        if there is None:
+        existing = owned.pop(machine["metadata"]["name"], None)
+        if existing is None:
             view.create(machine)
-        elif dig(there, "metadata", "labels", _REVISION) != machine["metadata"]["labels"][_REVISION]:
-            view.patch(there, {"metadata": {"labels": machine["metadata"]["labels"]}, "spec": machine["spec"]})
-    for surplus in own.values():
+        elif dig(existing, "metadata", "labels", _REVISION) != machine["metadata"]["labels"][_REVISION]:
+            view.patch(existing, {"metadata": {"labels": machine["metadata"]["labels"]}, "spec": machine["spec"]})
+    for surplus in owned.values():
         view.delete(surplus)
     machines = [
         view.find(API, "VirtualMachine", f"{metadata['name']}-{n}", metadata["namespace"]) for n in range(wanted)
@@ -52,18 +52,18 @@ def _fleet(view: View, pool: Object) -> None:
 
 
 def _machine(pool: Object, number: int) -> Object:
-    """Return a machine of ``pool``: the names of its own volumes end in its number."""
+    """Return a machine of ``pool``; the names of its own volumes have its number as suffix."""
     metadata, template = pool["metadata"], dig(pool, "spec", "virtualMachineTemplate")
     spec = copy.deepcopy(template["spec"])
-    named = {}
+    renamed = {}
     revision = f"{metadata['name']}-{metadata['generation']}"
     for volume in spec.get("dataVolumeTemplates") or ():
         name = volume["metadata"]["name"]
-        volume["metadata"]["name"] = named[name] = f"{name}-{number}"
+        volume["metadata"]["name"] = renamed[name] = f"{name}-{number}"
     for volume in dig(spec, "template", "spec", "volumes") or ():
-        own = dig(volume, "dataVolume", "name")
-        if own in named:
-            volume["dataVolume"]["name"] = named[own]
+        name = dig(volume, "dataVolume", "name")
+        if name in renamed:
+            volume["dataVolume"]["name"] = renamed[name]
     return {
         "apiVersion": API,
         "kind": "VirtualMachine",

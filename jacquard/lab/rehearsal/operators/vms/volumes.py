@@ -1,4 +1,4 @@
-"""What CSI provisioners and CDI do: a claim of a class gets a volume, a DataVolume gets a claim."""
+"""Simulated CSI provisioners and CDI: a claim of a class gets a volume, a DataVolume gets a claim."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _DATA_VOLUME = (
     *(Reference(f"spec.source.{kind}.certConfigMap", "v1", "ConfigMap") for kind in ("http", "registry", "s3")),
 )
 _OF_ONE_NODE = ("topolvm.io",)
-"""Drivers that refuse a volume which many nodes could write."""
+"""Drivers that reject volumes with ReadWriteMany."""
 _STARTED = ("ImportScheduled", "ImportInProgress", "Succeeded")
 
 
 def reconcile(view: View) -> None:
-    """Move every claim, volume and image one step on."""
+    """Update all claims, volumes, DataVolumes and DataSources."""
     for claim in view.all("v1", "PersistentVolumeClaim"):
         if not deleting(claim) and dig(claim, "status", "phase") == "Pending" and not dig(claim, "spec", "volumeName"):
             _provision(view, claim)
     for volume in view.all("v1", "PersistentVolume"):
         _reclaim(view, volume)
     if not any(dig(item, "status", "phase") == "Deployed" for item in view.all(CDI, "CDI")):
-        return  # nobody runs that would fill a disk
+        return  # CDI is not installed
     storage_profiles.reconcile(view)
     for data in view.all(CDI, "DataVolume"):
         if not deleting(data):
@@ -81,9 +81,9 @@ def _provision(view: View, claim: Object) -> None:
 
 
 def _reclaim(view: View, volume: Object) -> None:
-    ours = _PROVISIONED in (volume["metadata"].get("annotations") or {})
+    is_simulated = _PROVISIONED in (volume["metadata"].get("annotations") or {})
     released = dig(volume, "status", "phase") == "Released"
-    if ours and released and dig(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete":
+    if is_simulated and released and dig(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete":
         view.delete(volume)
 
 
@@ -94,9 +94,9 @@ def _import(view: View, data: Object) -> None:
     wanted = spec.get("storage") or spec.get("pvc") or {}
     storage = str(wanted.get("storageClassName") or _default_class(view) or "")
     lacking = missing(view, data, _DATA_VOLUME) or _unfilled(view, data)
-    why = "; ".join(lacking) or storage_profiles.unsaid(view, storage, wanted)
-    if why:
-        condition = {"type": "Bound", "status": "Unknown", "reason": "Pending", "message": why}
+    problem = "; ".join(lacking) or storage_profiles.unsaid(view, storage, wanted)
+    if problem:
+        condition = {"type": "Bound", "status": "Unknown", "reason": "Pending", "message": problem}
         if dig(data, "status", "conditions") != [condition]:
             view.status(data, {"phase": "Pending", "conditions": [condition]})
         return
@@ -123,11 +123,11 @@ def _import(view: View, data: Object) -> None:
 
 
 def _unfilled(view: View, data: Object) -> list[str]:
-    """Return in words that what a disk is cloned from is not filled yet itself, or larger than the disk."""
+    """Return a message if the source of a clone is not filled yet or larger than the disk."""
     source = dig(data, "spec", "source", "pvc")
     if ref := dig(data, "spec", "sourceRef"):
-        found = view.find(CDI, "DataSource", ref["name"], ref.get("namespace") or data["metadata"]["namespace"])
-        source = dig(found, "spec", "source", "pvc")
+        data_source = view.find(CDI, "DataSource", ref["name"], ref.get("namespace") or data["metadata"]["namespace"])
+        source = dig(data_source, "spec", "source", "pvc")
     if not source:
         return []
     place = source["name"], source.get("namespace") or data["metadata"]["namespace"]
@@ -145,18 +145,18 @@ def _unfilled(view: View, data: Object) -> list[str]:
 
 
 def _amount(quantity: str | None) -> int:
-    """Return a quantity in whole binary units in bytes; what is written otherwise nobody compares."""
-    found = re.fullmatch(r"(\d+)([KMGTP])i", quantity or "")
-    return int(found[1]) << 10 * (1 + "KMGTP".index(found[2])) if found else 0
+    """Return a quantity with a binary suffix in bytes; 0 for other notations, which are not compared."""
+    match = re.fullmatch(r"(\d+)([KMGTP])i", quantity or "")
+    return int(match[1]) << 10 * (1 + "KMGTP".index(match[2])) if match else 0
 
 
 def _resolve(view: View, source: Object) -> None:
     claim = dig(source, "spec", "source", "pvc") or {}
     name, namespace = claim.get("name"), claim.get("namespace") or source["metadata"]["namespace"]
-    found = view.find("v1", "PersistentVolumeClaim", name, namespace)
+    body = view.find("v1", "PersistentVolumeClaim", name, namespace)
     data = view.find(CDI, "DataVolume", name, namespace)
-    ready = found is not None and (data is None or dig(data, "status", "phase") == "Succeeded")
-    reason = "Ready" if ready else "NotFound" if found is None else dig(data, "status", "phase") or "NotReady"
+    ready = body is not None and (data is None or dig(data, "status", "phase") == "Succeeded")
+    reason = "Ready" if ready else "NotFound" if body is None else dig(data, "status", "phase") or "NotReady"
     condition = {"type": "Ready", "status": "True" if ready else "False", "reason": reason, "message": ""}
     if dig(source, "status", "conditions") != [condition]:
         view.patch(source, {"status": {"conditions": [condition], "source": dig(source, "spec", "source")}})

@@ -44,5 +44,5 @@ CHECKS: Mapping[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
 
 
 def _stale(obj: Mapping[str, Any]) -> str:
-    seen, generation = dig(obj, "status", "observedGeneration") or 0, dig(obj, "metadata", "generation") or 0
-    return f"its controller has observed generation {seen} of {generation}" if seen < generation else ""
+    observed, generation = dig(obj, "status", "observedGeneration") or 0, dig(obj, "metadata", "generation") or 0
+    return f"its controller has observed generation {observed} of {generation}" if observed < generation else ""

@@ -39,12 +39,12 @@ def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, An
         name: the new field manager.
         declared: the inputs before and after the change.
     """
-    bodies, mine, others = list(declared), None, []
+    bodies, current, others = list(declared), None, []
     taken: Fields = {}
     hands: set[str] = set()
     for entry in live["metadata"].get("managedFields") or ():
         if entry.get("manager") == name and entry.get("operation") == "Apply" and not entry.get("subresource"):
-            mine = entry
+            current = entry
             continue
         part = _taken(entry, name, bodies)
         taken = union(taken, part)
@@ -53,7 +53,7 @@ def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, An
         others += [entry if not part else {**entry, "fieldsV1": rest}] if rest or not part else []
     if not taken:
         return None
-    base = mine or {"manager": name, "operation": "Apply", "fieldsType": "FieldsV1"}
+    base = current or {"manager": name, "operation": "Apply", "fieldsType": "FieldsV1"}
     fields = union(base.get("fieldsV1") or {}, taken)
     entries = [*others, {**base, "apiVersion": live["apiVersion"], "fieldsV1": fields}]
     return Move(entries, tuple(sorted(hands)))

@@ -1,6 +1,6 @@
 """note-without-contact: a note in a cluster without a contact address. An example: change or remove it.
 
-A policy of this repository is a file of `policies/rules/` with a `RULE`. Check, preview and up evaluate it with
+A policy of this repository is a file of `extensions/policies/` with a `RULE`. Check, preview and up evaluate it with
 Jacquard's policies, and `waivers.yaml` of a region can waive it for a subject.
 """
 
@@ -23,7 +23,7 @@ def find(fact: Fact, context: Context) -> Finding:
     return violation(
         found=f"contact {contact!r}",
         allowed="an address of the team on call",
-        fix="set CONTACT in components/region_note.py",
+        fix="set CONTACT in extensions/components/region_note.py",
     )
 
 

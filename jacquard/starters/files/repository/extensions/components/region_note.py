@@ -1,7 +1,7 @@
 """region-note: a note in each cluster of a region that names the contact. An example: change or remove it.
 
-A component of this repository is a file of `components/` with a function `concepts`. Its objects are checked, rendered,
-evaluated by policies and applied like Jacquard's own objects.
+A component of this repository is a file of `extensions/components/` with a function `concepts`. Its objects are
+checked, rendered, evaluated by policies and applied like Jacquard's own objects.
 """
 
 from __future__ import annotations
