@@ -15,7 +15,8 @@ from components.rules.hosts import inventory
 from components.rules.network import fabrics, port_guids, tenant_network
 from components.rules.pools import node_pool, rollouts
 from components.rules.region import fleet, locks, running
-from components.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
+from components.rules.rule import Rule
+from components.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock

@@ -19,6 +19,7 @@ from components.lookups.pools import (
     vm_pools,
     vms_of,
 )
+from components.rules.rule import Rules
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
@@ -283,3 +284,19 @@ def undeclared(
     near = suggestion(name, (one for one in declared if one not in taken))
     used = f" and used by {listed(users, MOST_USERS)}" if users else ""
     return f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
+
+
+RULES = Rules(
+    references=(
+        dpu_image,
+        image_instance_types,
+        lost_instance_types,
+        host_instance_types,
+        contracts,
+        cluster_references,
+        pool_references,
+        vm_references,
+        charts,
+        manifests,
+    )
+)

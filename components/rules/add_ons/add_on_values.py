@@ -10,6 +10,7 @@ from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
 from components.render.add_ons.reserved_values import why_kept, within_each_other
 from components.rollout.chart_values import objection
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.environment import Environment
 from components.specs.keys import chart_key
@@ -93,5 +94,4 @@ def _releases(environment: Environment, written: _Written) -> Iterable[Chart]:
     return [release for release in releases.values() or (usual,) if release]
 
 
-RULES = (references, offered, tunable)
-"""Rules about values of add-ons in the data."""
+RULES = Rules(data=(references, offered, tunable))

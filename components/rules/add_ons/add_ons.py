@@ -9,6 +9,7 @@ from components.lookups.add_ons import DEFAULT, add_ons, brings_network, has_gpu
 from components.lookups.fabrics import connected, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Gift
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
@@ -234,3 +235,19 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
                 " CPU nodes with role: system, or list in add_ons the ones that may run beside the tenant's jobs"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+RULES = Rules(
+    data=(
+        add_on_references,
+        add_on_cycles,
+        add_on_needs,
+        without_in_vain,
+        networks,
+        compute_domains,
+        load_balancers,
+        node_features,
+        shared_gpus,
+        system_pools,
+    )
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.intents.charts import chart_objections, chart_releases, clusters_of_charts
 from components.lookups.pools import place, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import chart_key, charts_key, domain_of, pool_of
 from components.specs.pools.intents import ChartIntent
@@ -90,3 +91,6 @@ def _replaced(environment: Environment, key: str, now: ChartIntent, before: Char
         f" restore {before.version} here, and add {now.version} as a separate row below"
     )
     return problem(environment, VERSIONS, path, text)
+
+
+RULES = Rules(data=(canary_tenants,), locks=(pins, mixed))

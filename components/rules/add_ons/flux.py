@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, place, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
 from components.specs.reading.problems import Problem
@@ -24,3 +25,6 @@ def repository_reachable(environment: Environment) -> Iterator[Problem]:
                 " write public"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "egress"), text)
+
+
+RULES = Rules(data=(repository_reachable,))

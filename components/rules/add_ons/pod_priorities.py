@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import clusters, problem
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import ADD_ONS
 from components.specs.reading.problems import Problem
@@ -27,3 +28,6 @@ def one_default(environment: Environment) -> Iterator[Problem]:
     for at, _ in rows[1:]:
         text = f"{rows[0][1]} is the default already, and only one can be; remove it"
         yield problem(environment, ADD_ONS, ("pod_priorities", at, "default"), text)
+
+
+RULES = Rules(data=(listed_priorities, one_default))

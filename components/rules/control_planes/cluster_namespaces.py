@@ -10,6 +10,7 @@ from components.lookups.add_ons import add_ons, brings_network
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.render.add_ons import cni
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Gift
 from components.specs.control_planes.cluster_namespaces import (
     NamespaceEgress,
@@ -120,5 +121,4 @@ def _namespaces(environment: Environment) -> Iterator[_Placed]:
             yield _Placed(cluster=placed, spec=spec, path=(*placed.path, "namespaces", index))
 
 
-RULES = (reserved_names, admitted, enforced, groups, edges, storage_classes)
-"""Rules about namespaces in tenants' clusters."""
+RULES = Rules(data=(reserved_names, admitted, enforced, groups, edges, storage_classes))

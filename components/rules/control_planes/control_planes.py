@@ -9,6 +9,7 @@ from components.lookups.control_planes import standing_pins
 from components.lookups.pools import PlacedCluster, clusters, place, problem
 from components.render.backends import CONTROL_PLANES
 from components.rollout.upgrades import backend_objection, move_objections, version_objection
+from components.rules.rule import Rules
 from components.specs.base import DEDICATED, PLACED
 from components.specs.control_planes.hosted_control_plane import Events
 from components.specs.environment import Environment
@@ -200,5 +201,4 @@ def _pinned(environment: Environment, placed: PlacedCluster) -> str:
     return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
 
 
-RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, endings)
-"""Rules that compare the data with the running control planes; an allocation requires that they pass."""
+RULES = Rules(data=(steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, endings))

@@ -12,6 +12,7 @@ from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATIO
 from components.render.region.region import kept_by_kamaji
 from components.render.storage.storage import of_management
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
@@ -118,5 +119,4 @@ def _storage_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]
             yield path, spec.storage_class
 
 
-RULES = (of_dpus, makers, tools, storage_classes)
-"""Rules about data stores; an allocation requires that they pass."""
+RULES = Rules(data=(of_dpus, makers, tools, storage_classes))

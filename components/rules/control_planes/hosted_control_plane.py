@@ -8,6 +8,7 @@ from components.lookups.pools import clusters, place, pools, problem, wanted_nod
 from components.render import labels as keys
 from components.render.backends import CONTROL_PLANES
 from components.render.pools.node_pool import NODE_DOMAIN
+from components.rules.rule import Rules
 from components.specs.base import DEDICATED, Stage, limit_of
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
@@ -143,3 +144,9 @@ def endpoints(environment: Environment) -> Iterator[Problem]:
 
 def _even(members: int) -> str:
     return f"{members} members survive no more failures than {members - 1}; write {members - 1} or {members + 1}"
+
+
+RULES = Rules(
+    references=(pool_racks,),
+    data=(state_and_context, rollouts, canaries, pool_labels, pool_annotations, quorums, endpoints),
+)

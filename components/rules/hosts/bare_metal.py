@@ -11,6 +11,7 @@ from components.lookups.intervals import bounds, overlaps
 from components.lookups.pools import place, problem
 from components.render.backends import BARE_METAL
 from components.rules.references import host_problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend, BootMethod
 from components.specs.hosts.bmc import parse_bmc
@@ -144,3 +145,6 @@ def free_hosts(environment: Environment) -> Iterator[Problem]:
                 f" {budget.free} free hosts; write another in free_hosts, or add a controller for them"
             )
             yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)
+
+
+RULES = Rules(data=(drivers, root_devices, bmc_certificates, boot_networks), locks=(boot_methods, free_hosts))

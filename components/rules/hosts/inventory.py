@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from components.lookups.intervals import bounds
 from components.lookups.pools import DataPath, inventory_file, place, problem
 from components.rules.references import host_problem
+from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
@@ -271,3 +272,10 @@ def out_of_service(environment: Environment) -> Iterator[Problem]:
         if name not in known:
             text = f"'{name}' is not in any inventory/hall-*.csv; remove it{suggestion(name, others)}"
             yield problem(environment, OUT_OF_SERVICE, ("hosts", name), text)
+
+
+RULES = Rules(
+    references=(host_duplicates, out_of_service),
+    data=(halls, hall_files, racks, rack_sizes, leaves, renamed_hosts, bmc_addresses, mac_addresses, bmc_logins),
+    waivable=(leaves,),
+)

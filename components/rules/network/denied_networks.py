@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS, Filter
+from components.rules.rule import Rules
 from components.rules.storage.storage import address_of
 from components.specs.base import Network
 from components.specs.environment import Environment
@@ -98,3 +99,6 @@ def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
         for index, end in ends:
             if (there := address_of(end)) is not None:
                 yield (key, index, "endpoint"), Network(f"{there}/32")
+
+
+RULES = Rules(data=(needed, nested, backends))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components.lookups.pools import place, problem
 from components.render.network.dpu_release import TOOL
 from components.rollout.limits import NVLINK, PER_FABRIC, RolloutLimits
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.reading.loader import REGION, VERSIONS
@@ -54,3 +55,6 @@ def within_limits(environment: Environment) -> Iterator[Problem]:
             f" write {domains} or less, or raise that limit"
         )
         yield problem(environment, REGION, (*_PATH, "max_away_per_vpc"), text)
+
+
+RULES = Rules(data=(needs,), locks=(within_limits,))

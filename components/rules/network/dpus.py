@@ -12,6 +12,7 @@ from components.lookups.intervals import bounds, overlaps
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.rules.region.running import Entry, restored, running_nodes
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.natural import naturally
 from components.specs.network.dpus import DpuClusterSpec
@@ -163,3 +164,6 @@ def links(environment: Environment) -> Iterator[Problem]:
 def _shown(environment: Environment, index: int) -> str:
     cluster: DpuClusterSpec = environment.region.dpus.clusters[index]
     return f"{cluster.name} ({place(environment, REGION, ('dpus', 'clusters', index))})"
+
+
+RULES = Rules(references=(served,), data=(room, loopbacks, router_ids, isolation), locks=(links,))

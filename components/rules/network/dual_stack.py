@@ -10,6 +10,7 @@ from components.lookups.pools import DataPath, PlacedCluster, clusters, place, p
 from components.render.add_ons.cni import DUAL_STACK, POD_PREFIX_PER_NODE_IPV6
 from components.render.backends import CONTROL_PLANES
 from components.rules.region.cluster_api import PATH
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.reading.loader import ALLOCATIONS, REGION, VERSIONS
@@ -123,3 +124,6 @@ def _asking(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath,
         ipv6 = placed.vpc.ipv6_of(placed.cluster.name) if placed.vpc else None
         if ipv6 is not None:
             yield placed, (*placed.vpc_path, "ipv6"), ipv6
+
+
+RULES = Rules(data=(usable, given, sizes, networks, control_planes, kept))

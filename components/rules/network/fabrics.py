@@ -11,6 +11,7 @@ from components.lookups.pools import clusters, place, problem, tenant_file
 from components.render.network.device_plugins import ADAPTERS, IMAGES
 from components.render.network.infiniband import TOOLS
 from components.render.network.port_functions import MULTUS
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse
 from components.specs.keys import cluster_of
@@ -231,3 +232,10 @@ def _with_ports(environment: Environment, fabric: FabricSpec) -> set[str]:
 
 def _halls(environment: Environment) -> list[str]:
     return [hall for site in environment.region.sites for hall in site.halls]
+
+
+RULES = Rules(
+    references=(fabric_references, fabric_halls),
+    data=(fabric_capacity, guid_ranges, one_fabric, one_mode, shared_ports, adapters, partition_limit),
+    locks=(partitions, unreached),
+)

@@ -9,6 +9,7 @@ from components.lookups.pools import DataPath, clusters, place, problem, tenant_
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE, TAKE_MORE_PODS
 from components.render.backends import BORDERS
 from components.render.network.dpf_hbn import POINT_TO_POINT
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import PrefixKind, VpcSpec
 from components.specs.network.vpc_allocation import VpcAllocation
@@ -105,3 +106,6 @@ def _given(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, Vpc
             given = environment.allocations.vpcs.get(vpc.name)
             if given and given.tenant == tenant.tenant:
                 yield tenant, ("vpcs", index, "more_prefixes"), vpc, given
+
+
+RULES = Rules(data=(sizes, backends, pods, kinds, kept))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components.intents.node_networks import addressed
 from components.lookups.pools import DataPath, place, pools, problem
 from components.render.backends import BARE_METAL, BORDERS, CONTROL_PLANES
+from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
@@ -69,3 +70,6 @@ def _unreached(environment: Environment, address: Address, closed: list[str]) ->
     if closed and not any(address in one for one in (plan.storage, *(plan.border.networks if plan.border else ()))):
         return f"outside the networks that VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
     return ""
+
+
+RULES = Rules(data=(handed_over, interfaces, services))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import problem, tenant_file, vms_of
 from components.render.backends import BORDERS, Filter
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, Ingress, VpcSpec
 from components.specs.reading.problems import Problem, listed
@@ -49,3 +50,6 @@ def _lives_in(tenant: TenantSpec, vpc: VpcSpec) -> bool:
     """Return whether the VMs of ``tenant`` are in ``vpc``."""
     clusters = {cluster.name for cluster in tenant.clusters if cluster.vpc == vpc.name}
     return tenant.vms is not None and tenant.vms.cluster in clusters
+
+
+RULES = Rules(data=(answers, control_planes))

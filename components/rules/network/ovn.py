@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components.lookups.dpus import uses_ovn
 from components.lookups.pools import place, problem
 from components.render.backends import BORDERS
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import ALLOCATIONS, REGION
 from components.specs.reading.problems import Problem, dotted, listed
@@ -35,3 +36,6 @@ def services_last(environment: Environment) -> Iterator[Problem]:
             f" {what} in a later edit, after these VPCs are deleted"
         )
         yield problem(environment, REGION, path, text)
+
+
+RULES = Rules(data=(services_last,))

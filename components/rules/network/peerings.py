@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components.lookups.peerings import PlacedPeer, peers, says_so
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import BORDERS
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.problems import Problem, listed, suggestion
@@ -81,3 +82,6 @@ def _other(environment: Environment, peer: PlacedPeer) -> str:
     tenant = next(item for item in environment.tenants if item.tenant == peer.wanted[0])
     index = [vpc.name for vpc in tenant.vpcs].index(peer.wanted[1])
     return place(environment, tenant_file(tenant), ("vpcs", index))
+
+
+RULES = Rules(references=(references,), data=(consent, backends))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import inventory_file, place
 from components.rules.references import host_problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.loader import INSTANCE_TYPES, REGION
@@ -57,3 +58,6 @@ def no_function(environment: Environment) -> Iterator[Problem]:
                         " correct it, or move the range while no cluster uses it"
                     )
                     yield host_problem(environment, host, COLUMN, text)
+
+
+RULES = Rules(data=(all_ports, one_port, no_function))

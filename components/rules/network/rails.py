@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.fabrics import connected, cutting, infiniband, on_roce
 from components.lookups.pools import clusters, place, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.fabrics import FabricSpec
 from components.specs.reading.loader import INSTANCE_TYPES, REGION
@@ -50,3 +51,6 @@ def _few(environment: Environment, index: int, fabric: FabricSpec, ports: int, w
         return problem(environment, REGION, ("fabrics", index), text)
     text = f"{fabric.name} has {fabric.rails} rails, but {text}; write {ports}, or remove roce_ports there"
     return problem(environment, REGION, ("fabrics", index, "rails"), text)
+
+
+RULES = Rules(data=(enough, one_fabric))

@@ -8,6 +8,7 @@ from itertools import chain
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.rules.network.tenant_network import region_networks
+from components.rules.rule import Rules
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.network.security_groups import SecurityGroupSpec, SecurityRuleSpec
@@ -135,3 +136,6 @@ def _rules(tenant: TenantSpec) -> Iterator[tuple[DataPath, SecurityGroupSpec, Se
 
 def _with(tenant: TenantSpec, group: SecurityGroupSpec) -> list[VpcSpec]:
     return [vpc for vpc in tenant.vpcs if vpc.security_group == group.name]
+
+
+RULES = Rules(references=(references,), data=(backends, networks, size))

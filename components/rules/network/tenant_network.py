@@ -11,6 +11,7 @@ from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.render.network.ovn_services import BLOCK
 from components.rules.region.running import running_nodes
+from components.rules.rule import Rules
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
@@ -302,3 +303,22 @@ def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, 
     for index, more in enumerate(vpc.more_prefixes):
         if more.name in given.more_prefixes:
             yield ("more_prefixes", index, "size"), more.size, given.more_prefixes[more.name].prefix
+
+
+RULES = Rules(
+    data=(
+        unusable,
+        networks_disjoint,
+        joints,
+        number_ranges,
+        asn_capacity,
+        service_addresses,
+        service_prefixes,
+        vpc_sizes,
+        ovn_central,
+        ovn_addresses,
+        isolation_kept,
+        without_isolation,
+    ),
+    waivable=(without_isolation,),
+)

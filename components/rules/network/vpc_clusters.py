@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from components.lookups.fabrics import connected
 from components.lookups.pools import PlacedCluster, clusters, place, problem, tenant_file
 from components.render.backends import BORDERS
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import MorePrefixSpec, PrefixKind
 from components.specs.reading.loader import ALLOCATIONS
@@ -119,3 +120,6 @@ def partitions(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, placed.file, (*placed.path, "vpc"), text)
         first.setdefault(name, placed.cluster.name)
+
+
+RULES = Rules(references=(references,), data=(same_prefixes, kinds, kept, partitions))

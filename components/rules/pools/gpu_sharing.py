@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.intents.nodes import intents_of
 from components.lookups.pools import PlacedPool, place, pools, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.reading.loader import INSTANCE_TYPES
@@ -63,3 +64,6 @@ def whole(environment: Environment) -> Iterator[Problem]:
 def _at(environment: Environment, kind: InstanceType) -> str:
     path = ("instance_types", environment.instance_types.instance_types.index(kind), "gpu")
     return place(environment, INSTANCE_TYPES, path)
+
+
+RULES = Rules(data=(profiles, whole))

@@ -8,6 +8,7 @@ from components.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, mirr
 from components.intents.nodes import unfit_for_doca
 from components.lookups.pools import place, pools, problem
 from components.rules.references import lost_types, undeclared
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
 from components.specs.reading.problems import FORM, Problem, listed
@@ -109,3 +110,6 @@ def firmware_instance_types(environment: Environment) -> Iterator[Problem]:
             if name not in known:
                 path = ("firmware_baselines", index, "instance_types", at)
                 yield problem(environment, FIRMWARE, path, undeclared(name, declared, INSTANCE_TYPES))
+
+
+RULES = Rules(data=(pool_images, doca, drivers, architectures, firmware, firmware_instance_types))

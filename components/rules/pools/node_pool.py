@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from components.intents.boot import FIRST_REVISION
 from components.lookups.pools import clusters, declared_spares, place, pools, problem
 from components.rollout.limits import RolloutLimits
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import cluster_of, group_key, pool_key, pool_of
@@ -172,3 +173,9 @@ def template_revisions(environment: Environment) -> Iterator[Problem]:
                 " the file with git checkout, because only commands write it"
             )
             yield problem(environment, IMAGE_PINS, ("intents", name, "revision"), text)
+
+
+RULES = Rules(
+    data=(burn_ins, patience, surges, restarts, failure_domains, instance_types, endings),
+    locks=(rollout_limits, template_revisions),
+)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from components.lookups.pools import PlacedPool, pools, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import parts_of, pool_of
 from components.specs.reading.loader import WAIVERS
@@ -48,3 +49,6 @@ def _shared(environment: Environment, placed: PlacedPool, shared: list[str], ten
         f" between GPU memory of tenants; write racks: {racks} instead, or add a waiver for {placed.key} to {WAIVERS}"
     )
     return problem(environment, placed.file, (*placed.path, "nodes"), text, placed.key)
+
+
+RULES = Rules(locks=(one_tenant,), waivable=(one_tenant,))

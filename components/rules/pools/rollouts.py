@@ -9,6 +9,7 @@ from components.intents.images import find_image, objections
 from components.lookups.pools import PlacedPool, place, pools, problem
 from components.rollout.limits import RolloutLimits
 from components.rollout.waves import in_motion
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of
 from components.specs.natural import natural, naturally
@@ -74,3 +75,6 @@ def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[NodeInt
 
 def _shown(intent: NodeIntent) -> str:
     return f"{intent.name} (revision {intent.revision})"
+
+
+RULES = Rules(locks=(mixed, mixed_dpus, in_motion_together))

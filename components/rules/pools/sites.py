@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, place, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed, suggestion
@@ -25,3 +26,6 @@ def cluster_sites(environment: Environment) -> Iterator[Problem]:
                 f" one{suggestion(site, names)}"
             )
             yield problem(environment, placed.file, path, text)
+
+
+RULES = Rules(references=(cluster_sites,))

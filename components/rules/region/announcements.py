@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem
+from components.rules.rule import Rules
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
@@ -46,3 +47,6 @@ def numbers(environment: Environment) -> Iterator[Problem]:
                 " pick another outside it"
             )
             yield problem(environment, REGION, path, text)
+
+
+RULES = Rules(data=(announced, numbers))

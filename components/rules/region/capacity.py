@@ -14,6 +14,7 @@ from components.render.add_ons.cni import POD_PREFIX_PER_NODE
 from components.render.backends import BARE_METAL, BORDERS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.reports.capacity import most_hosts
+from components.rules.rule import Rules
 from components.specs.base import DEDICATED, PLACED, Network
 from components.specs.control_planes.data_stores import DPU_STORE
 from components.specs.environment import Environment
@@ -268,3 +269,19 @@ def wide_enough(longest: int, count: int) -> int:
 def _subnets(wide: int, narrow: int) -> int:
     """Return the number of prefixes of length ``narrow`` in one of length ``wide``."""
     return 2 ** (narrow - wide) if wide <= narrow else 0
+
+
+RULES = Rules(
+    data=(
+        vpc_capacity,
+        pods_per_node,
+        cluster_size,
+        data_store_capacity,
+        dedicated_data_stores,
+        control_planes,
+        controllers,
+        loopbacks,
+    ),
+    locks=(controller_load, failure_domains),
+    waivable=(cluster_size, dedicated_data_stores),
+)

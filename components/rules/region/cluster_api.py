@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem
 from components.render.region.cluster_api import PROVIDERS, providers
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem
@@ -75,5 +76,4 @@ def _found(environment: Environment) -> dict[str, Release]:
     return {name: one for name, one in environment.versions.cluster_api.releases.items() if name in needed}
 
 
-RULES = (releases, source, fit)
-"""Rules about releases of Cluster API and its providers."""
+RULES = Rules(data=(releases, source, fit))

@@ -8,6 +8,7 @@ from operator import attrgetter
 
 from components.lookups.pools import PlacedPool, most_nodes, place, pools, problem, tenant_file
 from components.lookups.spares import nodes_within
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, listed
 
@@ -112,3 +113,8 @@ def usable_nodes(environment: Environment) -> Counter[str]:
     for (kind, _), count in hosts.items():
         room[kind] += nodes_within(count, environment.region.spares)
     return room
+
+
+RULES = Rules(
+    data=(contracted_nodes, contracted_capacity, autoscaling), waivable=(contracted_nodes, contracted_capacity)
+)

@@ -10,6 +10,7 @@ from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE
 from components.rules.network.tenant_network import SERVICE_PREFIXES
 from components.rules.region.running import restored, running_nodes
+from components.rules.rule import Rules
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
@@ -85,3 +86,6 @@ def prefixes(environment: Environment) -> Iterator[Problem]:
             if not is_right and prefix.prefixlen != getattr(wish, key):
                 text = f"{prefix} is too small for the {key} that run in it; {restored(('vpcs', name), count)}"
                 yield problem(environment, ALLOCATIONS, ("vpcs", name, key), text)
+
+
+RULES = Rules(belonging=(owners, backends, prefixes))

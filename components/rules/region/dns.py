@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.region.dns import domain_of
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
@@ -54,3 +55,6 @@ def name_server(environment: Environment) -> Iterator[Problem]:
             there = place(environment, REGION, ("networks", name))
             text = f"{dns.server} is in networks.{name} ({network}, {there}), {why}; pick another address of the server"
             yield problem(environment, REGION, _SERVER, text)
+
+
+RULES = Rules(data=(control_plane_names, name_server))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from components.lookups.pools import DataPath, place, problem
+from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
@@ -31,3 +32,6 @@ def vault_reachable(environment: Environment) -> Iterator[Problem]:
             " hardware controllers reach; pick another address of Vault"
         )
         yield problem(environment, REGION, _SERVER, text)
+
+
+RULES = Rules(data=(vault_reachable,))

@@ -8,6 +8,7 @@ from components.lookups.pools import DataPath, place, pools, problem, tenant_fil
 from components.render.pools.pool_rollout import drain_limit_seconds
 from components.render.pools.pool_windows import LEAST_MINUTES
 from components.render.workloads import KUBECTL
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.pools.nodes import Windows
 from components.specs.reading.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
@@ -104,3 +105,6 @@ def _twice(environment: Environment, file: str, section: str, keys: Sequence[str
         if text in first:
             yield problem(environment, file, path, f"{text} is duplicated, first in {first[text]}; remove one")
         first.setdefault(text, place(environment, file, path))
+
+
+RULES = Rules(data=(tenants, windows, window_tools, window_turns, twice, approved_twice), waivable=(windows,))

@@ -18,6 +18,7 @@ from components.render.network.dpu_templates import NEWEST as DPUS_NEWEST
 from components.render.pools.template_revisions import NEWEST as NODES_NEWEST
 from components.rules.region.ranges import Given, left_out
 from components.rules.region.running import Entry, restored, running_nodes
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.locks import LockFile
@@ -287,3 +288,6 @@ def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]
     if running[path[:2]]:
         return restored(path[:2], running[path[:2]])
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"
+
+
+RULES = Rules(belonging=(lost, foreign), locks=(hand_edits, unpaired, numbers, both_lost, allocations, pins, intents))

@@ -23,6 +23,7 @@ from components.rules.region.name_entries import (
     keys_of_buckets,
     twice,
 )
+from components.rules.rule import Rules
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.keys import CHARTS, DPUS, parts_of, pool_of, vm_key
@@ -298,3 +299,10 @@ def group_names(environment: Environment) -> Iterator[Problem]:
                 " (cluster, pool and failure domain joined); shorten one of the names"
             )
             yield problem(environment, placed.file, (*placed.path, "name"), text)
+
+
+RULES = Rules(
+    references=(region_duplicates, catalog_duplicates, list_duplicates, joined_names, reserved_names),
+    data=(region_name, release_names, stack_names),
+    locks=(group_names,),
+)

@@ -9,6 +9,7 @@ from components.intents.vm_room import ordered
 from components.lookups.intervals import usable
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import place, problem, tenant_file, vms_of
+from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import PrefixKind
@@ -108,5 +109,4 @@ def _storage(tenant: TenantSpec) -> Counter[str]:
     return used
 
 
-RULES = (quota_classes, public_addresses, load_balancers, storage, vms)
-"""Rules that compare the data of a tenant with its quotas."""
+RULES = Rules(data=(quota_classes, public_addresses, load_balancers, storage, vms))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, problem
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.reading.loader import ALLOCATIONS
@@ -40,3 +41,6 @@ def running_nodes(environment: Environment) -> Counter[Entry]:
 def restored(entry: Entry, nodes: int) -> str:
     """Return the remedy for an entry that ``nodes`` running nodes depend on."""
     return f"restore the file with git checkout, because {nodes} nodes run with {dotted(entry)}"
+
+
+RULES = Rules(locks=(numbers_gone,))

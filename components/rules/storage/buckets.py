@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from components.lookups.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
 from components.rules.references import undeclared
+from components.rules.rule import Rules
 from components.rules.storage.storage import address_of, cut_off
 from components.specs.control_planes.data_stores import BackupSpec
 from components.specs.environment import Environment
@@ -127,3 +128,6 @@ def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec]]:
     for index, store in enumerate(region.data_stores):
         if store.backup:
             yield ("control_planes", "data_stores", index, "backup", "bucket"), store.backup
+
+
+RULES = Rules(references=(references,), data=(one_owner, namespaces, reachable))

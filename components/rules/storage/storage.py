@@ -10,6 +10,7 @@ from components.intents.images import find_image
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import BORDERS
+from components.rules.rule import Rules
 from components.specs.base import Address, bytes_of
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
@@ -279,3 +280,18 @@ def address_of(text: str) -> Address | None:
         return ipaddress.IPv4Address(match[1]) if match else None
     except ValueError:
         return None
+
+
+RULES = Rules(
+    data=(
+        default_storage_class,
+        local_disks,
+        spare_room,
+        encrypted_disks,
+        kept_default,
+        durable_volumes,
+        mount_options,
+        shared_secrets,
+        reachable,
+    )
+)

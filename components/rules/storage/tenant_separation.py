@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from components.lookups.pools import place, problem
+from components.rules.rule import Rules
 from components.rules.storage.storage import offered
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, WAIVERS
@@ -78,3 +79,6 @@ def _holders(value: str) -> Iterator[str]:
     yield value
     if value.startswith("/"):
         yield from map(str, PurePosixPath(value).parents)
+
+
+RULES = Rules(data=(between_tenants,), waivable=(between_tenants,))

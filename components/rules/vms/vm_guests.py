@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, system_of, tenant_file, vms_of
+from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.reading.loader import VM_OFFERINGS
@@ -48,3 +49,6 @@ def least(environment: Environment) -> Iterator[Problem]:
                     f" least {LEAST_WINDOWS_CPUS} and {LEAST_WINDOWS_MEMORY}; pick a larger one"
                 )
                 yield problem(environment, tenant_file(tenant), (*path, "size"), text)
+
+
+RULES = Rules(data=(set_up, least))

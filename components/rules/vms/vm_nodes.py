@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from components.intents.vm_nodes import setups
 from components.intents.vm_room import vms_on
 from components.lookups.pools import place, problem, tenant_file, vm_pools
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.pools.node_pool import NodePoolSpec
@@ -62,3 +63,6 @@ def _lacking(environment: Environment, cluster: str, pool: NodePoolSpec, size: V
     if not all(what for _, what in lacks):
         return ""
     return "; ".join(f"nodes of {pool.name} on {image} lack {listed(what)}" for image, what in lacks)
+
+
+RULES = Rules(data=(needs, emulated_gpus))

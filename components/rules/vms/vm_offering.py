@@ -10,6 +10,7 @@ from components.intents.nodes import intents_of
 from components.intents.vm_room import given_by, ordered, vms_in, vms_on
 from components.lookups.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
 from components.render.vms.virtual_machine import MOST_INLINE, user_data
+from components.rules.rule import Rules
 from components.specs.base import bytes_of
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
@@ -283,3 +284,21 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
 def _kinds(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
     known = environment.instance_types.by_name
     return [known[name] for name in dict.fromkeys(pool.instance_type for pool in pools) if name in known]
+
+
+RULES = Rules(
+    data=(
+        vm_public_ips,
+        vm_user_data,
+        vm_migration,
+        vm_roots,
+        vm_placement,
+        vm_room,
+        vm_fleets,
+        vm_root_disks,
+        vm_gpu_selectors,
+        vm_sizes,
+        vm_gpus,
+        vm_endings,
+    )
+)

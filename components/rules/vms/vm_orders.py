@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, tenant_file, vms_of
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.vms.vm_offering import VirtualMachineSpec
@@ -32,3 +33,6 @@ def single_machines(environment: Environment) -> Iterator[Problem]:
 def _objects(vm: VirtualMachineSpec) -> int:
     """Return the number of objects of a VM or a fleet: itself, its durable volumes, its address."""
     return 1 + sum(not volume.scratch for volume in vm.volumes) + vm.public_ip
+
+
+RULES = Rules(data=(single_machines,))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, problem, tenant_file, vms_of
 from components.render.workloads import KUBECTL
+from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of
@@ -52,3 +53,6 @@ def _volumes(path: DataPath, vm: VirtualMachineSpec) -> Iterator[tuple[DataPath,
         yield (*path, "root", "storage_class"), vm.root.storage_class
     for at, volume in enumerate(vm.volumes):
         yield (*path, "volumes", at, "storage_class"), volume.storage_class
+
+
+RULES = Rules(data=(tools, classes))

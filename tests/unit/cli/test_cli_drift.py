@@ -31,7 +31,7 @@ def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
             raise KubeconfigError(msg)
         return found[cluster]
 
-    monkeypatch.setattr(verb, "looked_at", lambda spec: drift(spec, connect))
+    monkeypatch.setattr(verb, "compared", lambda spec: drift(spec, connect))
     return found
 
 

@@ -183,4 +183,4 @@ def test_the_help_says_where_passwords_are_and_how_addresses_are_made(invoke: An
     assert "Passwords and user names are never read, stored or shown" in shown["import"]
     assert "redfish-virtualmedia+https" in shown["import"]
     assert "/redfish/v1/Systems/1" in shown["import"]
-    assert "The file holds no secret" in shown["export"]
+    assert "The file contains no secrets" in shown["export"]

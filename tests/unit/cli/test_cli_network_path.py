@@ -14,7 +14,7 @@ from components.inputs.manifests import everything
 from components.reports.network.endpoints import named
 from components.reports.network.paths import path
 from components.rules.network import outward
-from components.rules.tables import Rule
+from components.rules.rule import Rule
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths

@@ -111,7 +111,7 @@ def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, t
     assert invoke("show", "laptop", "offerings", "--html", str(target), "--format", "json").exit_code == ExitCode.OK
     target.write_text("mine", encoding="utf-8")
     assert (
-        "nothing says that this command wrote it" in invoke("show", "laptop", "offerings", "--html", str(target)).stderr
+        "was not written by this command" in invoke("show", "laptop", "offerings", "--html", str(target)).stderr
     )
 
 

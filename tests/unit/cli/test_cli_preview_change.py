@@ -207,7 +207,7 @@ def test_out_never_writes_over_what_others_wrote(invoke: Invoke, pulumi: FakePul
     result = invoke("preview", "laptop", "--base", "HEAD", "--out", str(tmp_path / "out"))
 
     assert (result.exit_code, pulumi.calls) == (ExitCode.BAD_DATA, [])
-    assert "is not empty and no 'jacquard preview' wrote it" in result.output
+    assert "is not empty and not written by 'jacquard preview'" in result.output
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
 
 

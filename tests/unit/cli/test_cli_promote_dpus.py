@@ -94,7 +94,7 @@ def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, behi
 
     ends = [
         f"dpus: 1 rollout group promoted to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
-        for rest in (", 2 to go", ", 1 to go", "")
+        for rest in (", 2 remaining", ", 1 remaining", "")
     ]
     assert [one.output.endswith(end) for one, end in zip((first, second, third), ends, strict=True)] == [True] * 3
     assert (unproven.exit_code, "there is no evidence that wave 1 is settled" in unproven.stderr) == (2, True)
