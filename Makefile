@@ -10,16 +10,16 @@ E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --
 .NOTPARALLEL:
 .PHONY: help setup python up down check test e2e test-nightly bench lint lock clean
 
-help: ## list what can be made
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## make this clone ready: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
+setup: ## set up this clone: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
 	@$(PYTHON) -m jacquard.lab.toolchain
 
 python: ## only .venv, without Go: enough for check, impact, render, allocate, promote and show
 	@$(PYTHON) -m jacquard.lab.toolchain python
 
-up: setup ## bring a small GPU region up on this machine and say what is in it
+up: setup ## start a small GPU region on this machine and print a summary
 	@$(BIN)/jacquard up $(ENVIRONMENT)
 
 down: ## remove that region, its state and its processes
@@ -33,7 +33,7 @@ lint: setup ## ruff, mypy, import-linter; actionlint, which a test runs
 check: lint ## linters and unit tests only
 	@$(BIN)/python -m pytest tests/unit
 
-test: lint ## everything that must pass before a merge, end-to-end tests last
+test: lint ## all checks and tests of a merge, end-to-end tests last
 	@$(BIN)/python -m pytest -n 2 -m "not nightly" $(FAST)
 	@$(E2E) -m "not nightly"
 
@@ -47,8 +47,8 @@ test-nightly: setup ## the slow proofs
 bench: setup ## the figures of docs/contributing/performance.md
 	@$(BIN)/python tests/bench
 
-lock: setup ## pin the Python dependencies anew (needs uv)
+lock: setup ## pin the Python dependencies again (needs uv)
 	@uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev --upgrade pyproject.toml -o requirements.lock
 
-clean: ## remove what set-up made in this clone; regions and their state stay
+clean: ## remove the set-up of this clone; regions and their state stay
 	@$(PYTHON) -m jacquard.lab.toolchain clean

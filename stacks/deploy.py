@@ -1,8 +1,8 @@
-"""The components of a stack, in the order they come up.
+"""Components of a stack and their dependencies.
 
-Edges run between components only, along what really waits for what. The children of a component wait with it, so that
-a chain of a few gates orders everything: region, networks, control planes, pools, what is inside the clusters; and
-the other way round on the way down, when hosts must be given back before they leave the inventory.
+Dependencies connect components only. The children of a component wait with it, so a few gates order the whole stack:
+region, networks, control planes, pools, contents of clusters. Deletion runs in the opposite order, because hosts must
+be released before they leave the inventory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Deployment:
         self._pools: dict[str, list[NodePool]] = {}
 
     def add(self, made: Made[Concept]) -> None:
-        """Register the component of ``made``; what it waits for is registered already, or in another stack.
+        """Register the component of ``made``; what it waits for is registered already, or part of another stack.
 
         Raises:
             TypeError: no component has such an input.
@@ -96,12 +96,12 @@ class Deployment:
         return [resource for resource in self._made.values() if isinstance(resource, components)]
 
     def named(self, component: type[C], name: str) -> list[Need]:
-        """Return the component of a class that is called ``name``; nothing when it is in another stack."""
+        """Return the component of a class with ``name``; empty if another stack has it."""
         found = self._made.get(f"{component.__name__}/{name}")
         return [found] if found else []
 
     def reached(self, cluster: str) -> list[Need]:
-        """Return what must be done before objects inside ``cluster`` are applied: its kubeconfig, pools and add-ons."""
+        """Return the dependencies of objects inside ``cluster``: its kubeconfig, pools and add-ons."""
         if cluster not in self._clusters:
             command = f"stacks.kubeconfig {self._region.region} {cluster}"
             context = f" --context {shlex.quote(self._region.context)}" if self._region.context else ""
@@ -139,7 +139,7 @@ def _region_or_cluster(deployment: Deployment, concept: TenantNetworkInput) -> I
 
 
 def _vpc_or_region(deployment: Deployment, concept: HostedControlPlaneInput) -> Iterable[Need]:
-    # A VPC that its cluster makes comes after the cluster: nothing stands between that and the region.
+    # A VPC inside its cluster is created after the cluster, so the control plane depends on the region only.
     return deployment.named(TenantNetwork, concept.spec.vpc) or _region(deployment, concept)
 
 

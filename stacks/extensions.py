@@ -1,4 +1,4 @@
-"""Components of the repository that is worked on, for environments of it."""
+"""Extension components of the current project, added to its environments."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from jacquard.machine import paths
 
 
 def joined(environment: Environment) -> Environment:
-    """Return ``environment`` with what the repository's own components add to it.
+    """Return ``environment`` with the extension components of its repository.
 
     Raises:
-        SpecError: a file of them is wrong; all are told.
+        SpecError: a file of an extension is invalid; contains all problems.
     """
     project = paths.own()
     if project is None:

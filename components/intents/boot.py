@@ -40,5 +40,5 @@ def boot_objections(environment: Environment, image: GoldenImage, instance_type:
 
 
 def boot_method(host: HostSpec) -> BootMethod:
-    """Return how ``host`` boots its provisioning image, as its BMC driver decides."""
+    """Return the boot method of ``host`` for its provisioning image, as its BMC driver decides."""
     return BootMethod.VIRTUAL_MEDIA if parse_bmc(host.bmc).attaches_media else BootMethod.NETWORK_BOOT

@@ -14,7 +14,7 @@ FORMAT = 1
 
 
 class Verdict(StrEnum):
-    """Whether a change may be applied, from worst to best."""
+    """Verdict on a change, from worst to best."""
 
     BLOCKED = "blocked"
     """The change is refused or needs confirmation, or its preview failed."""

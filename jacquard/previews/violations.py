@@ -19,13 +19,15 @@ _Key: TypeAlias = tuple[str, str, str]
 _ORDER = tuple(Standing)
 
 
-def offences(base: Judgement, head: Judgement, told: Iterable[events.Violation], today: dt.date) -> tuple[Offence, ...]:
+def offences(
+    base: Judgement, head: Judgement, reported: Iterable[events.Violation], today: dt.date
+) -> tuple[Offence, ...]:
     """Return the policy violations, blocking ones first.
 
     Args:
         base: policy results of the region before the change.
         head: policy results of the region after the change.
-        told: violations reported by a run of the engine, which also checks providers and freezes.
+        reported: violations reported by a run of the engine, which also checks providers and freezes.
         today: day from which the remaining days of waivers are counted.
     """
     before, after = _by_key(base), _by_key(head)
@@ -37,7 +39,7 @@ def offences(base: Judgement, head: Judgement, told: Iterable[events.Violation],
     ]
     violations += (_waived_check(rule, text, waiver, today) for rule, text, waiver in _checks(head))
     known = {(item.rule.name, item.fact.title, item.finding.found) for items in after.values() for item in items}
-    violations += _reported(told, known)
+    violations += _reported(reported, known)
     return tuple(sorted(map(_masked, violations), key=_place))
 
 

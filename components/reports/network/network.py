@@ -252,7 +252,7 @@ def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind
 
 
 def _within(block: Block, parts: tuple[Block, ...]) -> int:
-    """Return how many numbers of ``block`` are in ``parts``, because ranges may have been reduced since."""
+    """Return the count of numbers of ``block`` are in ``parts``, because ranges may have been reduced since."""
     return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
 
 

@@ -71,10 +71,10 @@ def networks(environment: Environment) -> Iterator[Problem]:
     """Report clusters without a pod network, and capabilities that two add-ons provide."""
     for placed in clusters(environment):
         path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
-        for gift in Gift:
-            providers = [entry.name for entry in chosen if entry.gives is gift]
+        for capability in Gift:
+            providers = [entry.name for entry in chosen if entry.gives is capability]
             if len(providers) > 1:
-                text = f"{listed(providers)} each provide {gift}, but a cluster has one add-on for it; pick one"
+                text = f"{listed(providers)} each provide {capability}, but a cluster has one add-on for it; pick one"
                 yield problem(environment, placed.file, path, text)
         providers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
         other = _other_network(placed)
@@ -194,16 +194,16 @@ def shared_gpus(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
 
-def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
-    """Return how to add ``gift`` to a cluster; an empty string if it has it."""
-    if any(entry.gives is gift for entry in add_ons(environment, placed)):
+def _lacks(environment: Environment, placed: PlacedCluster, capability: Gift) -> str:
+    """Return the remedy that adds ``capability`` to a cluster; an empty string if it has it."""
+    if any(entry.gives is capability for entry in add_ons(environment, placed)):
         return ""
-    providers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
-    return f"list {one_of(providers)} in its add_ons" if providers else _new(gift)
+    providers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is capability]
+    return f"list {one_of(providers)} in its add_ons" if providers else _new(capability)
 
 
-def _new(gift: Gift) -> str:
-    return f"add one with gives: {gift} to {ADD_ONS}"
+def _new(capability: Gift) -> str:
+    return f"add one with gives: {capability} to {ADD_ONS}"
 
 
 def _known(environment: Environment, placed: PlacedCluster) -> bool:

@@ -61,7 +61,7 @@ def _not_contracted(
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report an instance type for which contracts exceed the nodes that can run besides its spares.
+    """Report an instance type for which contracts exceed the nodes that can run in addition to its spares.
 
     Hosts out of service count as available, because faults do not depend on contracts; ``plan.report.contracts``
     reports the unmet part.
@@ -76,7 +76,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
                 remedy = f"lower it by {short}" if short < contract.nodes else "remove the contract"
                 text = (
                     f"with these {contract.nodes} nodes, tenants are promised {promised[kind]} {kind}, but the"
-                    f" inventory fits {room[kind]} besides spares; {remedy} or add racks"
+                    f" inventory fits {room[kind]} without spares; {remedy} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -90,7 +90,7 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
         if pool.max_nodes is not None and pool.max_nodes > room[pool.instance_type]:
             text = (
                 f"{pool.max_nodes} {pool.instance_type} nodes exceed the inventory, which fits"
-                f" {room[pool.instance_type]} besides spares; write at most that"
+                f" {room[pool.instance_type]} without spares; write at most that"
             )
             yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
 
@@ -103,7 +103,7 @@ def _promised(environment: Environment) -> Counter[str]:
 
 
 def usable_nodes(environment: Environment) -> Counter[str]:
-    """Return the number of nodes of each instance type that can run if all hosts work, besides spares."""
+    """Return the number of nodes of each instance type that can run if all hosts work, without spares."""
     places = Counter(map(_PLACE, environment.hosts))
     one = {_PLACE(host): host for host in environment.hosts}
     hosts = Counter[tuple[str, str]]()

@@ -284,7 +284,7 @@ def _remedy(environment: Environment) -> str:
 
 
 def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]) -> str:
-    """Return how to have a number allocated again, or restored where nodes run with it."""
+    """Return the remedy that allocates a number again, or restores it where nodes run with it."""
     if running[path[:2]]:
         return restored(path[:2], running[path[:2]])
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

@@ -29,7 +29,7 @@ def left_out(environment: Environment, found: Iterable[Given], redo: Callable[[D
     Args:
         environment: the region.
         found: numbers of the lock file.
-        redo: returns how to have the number at a path given anew, or back.
+        redo: returns the remedy that allocates the number at a path again, or restores it.
     """
     allowed, outside = ranges(environment), defaultdict[Kind, list[Given]](list)
     for kind, path, block in found:

@@ -56,7 +56,7 @@ def _holds(kind: InstanceType | None, size: VmSizeSpec) -> bool:
 
 
 def _lacking(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmSizeSpec) -> str:
-    """Return what the nodes of ``pool`` lack for ``size``; empty if the nodes of one group lack nothing."""
+    """Return the requirements of ``size`` that the nodes of ``pool`` lack; empty if one group meets them all."""
     kind = environment.instance_types.by_name[pool.instance_type]
     node_setups = setups(environment, cluster, pool.name).values()
     lacks = dict.fromkeys((setup.image, tuple(setup.lacks(kind, size))) for setup in node_setups)

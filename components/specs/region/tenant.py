@@ -36,7 +36,7 @@ class ContractSpec(Spec):
 
 
 class Approval(StrEnum):
-    """Whether disruptive changes need an approval of the tenant."""
+    """Need of disruptive changes for an approval of the tenant."""
 
     REQUIRED = "required"
     """Disruptive changes are blocked until the tenant approves them."""

@@ -143,7 +143,7 @@ class VirtualMachineSpec(CheckedSpec):
     run_strategy: RunStrategy = RunStrategy.ALWAYS
     """Run strategy of the VM, including its restart."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
-    """Additional volumes of the VM, besides the root disk."""
+    """Additional volumes of the VM, without the root disk."""
     users: tuple[VmUserSpec, ...] = Field(default=(), max_length=16)
     """Users of the VM, created at its first boot. By default it has only the users of its image."""
     snapshots: bool = False

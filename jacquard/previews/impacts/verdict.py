@@ -18,16 +18,16 @@ _MOST = 10
 _MOST_CHARACTERS = 300
 
 
-def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Preview:
+def judged(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence[Offence]) -> Preview:
     """Return the preview of a change, with likely secrets in its causes masked.
 
     Args:
         impact: impact of the change.
         stacks: engine previews by stack.
-        offences: policy violations.
+        violations: policy violations.
     """
     approvals_missing = [tenant.tenant for tenant in missing(impact)]
-    blocked = tuple(_blocks(impact, stacks, offences))
+    blocked = tuple(_blocks(impact, stacks, violations))
     return Preview(
         environment=impact.environment,
         base=impact.base,
@@ -37,8 +37,8 @@ def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Of
         approvals_missing=tuple(approvals_missing),
         impact=_masked(impact),
         stacks=tuple(stacks),
-        offences=tuple(offences),
-        digests={"impact": digest(impact), "stacks": digest(*stacks), "policies": digest(*offences)},
+        offences=tuple(violations),
+        digests={"impact": digest(impact), "stacks": digest(*stacks), "policies": digest(*violations)},
     )
 
 
@@ -58,13 +58,13 @@ def _verdict(impact: Impact, blocked: Sequence[str], approvals_missing: Sequence
     return Verdict.UNDECIDED if impact.effect is Effect.UNKNOWN else Verdict.SAFE
 
 
-def _blocks(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Iterator[str]:
+def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence[Offence]) -> Iterator[str]:
     """Yield the reasons that block the change, or prevent its preview."""
     if refused := [row.part for row in impact.rows if row.effect is Effect.REFUSED]:
         yield f"the API server would reject the change of {listed(refused, _MOST)}"
     if protected := [item.name for item in impact.lost if item.outcome == _PROTECTED]:
         yield f"protected: {listed(protected, _MOST)}"
-    if rules := dict.fromkeys(offence.rule for offence in offences if offence.refuses):
+    if rules := dict.fromkeys(offence.rule for offence in violations if offence.refuses):
         yield f"refused by {listed(list(rules), _MOST)}"
     for stack in stacks:
         if stack.outcome is Outcome.FAILED:

@@ -31,13 +31,13 @@ class Mirror:
     Args:
         api: Client for lists.
         watching: Client of the same server with a connection for each kind and a timeout above `WATCH_SECONDS`.
-        told: Set when a watch reports a change or ends.
+        changed: Set when a watch reports a change or ends.
     """
 
-    def __init__(self, api: ApiServer, watching: ApiServer, told: threading.Event | None = None) -> None:
+    def __init__(self, api: ApiServer, watching: ApiServer, changed: threading.Event | None = None) -> None:
         self._api = api
         self._watching = watching
-        self._notify = told or threading.Event()
+        self._notify = changed or threading.Event()
         self._watched: dict[tuple[str, str], _Watched] = {}
 
     def objects(self, api_version: str, kind: str) -> Objects:
@@ -73,9 +73,9 @@ class Mirror:
 class _Watched:
     """The objects of one kind during one watch."""
 
-    def __init__(self, listed: Iterable[dict[str, Any]], told: threading.Event) -> None:
+    def __init__(self, listed: Iterable[dict[str, Any]], changed: threading.Event) -> None:
         self.ended = threading.Event()
-        self._notify = told
+        self._notify = changed
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
         self._lock = threading.Lock()
 

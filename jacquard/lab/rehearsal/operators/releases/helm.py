@@ -132,7 +132,7 @@ class Controller:
         except HelmError as error:
             return revision, [], [str(error)]
         bodies = [_marked(body, release["metadata"], place) for body in objects if not _left_out(body, release, target)]
-        errors = [error for body in bodies if (error := target.install(body, place.namespace, FIELD_MANAGER))]
+        errors = [failure for body in bodies if (failure := target.install(body, place.namespace, FIELD_MANAGER))]
         bodies = [body for body in bodies if body["kind"] != KIND]
         if not errors:
             current = {_key(body) for body in bodies}
