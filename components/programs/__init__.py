@@ -1,1 +1,1 @@
-"""Programs that pods of a region run, with a plain Python and its standard library: rendered as they are reviewed."""
+"""Programs that pods of a region run: Python with the standard library only, rendered from the reviewed source."""

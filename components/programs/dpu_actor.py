@@ -1,6 +1,6 @@
-"""Release controller of DPUs: read objects, let `dpu_decision` decide, and apply its steps.
+"""Release controller of DPUs: reads objects, gets the next steps from `dpu_decision`, and applies them.
 
-`components.render.network.dpu_release` renders the pod that runs it: both modules, standard library only.
+`components.render.network.dpu_release` renders its pod, which runs both modules with the standard library only.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
 REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"
 POWER = "reboot.metal3.io"
 OUT_OF_SERVICE = "capm3.metal3.io/unhealthy"
-"""Annotation of a host that people work on: nothing is done with its power or its DPU."""
+"""Annotation of a host that is out of service: the controller does not touch its power or its DPU."""
 _HARD = '{"mode":"hard","force":true}'
-"""Power cycle that Metal3 does on hosts without an image too, as it does none without ``force``."""
+"""Value that requests a hard power cycle. Without ``force``, Metal3 ignores the request on hosts without an image."""
 _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
 _OWNER, _GROUP = "svc.dpu.nvidia.com/owned-by-dpudeployment", "cluster.x-k8s.io/deployment-name"
 _VPC = "jacquard.dev/vpc"
@@ -35,11 +35,11 @@ _NAME_LIMIT = 48
 LOG = logging.getLogger("dpu-release")
 
 
-def stuck(found: Iterable[dict[str, Any]], now: dt.datetime, minutes: int) -> list[str]:
-    """Return the names of hosts in service (bodies of ``found``) that have been away for longer than ``minutes``."""
+def stuck(bodies: Iterable[dict[str, Any]], now: dt.datetime, minutes: int) -> list[str]:
+    """Return the names of the hosts of ``bodies`` that are in service and have been away for more than ``minutes``."""
     return [
         body["metadata"]["name"]
-        for body in found
+        for body in bodies
         if OUT_OF_SERVICE not in _notes(body)
         and (since := _notes(body).get(AWAY))
         and now - dt.datetime.fromisoformat(since) > dt.timedelta(minutes=minutes)
@@ -47,7 +47,7 @@ def stuck(found: Iterable[dict[str, Any]], now: dt.datetime, minutes: int) -> li
 
 
 class Region:
-    """The objects that tell of hosts and DPUs, read once."""
+    """Objects of hosts and DPUs, read once per run."""
 
     def __init__(self, api: Api, settings: dict[str, Any]) -> None:
         self._api, self._deployments = api, settings["deployments"]
@@ -72,10 +72,10 @@ class Region:
                 self._groups[namespace, item["metadata"]["name"]] = item
 
     def hosts(self) -> Iterator[Host]:
-        """Yield the hosts in service that have a place for a DPU."""
+        """Yield the hosts in service that have a DPUNode."""
         for name, body in self.bodies.items():
-            left_alone = "deletionTimestamp" in body["metadata"] or OUT_OF_SERVICE in _notes(body)
-            if (node := self._nodes.get(node_name(name))) is not None and not left_alone:
+            ignored = "deletionTimestamp" in body["metadata"] or OUT_OF_SERVICE in _notes(body)
+            if (node := self._nodes.get(node_name(name))) is not None and not ignored:
                 yield self._host(name, body, node)
 
     def _host(self, name: str, body: dict[str, Any], node: dict[str, Any]) -> Host:
@@ -114,7 +114,7 @@ class Region:
         return self._machines.get((body["metadata"]["namespace"], consumer.get("name", "")))
 
     def take(self, verb: Verb, host: Host, now: dt.datetime) -> None:
-        """Do what ``verb`` says, if the object is still as it was read."""
+        """Apply ``verb`` to ``host``; the API server rejects it if the object has changed since it was read."""
         body, dpu = self.bodies[host.name], self._dpu(host.name)
         if verb in {Verb.MARK, Verb.GIVE_BACK}:
             self._api.note(_METAL3, "baremetalhosts", body, {READY: _deployment(dpu), AWAY: None, CYCLED: None})
@@ -122,7 +122,7 @@ class Region:
             self._api.note(_METAL3, "baremetalhosts", body, {READY: None, AWAY: now.isoformat(timespec="seconds")})
         elif verb is Verb.CYCLE:
             self._api.note(_METAL3, "baremetalhosts", body, {POWER: _HARD, CYCLED: "true"})
-        elif verb is Verb.DONE:  # in this order: if only the first is done, an empty host is power-cycled once more
+        elif verb is Verb.DONE:  # In this order: if the second write fails, the unused host is only power-cycled again.
             self._api.note(_METAL3, "baremetalhosts", body, {CYCLED: None})
             self._api.note(_DPF, "dpunodes", self._nodes[node_name(host.name)], {REBOOT: None})
         elif verb is Verb.RELEASE:
@@ -134,14 +134,14 @@ class Region:
 
 
 def node_name(host: str) -> str:
-    """Return what the DPUNode of ``host`` is called, as the inventory names it."""
+    """Return the name of the DPUNode of ``host``, as rendered by the inventory."""
     if len(host) <= _NAME_LIMIT:
         return host
     return f"{host[: _NAME_LIMIT - 9].rstrip('-.')}-{hashlib.sha256(host.encode()).hexdigest()[:8]}"
 
 
 def whole(group: dict[str, Any] | None) -> bool:
-    """Tell whether a MachineDeployment has all its machines, all as it says, and may replace them now."""
+    """Return whether a MachineDeployment is complete, up to date and not paused: it can replace a machine now."""
     if group is None or "deletionTimestamp" in group["metadata"] or group["spec"].get("paused"):
         return False
     status, wanted = group.get("status") or {}, group["spec"].get("replicas")
@@ -152,14 +152,14 @@ def whole(group: dict[str, Any] | None) -> bool:
 
 def _works(dpu: dict[str, Any] | None) -> bool:
     status = (dpu or {}).get("status") or {}
-    said = status.get("operationalConditions") or ()
-    operational = any(item["type"] == "OperationalReady" and item["status"] == "True" for item in said)
-    here = dpu is not None and "deletionTimestamp" not in dpu["metadata"]
-    return here and status.get("phase") == "Ready" and operational
+    conditions = status.get("operationalConditions") or ()
+    operational = any(item["type"] == "OperationalReady" and item["status"] == "True" for item in conditions)
+    exists = dpu is not None and "deletionTimestamp" not in dpu["metadata"]
+    return exists and status.get("phase") == "Ready" and operational
 
 
 def _deployment(dpu: dict[str, Any] | None) -> str:
-    """Return the name of the DPUDeployment of ``dpu``, which DPF writes as ``namespace_name``."""
+    """Return the name of the DPUDeployment of ``dpu``; DPF stores it as ``<namespace>_<name>``."""
     return str((((dpu or {}).get("metadata") or {}).get("labels") or {}).get(_OWNER, "")).partition("_")[2]
 
 
@@ -168,14 +168,14 @@ def _notes(body: dict[str, Any] | None) -> dict[str, str]:
 
 
 class Api:
-    """The API server of the management cluster, with the rights of one ServiceAccount."""
+    """Client of the management cluster's API server, with the permissions of one ServiceAccount."""
 
     def __init__(self, server: str, account: Path) -> None:
         self._server, self._token = server, (account / "token").read_text().strip()
         self._context = ssl.create_default_context(cafile=str(account / "ca.crt"))
 
     def items(self, version: str, plural: str, namespace: str) -> Iterator[dict[str, Any]]:
-        """Yield all objects of a kind in a namespace."""
+        """Yield all objects of a resource in a namespace, page by page."""
         token = ""
         while True:
             query = urllib.parse.urlencode({"limit": _PAGE, "continue": token})
@@ -186,13 +186,13 @@ class Api:
                 return
 
     def note(self, version: str, plural: str, body: dict[str, Any], notes: dict[str, str | None]) -> None:
-        """Write annotations of an object that nobody changed since it was read; None takes one away."""
+        """Set annotations of an object that has not changed since it was read; None removes an annotation."""
         metadata = {"annotations": notes, "resourceVersion": body["metadata"]["resourceVersion"]}
         path = f"{_path(version, plural, body)}?fieldManager=jacquard-dpu-release"
         self._send("PATCH", path, {"metadata": metadata})
 
     def delete(self, version: str, plural: str, body: dict[str, Any]) -> None:
-        """Delete an object that nobody changed since it was read."""
+        """Delete an object that has not changed since it was read."""
         same = {key: body["metadata"][key] for key in ("uid", "resourceVersion")}
         self._send("DELETE", _path(version, plural, body), {"preconditions": same})
 
@@ -210,7 +210,7 @@ def _path(version: str, plural: str, body: dict[str, Any]) -> str:
 
 
 def main(server: str, account: str, settings_file: str) -> int:
-    """Take one step for each host that has one; return 1 when a host has been away for too long."""
+    """Apply the next step of each host; return 1 if a host has been away for too long, 0 otherwise."""
     settings, now = json.loads(Path(settings_file).read_text()), dt.datetime.now(dt.UTC)
     region = Region(Api(server, Path(account)), settings)
     for verb, host in decide(region.hosts(), settings["max_away"], settings["max_away_per_vpc"]):
@@ -219,7 +219,7 @@ def main(server: str, account: str, settings_file: str) -> int:
         except urllib.error.HTTPError as error:
             if error.code not in _CONFLICTS:
                 raise
-            LOG.info("%s: changed meanwhile", host.name)
+            LOG.info("%s: skipped, object changed since it was read", host.name)
         else:
             LOG.info("%s: %s", host.name, verb.value)
     late = stuck(region.bodies.values(), now, settings["stuck_minutes"])

@@ -1,7 +1,7 @@
-"""Which step each host takes next, so that its DPU is flashed while nobody is on the host: a pure decision.
+"""Next step of each host, chosen so that DPUs are flashed only while their hosts are unused: pure functions.
 
-DPF asks for three things that it cannot do itself in zero trust: whoever uses a host goes from it, a hold is taken off,
-and the host is power-cycled. Each run of `dpu_actor` looks at all hosts anew; objects alone remember how far each is.
+In zero-trust mode, DPF requires three external actions: the host is drained, the maintenance hold is released, and the
+host is power-cycled. Each run of `dpu_actor` evaluates all hosts again; all state is in the objects.
 """
 
 from __future__ import annotations
@@ -13,62 +13,62 @@ from enum import Enum
 from typing import TypeAlias
 
 READY = "jacquard.dev/dpu-ready"
-"""Annotation of a host that a cluster may claim, with the DPUDeployment that its DPU is ready in."""
+"""Annotation of a host that clusters can claim. Its value is the DPUDeployment for which its DPU is ready."""
 AWAY = "jacquard.dev/dpu-away"
-"""Annotation of a host that was taken for its DPU's sake, with since when."""
+"""Annotation of a host that was taken to flash its DPU. Its value is the start time."""
 CYCLED = "jacquard.dev/dpu-cycled"
-"""Annotation of a host whose power cycle this program asked for."""
+"""Annotation of a host for which this program requested a power cycle."""
 
 
 class Verb(Enum):
-    """What is done for a host."""
+    """Step for a host, with its text in the log."""
 
-    MARK = "may be claimed"
-    TAKE = "may not be claimed, since its DPU has to be flashed"
-    GIVE_BACK = "may be claimed again, since its machine may not go now"
-    EMPTY = "its machine goes"
-    DELETE = "its DPU is made anew"
-    RELEASE = "its DPU may be flashed"
-    CYCLE = "its power is cycled"
-    DONE = "its power was cycled"
+    MARK = "claims allowed"
+    TAKE = "claims blocked, its DPU must be flashed"
+    GIVE_BACK = "claims allowed again, its machine cannot be deleted now"
+    EMPTY = "machine deleted"
+    DELETE = "DPU deleted, DPF recreates it"
+    RELEASE = "maintenance hold of the DPU released"
+    CYCLE = "power cycle requested"
+    DONE = "power cycle reported to DPF"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A host and its DPU, as their objects tell it."""
+    """State of a host and its DPU, from their objects."""
 
     name: str
     vpc: str | None = None
     group: str | None = None
-    """MachineDeployment whose machine is on the host; None when a machine is there that belongs to none."""
+    """MachineDeployment of the machine on the host; None if there is no machine, or the machine has none."""
     claimed: bool = False
-    """Whether a machine is, or will be, on the host."""
+    """Whether a machine runs on the host or has claimed it."""
     going: bool = False
     """Whether that machine is being deleted."""
     yielding: bool = False
-    """Whether the group may lose that machine now: it is whole, and neither its tenant nor a window holds it."""
+    """Whether that machine may be deleted now: its group is complete, and not paused by its tenant or a window."""
     available: bool = True
-    """Whether Metal3 has nothing to do on the host and nobody has claimed it."""
+    """Whether the host is unclaimed and Metal3 has no work to do on it."""
     marked: bool = False
     away: bool = False
     asked: bool = False
-    """Whether its power cycle was asked for."""
+    """Whether a power cycle of the host was requested."""
     cycling: bool = False
-    """Whether its power is being cycled."""
+    """Whether its power cycle is in progress."""
     made: bool = True
     """Whether it has a DPU object that is not being deleted."""
     ready: bool = False
     """Whether its DPU is ready in the VPC of the host."""
     behind: bool = False
-    """Whether its DPU was flashed from something else than its DPUDeployment says."""
+    """Whether its DPU was flashed with another image or flavor than its DPUDeployment declares."""
     held: bool = False
-    """Whether DPF waits for the hold to be taken off."""
+    """Whether DPF waits for the release of the maintenance hold."""
     reboot: bool = False
-    """Whether DPF waits for a power cycle."""
+    """Whether DPF waits for a power cycle of the host."""
 
     @property
     def lost(self) -> bool:
-        """Tell whether its DPU will be flashed whatever anybody says."""
+        """Return whether a flash of its DPU is already pending or in progress, independent of further decisions."""
         return not self.made or self.held or self.reboot
 
 
@@ -76,11 +76,11 @@ Step: TypeAlias = tuple[Verb, Host]
 
 
 def decide(hosts: Iterable[Host], most: int, most_per_vpc: int) -> list[Step]:
-    """Return the next step for each of ``hosts`` that has one.
+    """Return the next step of each of ``hosts`` that has one.
 
-    No step that takes the network from a host is for one that a machine is on, or that a cluster may claim. Of hosts
-    that work at most ``most`` are away at once, ``most_per_vpc`` of one VPC; free ones go first, and one of a rollout
-    group at a time.
+    Steps that interrupt a host's network apply only to hosts that have no machine and that clusters cannot claim. Of
+    the working hosts, at most ``most`` are away simultaneously, and at most ``most_per_vpc`` of one VPC. Free hosts are
+    taken first, and hosts of a rollout group one at a time.
     """
     every = sorted(hosts, key=lambda host: (host.claimed, host.name))
     steps = [(verb, host) for host in every if (verb := _next(host))]
@@ -104,7 +104,7 @@ def decide(hosts: Iterable[Host], most: int, most_per_vpc: int) -> list[Step]:
 def _next(host: Host) -> Verb | None:
     if host.claimed:
         return _next_of_claimed(host)
-    if host.marked:  # one that works is taken in its turn; one that does not must not be claimed meanwhile
+    if host.marked:  # `decide` takes working hosts within the limits; a failed one must be unclaimable immediately.
         return Verb.TAKE if host.away or not host.ready else None
     return None if not host.available or host.cycling else _next_of_empty(host)
 

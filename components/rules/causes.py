@@ -11,7 +11,7 @@ from components.intents.images import find_image
 from components.lookups.pools import PlacedPool, place, pools, problem, wanted_nodes
 from components.rules.control_planes import control_planes, hosted_control_plane
 from components.rules.hosts import inventory
-from components.rules.network import dual_stack, more_prefixes, tenant_network, vpc_clusters
+from components.rules.network import dual_stack, isolation, more_prefixes, tenant_network, vpc_clusters
 from components.rules.pools import node_pool
 from components.rules.references import host_problem
 from components.rules.region import capacity, contracts, locks
@@ -39,7 +39,7 @@ KEPT = (
     dual_stack.kept,
     more_prefixes.kept,
     more_prefixes.kinds,
-    tenant_network.isolation_kept,
+    isolation.isolation_kept,
     tenant_network.vpc_sizes,
     vpc_clusters.kept,
 )

@@ -141,10 +141,10 @@ def _patched(team: Team, path: str) -> str:
 
 def test_members_of_a_team_open_no_namespace_by_a_policy_of_their_own(team: Team) -> None:
     policies = "/apis/networking.k8s.io/v1/namespaces/speech/networkpolicies"
-    told = "policies of this namespace are made from the data of the tenant"
+    message = "NetworkPolicies of this namespace are rendered from the tenant's data"
 
-    assert told in team.asks("POST", policies, named("open", spec=OPEN))
-    assert told in team.asks("DELETE", f"{policies}/isolation")
+    assert message in team.asks("POST", policies, named("open", spec=OPEN))
+    assert message in team.asks("DELETE", f"{policies}/isolation")
 
 
 def test_administrators_write_policies_and_a_namespace_that_goes_takes_its_own_along(server: LocalApiServer) -> None:

@@ -1,23 +1,23 @@
-{{- /* The entry `name` of the mapping `in` of the catalog, as JSON; what says `word` that is not there is refused. */}}
+{{- /* Entry `name` of the catalog's mapping `in`, as JSON; fails with the name of `field` if there is none. */}}
 {{- define "machine.known" -}}
 {{- $known := index .catalog .in | default dict -}}
 {{- if not (hasKey $known .name) -}}
-{{- fail (printf "%s: '%s' is not in catalog.%s (known: %s)" .word .name .in (keys $known | sortAlpha | join ", ")) -}}
+{{- fail (printf "%s: '%s' is not in catalog.%s (known: %s)" .field .name .in (keys $known | sortAlpha | join ", ")) -}}
 {{- end -}}
 {{- index $known .name | toJson -}}
 {{- end }}
 
 {{- define "machine.size" -}}
-{{- include "machine.known" (dict "catalog" .catalog "in" "sizes" "word" "size" "name" .size) -}}
+{{- include "machine.known" (dict "catalog" .catalog "in" "sizes" "field" "size" "name" .size) -}}
 {{- end }}
 
 {{- define "machine.labels" -}}
 jacquard.dev/vm: {{ .name | quote }}
 {{- end }}
 
-{{- /* What a volume of `size` asks of its class. */}}
+{{- /* Storage request of a volume: its size, with the modes of its storage class. */}}
 {{- define "machine.storage" -}}
-{{- $class := include "machine.known" (dict "catalog" .catalog "in" "storage_classes" "word" .word "name" .of.storage_class) | fromJson -}}
+{{- $class := include "machine.known" (dict "catalog" .catalog "in" "storage_classes" "field" .field "name" .of.storage_class) | fromJson -}}
 storage:
   storageClassName: {{ .of.storage_class | quote }}
   accessModes: [{{ $class.access_mode }}]
@@ -30,7 +30,7 @@ source: {blank: {}}
 {{ include "machine.storage" . }}
 {{- end }}
 
-{{- /* Where a root that is kept comes from: what the image is called in the cluster, or an image of one's own. */}}
+{{- /* Source of a persistent root disk: the DataSource of a catalog image, or the tenant's image. */}}
 {{- define "machine.root-source" -}}
 {{- with .own_image -}}
 source:
@@ -47,20 +47,20 @@ source:
   snapshot: {{ toJson . }}
   {{- end }}
 {{- else -}}
-{{- $_ := include "machine.known" (dict "catalog" .catalog "in" "images" "word" "image" "name" .image) -}}
+{{- $_ := include "machine.known" (dict "catalog" .catalog "in" "images" "field" "image" "name" .image) -}}
 sourceRef: {kind: DataSource, name: {{ .image | quote }}, namespace: {{ .catalog.namespace }}}
 {{- end }}
 {{- end }}
 
-{{- /* The golden volume that an ephemeral root lies over. */}}
+{{- /* Golden volume that backs an ephemeral root disk. */}}
 {{- define "machine.golden" -}}
 {{- $catalog := .catalog -}}
-{{- $golden := include "machine.known" (dict "catalog" $catalog "in" "images" "word" "image" "name" .image) | fromJson -}}
+{{- $golden := include "machine.known" (dict "catalog" $catalog "in" "images" "field" "image" "name" .image) | fromJson -}}
 {{- $disk := (include "machine.size" . | fromJson).root_disk -}}
 {{- required (printf "image: catalog.images.%s has no volume of %s" .image $disk) (index $golden $disk) -}}
 {{- end }}
 
-{{- /* What the guest does at its first boot. Written out, since order and blanks are part of it. */}}
+{{- /* cloud-init user data for the first boot, as text: Jacquard renders the same bytes. */}}
 {{- define "machine.user-data" -}}
 #cloud-config
 {{ if not .count -}}

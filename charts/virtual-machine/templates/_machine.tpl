@@ -1,4 +1,4 @@
-{{- /* The VirtualMachineSpec of an order. */}}
+{{- /* VirtualMachineSpec of an order. */}}
 {{- define "machine.spec" -}}
 {{- $order := .Values -}}
 {{- $catalog := $order.catalog -}}
@@ -59,7 +59,7 @@ template:
           {{- else }}
           {{- $data := include "machine.user-data" $order }}
           {{- if gt (len $data) 2048 }}
-          {{- fail (printf "user_data_secret: users and mounts are %d bytes, of which KubeVirt takes 2048; write them into a Secret and name it here" (len $data)) }}
+          {{- fail (printf "user_data_secret: users and mounts need %d bytes of user data, but KubeVirt accepts 2048 inline; store user data in a Secret and name it here" (len $data)) }}
           {{- end }}
           userData: {{ $data | quote }}
           {{- end }}
@@ -68,19 +68,19 @@ template:
       {{- end }}
 {{- end }}
 
-{{- /* Volumes that KubeVirt makes with the machine, and deletes with it. */}}
+{{- /* Volumes that KubeVirt creates and deletes with the VM. */}}
 {{- define "machine.own-volumes" -}}
 {{- $order := . -}}
 {{- with .root }}
 - metadata: {name: {{ $order.name }}-root}
   spec:
     {{- include "machine.root-source" $order | nindent 4 }}
-    {{- include "machine.storage" (dict "catalog" $order.catalog "word" "root" "of" .) | nindent 4 }}
+    {{- include "machine.storage" (dict "catalog" $order.catalog "field" "root" "of" .) | nindent 4 }}
 {{- end }}
 {{- range .volumes }}
 {{- if .scratch }}
 - metadata: {name: {{ $order.name }}-{{ .name }}}
-  spec: {{- include "machine.blank" (dict "catalog" $order.catalog "word" .name "of" .) | nindent 4 }}
+  spec: {{- include "machine.blank" (dict "catalog" $order.catalog "field" .name "of" .) | nindent 4 }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -58,9 +58,9 @@ def _nodes(add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[dict[str, Any]
     if all(entry.gives is not Gift.NODE_PROBLEMS for entry in add_ons):
         return
     if gpus:
-        text = "A GPU fell off the bus: the node works again only after it is started anew."
+        text = "A GPU has fallen off the bus; the node must be rebooted."
         yield monitors.alert("GpuLost", "critical", _condition("GpuLost"), text)
-    text = "The kernel hangs, or a disk can only be read: pods of the node fail."
+    text = "Kernel deadlock or read-only filesystem on a node; its pods fail."
     yield monitors.alert("NodeProblem", "warning", _condition("KernelDeadlock|ReadonlyFilesystem"), text)
 
 
@@ -73,7 +73,7 @@ def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
         if entry.chart in _NETWORKS:
             namespace, agents = _NETWORKS[entry.chart]
             missing = f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{agents}"}} > 0'
-            text = "Nodes are without the agent of the network: no pod starts there."
+            text = "CNI agent not running on some nodes; pods cannot start there."
             yield monitors.alert("NetworkAgentsDown", "warning", missing, text)
 
 
@@ -82,18 +82,18 @@ def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
         if entry.chart == compute_domains.CHART:
             agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
             missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
-            text = "Nodes are without the agent of compute domains: pods that claim a channel wait there."
+            text = "Compute domain agent not running on some nodes; pods that claim a channel cannot start there."
             yield monitors.alert("ComputeDomainAgentsDown", "warning", missing, text)
 
 
 def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     if any(entry.chart == METALLB for entry in add_ons):
         used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
-        text = f"{_FULL_PERCENT} % of a pool are given: Services of type LoadBalancer soon get no address."
+        text = f"More than {_FULL_PERCENT} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
         yield monitors.alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
 
 
 def _storage() -> dict[str, Any]:
     missing = f'kube_daemonset_status_number_unavailable{{namespace=~"{_DRIVERS}"}} > 0'
-    text = "Nodes are without the agent of a storage driver: no volume is mounted there."
+    text = "CSI node agent not running on some nodes; volumes cannot be mounted there."
     return monitors.alert("StorageAgentsDown", "warning", missing, text)

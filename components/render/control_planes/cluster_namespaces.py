@@ -106,7 +106,10 @@ class ClusterNamespacesInput:
             "resources": ["networkpolicies"],
         }
         allowed = "authorizer.group('').resource('namespaces').name(request.namespace).check('delete').allowed()"
-        message = "policies of this namespace are made from the data of the tenant; name there whom it admits"
+        message = (
+            "NetworkPolicies of this namespace are rendered from the tenant's data;"
+            " add allowed namespaces to admits there"
+        )
         spec = {
             "failurePolicy": "Fail",
             "matchConstraints": {"resourceRules": [rule]},

@@ -92,12 +92,12 @@ class DpuRelease:
         validations = [
             {
                 "expression": f"!has(object.spec.consumerRef) || has(oldObject.spec.consumerRef) || ({marked})",
-                "message": "the DPU of this host is not ready in its VPC; choose another host, or wait",
+                "message": "the DPU of this host is not ready in its VPC; choose another host or wait",
                 "reason": "Forbidden",
             },
             {
                 "expression": f"request.userInfo.username != {me} || object.spec == oldObject.spec",
-                "message": f"{NAME} writes nothing but annotations of hosts",
+                "message": f"{NAME} may change only annotations of hosts",
                 "reason": "Forbidden",
             },
         ]

@@ -103,8 +103,18 @@ def secret_rules(name: str, namespace: str) -> Manifest:
     """Return the alerts of External Secrets Operator, from the condition metrics that it exports."""
     failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
     alerts = [
-        alert("SecretsOperatorDown", "warning", f'absent(up{{job="{name}"}} == 1)', "No Secret is copied or renewed."),
-        alert("SecretNotCopied", "warning", failed, "A Secret stays as it was last written, or was never there."),
+        alert(
+            "SecretsOperatorDown",
+            "warning",
+            f'absent(up{{job="{name}"}} == 1)',
+            "External Secrets Operator is down: Secrets are not copied or refreshed.",
+        ),
+        alert(
+            "SecretNotCopied",
+            "warning",
+            failed,
+            "An ExternalSecret or PushSecret fails to synchronize: its target is missing or out of date.",
+        ),
     ]
     return prometheus_rule(name, "secrets", alerts, {}, namespace=namespace, labels={})
 
@@ -113,18 +123,23 @@ def name_rules(name: str, namespace: str) -> Manifest:
     """Return the alerts of all ExternalDNS instances, which have the job ``name`` and differ by namespace."""
     of = f'{{job="{name}"}}'
     alerts = [
-        alert("NamesNotWritten", "warning", f"up{of} == 0", "Names of this namespace stay as they are."),
+        alert(
+            "NamesNotWritten",
+            "warning",
+            f"up{of} == 0",
+            "ExternalDNS of this namespace is down: its DNS records are not updated.",
+        ),
         alert(
             "NamesOld",
             "warning",
             f"time() - external_dns_controller_last_sync_timestamp_seconds{of} > {_OLD_SECONDS}",
-            "The name server takes no update, or cannot be reached.",
+            f"No DNS synchronization for {_OLD_SECONDS // 60} min: the name server rejects updates or is unreachable.",
         ),
         alert(
             "NamesUnread",
             "warning",
             f"external_dns_registry_endpoints_total{of} == 0",
-            "The name server gives no transfer of the zone: names are written, and never taken away.",
+            "The name server rejects zone transfers: ExternalDNS creates DNS records but never deletes them.",
         ),
     ]
     return prometheus_rule(name, "names", alerts, {}, namespace=namespace, labels={})
@@ -135,7 +150,7 @@ def release_rules(name: str, namespace: str) -> Manifest:
     of = f'namespace="{namespace}",cronjob="{name}"'
     since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
     late = f"time() - {since} > {_RELEASE_SECONDS}"
-    summary = "A host has been away for its DPU's sake for too long, or nothing lets DPUs go; the last Jobs say which."
+    summary = "A host has been away too long for a DPU flash, or dpu-release does not run; check the logs of its Jobs."
     alerts = [alert("DpuReleaseStuck", "warning", late, summary)]
     return prometheus_rule(name, "dpus", alerts, {}, namespace=namespace, labels={})
 
@@ -167,19 +182,19 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
             "ControlPlaneDown",
             "critical",
             f"absent(up{{{of}}} == 1)",
-            "No API server of the cluster answers: nodes and pods go on, nothing can be changed or repaired.",
+            "All API servers of the cluster are down: nodes and pods keep running, but cannot be changed or repaired.",
         ),
         alert(
             "ControlPlaneFails",
             "warning",
             f"{failed} > {_FAILED_PERCENT / 100}",
-            f"More than {_FAILED_PERCENT} % of requests fail inside the API server.",
+            f"More than {_FAILED_PERCENT} % of API requests fail with a server error.",
         ),
         alert(
             "ControlPlaneSlow",
             "warning",
             f"histogram_quantile(0.99, {buckets}) > {_SLOW_SECONDS}",
-            f"One change in a hundred takes longer than {_SLOW_SECONDS} s.",
+            f"The 99th percentile latency of mutating API requests exceeds {_SLOW_SECONDS} s.",
         ),
     ]
 
@@ -188,12 +203,17 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     of = f'job="etcd",cluster="{cluster}"'
     used = f"etcd_mvcc_db_total_size_in_bytes{{{of}}} / etcd_server_quota_backend_bytes{{{of}}}"
     return [
-        alert("EtcdWithoutLeader", "critical", f"min(etcd_server_has_leader{{{of}}}) == 0", "A member has no leader."),
+        alert(
+            "EtcdWithoutLeader",
+            "critical",
+            f"min(etcd_server_has_leader{{{of}}}) == 0",
+            "An etcd member has no leader.",
+        ),
         alert(
             "EtcdNearlyFull",
             "warning",
             f"max({used}) > {_FULL_PERCENT / 100}",
-            f"{_FULL_PERCENT} % of the quota are used; at 100 % the cluster can only be read and deleted from.",
+            f"etcd uses more than {_FULL_PERCENT} % of its quota; at 100 % only reads and deletions are possible.",
         ),
     ]
 

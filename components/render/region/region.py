@@ -37,8 +37,8 @@ from components.specs.region.versions import Chart
 
 METALLB = "metallb-system"
 _PRIORITIES = (
-    ("region-operators", 900_000_000, "Controllers that every cluster of the region depends on."),
-    (SERVICES_PRIORITY, 800_000_000, "Services of the region that tenants reach, such as image proxies."),
+    ("region-operators", 900_000_000, "Controllers that all clusters of the region depend on."),
+    (SERVICES_PRIORITY, 800_000_000, "Tenant-facing services of the region, such as image proxies."),
 )
 _MONITORING = Operator(
     chart="kube-prometheus-stack",

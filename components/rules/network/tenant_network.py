@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
-from collections import Counter
 from collections.abc import Iterator
 
 from components.lookups.intervals import bounds, overlaps
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.render.network.ovn_services import BLOCK
-from components.rules.region.running import running_nodes
 from components.rules.rule import Rules
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
-from components.specs.keys import cluster_of
 from components.specs.network.border import TWO_BYTES
 from components.specs.network.tenant_network import Isolation, PrefixKind, VpcSpec
 from components.specs.network.vpc_allocation import PREFIXES, VpcAllocation
-from components.specs.reading.loader import ALLOCATIONS, REGION, WAIVERS
+from components.specs.reading.loader import ALLOCATIONS, REGION
 from components.specs.reading.problems import Problem, dotted, listed
-from components.specs.region.tenant import TenantSpec
 from components.specs.storage.storage import NfsClassSpec
 
 AREA = "networks"
@@ -33,7 +29,6 @@ MAX_ASN = 4_294_967_295
 SERVICE_PREFIXES = range(12, 29)
 """Allowed prefix lengths for Services: Kubernetes accepts none wider than /12, and a prefix narrower than /28 has no
 tenth address for the cluster's DNS."""
-_MAX_TENANTS_SHOWN = 3
 
 _UNUSABLE = {
     "0.0.0.0/8": "is reserved for this network",
@@ -224,57 +219,6 @@ def ovn_addresses(environment: Environment) -> Iterator[Problem]:
         yield problem(environment, REGION, ("networks", "ovn"), text)
 
 
-def isolation_kept(environment: Environment) -> Iterator[Problem]:
-    """Report a changed isolation of VPCs with running nodes: their isolation would be removed and recreated."""
-    for tenant, index, vpc, nodes in _switched(environment):
-        there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
-        before = environment.allocations.vpcs[vpc.name].isolation
-        text = (
-            f"'{vpc.isolation}' instead of {before}, which isolates {nodes} running nodes ({there}): their isolation"
-            f" would be removed immediately; write {before}, and {vpc.isolation} in a new VPC with a new cluster"
-        )
-        yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
-
-
-def without_isolation(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs without host isolation, of tenants with whole nodes in a region where other tenants have such.
-
-    A single tenant needs no isolation. A waiver for a tenant applies to all of its VPCs.
-    """
-    owners = [tenant.tenant for tenant in environment.tenants if any(one.pools for one in tenant.clusters)]
-    switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
-    running, isolating = (
-        running_nodes(environment),
-        " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts),
-    )
-    for tenant in environment.tenants if len(owners) > 1 else ():
-        others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
-        for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
-            border = BORDERS[vpc.isolation]
-            if border.isolates_hosts or vpc.name in switched:
-                continue
-            way = f"create a new VPC with {isolating}" if running["vpcs", vpc.name] else f"write {isolating}"
-            text = (
-                f"{vpc.isolation} isolates no hosts ({border.source}), but {tenant.tenant} has root on its nodes,"
-                f" beside nodes of {others}; {way}, use a separate region for {tenant.tenant}, or add a waiver to"
-                f" {WAIVERS}"
-            )
-            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
-
-
-def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
-    """Yield VPCs whose isolation changed while nodes run in them, with tenant, index and number of nodes."""
-    given, nodes = environment.allocations, Counter[str]()
-    for key, group in given.groups.items():
-        cluster = given.clusters.get(cluster_of(key))
-        nodes[(cluster and cluster.vpc) or ""] += group.nodes
-    for tenant in environment.tenants:
-        for index, vpc in enumerate(tenant.vpcs):
-            old = given.vpcs.get(vpc.name)
-            if old and old.tenant == tenant.tenant and old.isolation not in {None, vpc.isolation} and nodes[vpc.name]:
-                yield tenant, index, vpc, nodes[vpc.name]
-
-
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:
     """Report a size that was edited after allocation, or that differs from the lock file.
 
@@ -317,8 +261,5 @@ RULES = Rules(
         vpc_sizes,
         ovn_central,
         ovn_addresses,
-        isolation_kept,
-        without_isolation,
     ),
-    waivable=(without_isolation,),
 )

@@ -9,7 +9,7 @@ from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.render.backends import BORDERS
 from components.rules.checks import check_data, waived
-from components.rules.network import tenant_network
+from components.rules.network.isolation import isolation_kept, without_isolation
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.region.policy import WaiverSpec, WaiversSpec
@@ -30,7 +30,7 @@ def _region(*tenants: TenantSpec) -> Environment:
 
 
 def _told(region: Environment) -> list[str]:
-    return [problem.subject for problem in tenant_network.without_isolation(region)]
+    return [problem.subject for problem in without_isolation(region)]
 
 
 def _refused(region: Environment) -> list[str]:
@@ -47,7 +47,7 @@ def _waiving(region: Environment, *subjects: str) -> Environment:
 def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(isolation: Isolation) -> None:
     region = _region(_behind(isolation, "ant"), _behind(isolation, "bee"))
 
-    one, other = tenant_network.without_isolation(region)
+    one, other = without_isolation(region)
 
     assert (one.subject, other.subject) == ("ant", "bee")
     assert one.text == (
@@ -68,7 +68,7 @@ def test_each_vpc_of_a_tenant_is_told_whether_nodes_are_in_it_or_not() -> None:
     second = changed(ant.vpcs[0], name="later", isolation=Isolation.POLICY_ONLY)
     region = _region(changed(ant, vpcs=(*ant.vpcs, second)), _behind(Isolation.DPF_HBN, "bee"))
 
-    assert [problem.path for problem in tenant_network.without_isolation(region)] == [
+    assert [problem.path for problem in without_isolation(region)] == [
         "vpcs[0].isolation",
         "vpcs[1].isolation",
     ]
@@ -89,7 +89,7 @@ def test_a_tenant_without_nodes_is_told_once_it_has_some() -> None:
 def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
     region = allocated(_region(_behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")))
 
-    [text, _] = [problem.text for problem in tenant_network.without_isolation(region)]
+    [text, _] = [problem.text for problem in without_isolation(region)]
 
     assert "; create a new VPC with dpf-hbn or dpf-ovn, use a separate region for ant, " in text
 
@@ -98,7 +98,7 @@ def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
     region = allocated(_region(_behind(Isolation.DPF_HBN, "ant"), _behind(Isolation.DPF_HBN, "bee")))
     edited = changed(region, tenants=(_behind(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
 
-    assert [problem.subject for problem in tenant_network.isolation_kept(edited)] == [""]
+    assert [problem.subject for problem in isolation_kept(edited)] == [""]
     assert _told(edited) == []
 
 

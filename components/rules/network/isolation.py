@@ -1,0 +1,75 @@
+"""Rules about the isolation of VPCs: it stays while nodes run, and isolates hosts of tenants from each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.lookups.pools import place, problem, tenant_file
+from components.render.backends import BORDERS
+from components.rules.region.running import running_nodes
+from components.rules.rule import Rules
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of
+from components.specs.network.tenant_network import VpcSpec
+from components.specs.reading.loader import ALLOCATIONS, WAIVERS
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.tenant import TenantSpec
+
+AREA = "networks"
+"""Prefix of the names of these rules in waivers and reports."""
+_MAX_TENANTS_SHOWN = 3
+
+
+def isolation_kept(environment: Environment) -> Iterator[Problem]:
+    """Report a changed isolation of VPCs with running nodes: their isolation would be removed and recreated."""
+    for tenant, index, vpc, nodes in _switched(environment):
+        there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+        before = environment.allocations.vpcs[vpc.name].isolation
+        text = (
+            f"'{vpc.isolation}' instead of {before}, which isolates {nodes} running nodes ({there}): their isolation"
+            f" would be removed immediately; write {before}, and {vpc.isolation} in a new VPC with a new cluster"
+        )
+        yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+
+
+def without_isolation(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs without host isolation, of tenants with whole nodes in a region where other tenants have such.
+
+    A single tenant needs no isolation. A waiver for a tenant applies to all of its VPCs.
+    """
+    owners = [tenant.tenant for tenant in environment.tenants if any(one.pools for one in tenant.clusters)]
+    switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
+    running, isolating = (
+        running_nodes(environment),
+        " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts),
+    )
+    for tenant in environment.tenants if len(owners) > 1 else ():
+        others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
+        for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
+            border = BORDERS[vpc.isolation]
+            if border.isolates_hosts or vpc.name in switched:
+                continue
+            way = f"create a new VPC with {isolating}" if running["vpcs", vpc.name] else f"write {isolating}"
+            text = (
+                f"{vpc.isolation} isolates no hosts ({border.source}), but {tenant.tenant} has root on its nodes,"
+                f" beside nodes of {others}; {way}, use a separate region for {tenant.tenant}, or add a waiver to"
+                f" {WAIVERS}"
+            )
+            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
+
+
+def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
+    """Yield VPCs whose isolation changed while nodes run in them, with tenant, index and number of nodes."""
+    given, nodes = environment.allocations, Counter[str]()
+    for key, group in given.groups.items():
+        cluster = given.clusters.get(cluster_of(key))
+        nodes[(cluster and cluster.vpc) or ""] += group.nodes
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            old = given.vpcs.get(vpc.name)
+            if old and old.tenant == tenant.tenant and old.isolation not in {None, vpc.isolation} and nodes[vpc.name]:
+                yield tenant, index, vpc, nodes[vpc.name]
+
+
+RULES = Rules(data=(isolation_kept, without_isolation), waivable=(without_isolation,))
