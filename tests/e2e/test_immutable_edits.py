@@ -2,7 +2,7 @@
 
 The engine plans and applies edits of a region that has no node: a cluster that retires leaves the API server that
 Kube-OVN and plain policies need. The tests run in the order of the file on that region. Which edit reaches what is
-immutable, and what refuses all others, is `tests/unit/plan_checks/test_immutable_rows.py`.
+immutable, and what refuses all others, is `tests/unit/rules/test_immutable_rows.py`.
 """
 
 from __future__ import annotations

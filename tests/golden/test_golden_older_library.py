@@ -198,6 +198,22 @@ CHANGED_SINCE = {
 }
 """Kinds that make or move no node, and are written otherwise now."""
 
+SUMMARIES_THEN = {
+    "ControlPlaneDown": (
+        "No API server of the cluster answers: nodes and pods go on, nothing can be changed or repaired."
+    ),
+    "ControlPlaneFails": "More than 5 % of requests fail inside the API server.",
+    "ControlPlaneSlow": "One change in a hundred takes longer than 1 s.",
+    "EtcdWithoutLeader": "A member has no leader.",
+    "EtcdNearlyFull": "80 % of the quota are used; at 100 % the cluster can only be read and deleted from.",
+}
+"""Summaries of alerts in older libraries, by alert."""
+DESCRIPTIONS_THEN = {
+    "region-operators": "Controllers that every cluster of the region depends on.",
+    "region-services": "Services of the region that tenants reach, such as image proxies.",
+}
+"""Descriptions of PriorityClasses in older libraries, by name."""
+
 
 def as_then(item: Manifest) -> Json:
     """Return an object without what was changed on purpose since, which makes or moves no node."""
@@ -255,6 +271,18 @@ def _k0smotron_control_plane(body: Json) -> None:
         del constraint["matchLabelKeys"]
 
 
+def _prometheus_rule(body: Json) -> None:
+    """Restore the previous summaries of alerts."""
+    for group in body["spec"]["groups"]:
+        for rule in group["rules"]:
+            rule["annotations"]["summary"] = SUMMARIES_THEN[rule["alert"]]
+
+
+def _priority_class(body: Json) -> None:
+    """Restore the previous descriptions."""
+    body["description"] = DESCRIPTIONS_THEN[body["metadata"]["name"]]
+
+
 def _storage_class(body: Json) -> None:
     """Say neither from where it is mounted nor whether it is that of VMs."""
     annotations = body["metadata"].pop("annotations", {})
@@ -269,6 +297,8 @@ THEN: dict[str, Callable[[Json], None]] = {
     "DPUDeployment": _dpu_deployment,
     "KamajiControlPlane": _kamaji_control_plane,
     "K0smotronControlPlane": _k0smotron_control_plane,
+    "PrometheusRule": _prometheus_rule,
+    "PriorityClass": _priority_class,
     "StorageClass": _storage_class,
 }
 """What takes from an object of a kind what libraries of those days did not write."""

@@ -22,7 +22,7 @@ from components.specs.reading.problems import SpecError
 from jacquard.machine import paths
 
 _UNIT = paths.ROOT / "tests" / "unit"
-FOLDERS = (_UNIT / "specs", _UNIT / "plan_checks")
+FOLDERS = (_UNIT / "specs", _UNIT / "rules")
 
 Case = dict[str, Any]
 _PLACE = re.compile(r"(?<=:)\d+|(?<=line )\d+|(?<=lines )\d+-\d+| +")

@@ -1,14 +1,23 @@
-"""A copy of the example environment that a test may spoil."""
+"""The example environment, loaded, and a copy of its files that a test may change."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from environment_data import copy_data
+from environment_data import ENVIRONMENTS, copy_data
 from workbench import Workbench
+
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
 
 
 @pytest.fixture
 def laptop(tmp_path: Path) -> Workbench:
     return Workbench(copy_data(tmp_path / "environments", "laptop"))
+
+
+@pytest.fixture(scope="session")
+def region() -> Environment:
+    """Return an environment that a test may vary by ``model_copy``."""
+    return load_environment("laptop", ENVIRONMENTS)

@@ -60,7 +60,7 @@ sourceRef: {kind: DataSource, name: {{ .image | quote }}, namespace: {{ .catalog
 {{- required (printf "image: catalog.images.%s has no volume of %s" .image $disk) (index $golden $disk) -}}
 {{- end }}
 
-{{- /* cloud-init user data for the first boot, as text: Jacquard renders the same bytes. */}}
+{{- /* cloud-init user data for the first boot, as text, because the order of fields and whitespace are significant. */}}
 {{- define "machine.user-data" -}}
 #cloud-config
 {{ if not .count -}}

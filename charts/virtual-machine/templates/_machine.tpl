@@ -6,7 +6,7 @@
 runStrategy: {{ $order.run_strategy }}
 instancetype: {kind: VirtualMachineClusterInstancetype, name: {{ $size.instancetype | quote }}}
 preference: {kind: VirtualMachineClusterPreference, name: {{ $catalog.preference | quote }}}
-{{- $templates := include "machine.own-volumes" $order }}
+{{- $templates := include "machine.volume-templates" $order }}
 {{- with $templates }}
 dataVolumeTemplates:
 {{- . }}
@@ -69,7 +69,7 @@ template:
 {{- end }}
 
 {{- /* Volumes that KubeVirt creates and deletes with the VM. */}}
-{{- define "machine.own-volumes" -}}
+{{- define "machine.volume-templates" -}}
 {{- $order := . -}}
 {{- with .root }}
 - metadata: {name: {{ $order.name }}-root}

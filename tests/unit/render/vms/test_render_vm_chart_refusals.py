@@ -60,14 +60,14 @@ MISFITS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "volumes": [HOME, HOME],
         },
         [
-            "root: lies over a volume of namespace virtual-machines if it is left out; install there, or add it",
-            "public_ip: is for namespace virtual-machines alone; install there, or remove it",
-            "volumes: 'home' stands there twice; rename one",
+            "root: an ephemeral root disk requires namespace virtual-machines; install there, or add root",
+            "public_ip: requires namespace virtual-machines; install there, or remove it",
+            "volumes: 'home' is listed twice; rename one",
         ],
     ),
     "a machine": (
         {"volumes": [{**SPOOL, "name": "root"}], "own_image": {"claim": {"namespace": "looms", "name": "weaver"}}},
-        ["own_image: is a second image beside image; remove one of the two"],
+        ["own_image: cannot be combined with image; remove one of the two"],
     ),
     "an image of its own": (
         {
@@ -76,11 +76,11 @@ MISFITS: dict[str, tuple[dict[str, Any], list[str]]] = {
             "own_image": {name: {"namespace": "looms", "name": "weaver"} for name in ("claim", "snapshot")},
         },
         [
-            "own_image: fills a root that is kept; add root",
-            "own_image: comes from exactly one place; write http, registry, claim or snapshot",
+            "own_image: requires a persistent root disk; add root",
+            "own_image: must have one source; write exactly one of http, registry, claim or snapshot",
         ],
     ),
-    "no image": ({"image": None}, ["image: is left out, and own_image, too; add one of the two"]),
+    "no image": ({"image": None}, ["image: is required unless own_image is set; add one of the two"]),
 }
 
 
@@ -134,5 +134,5 @@ def test_user_data_of_which_kubevirt_would_not_take_all_are_refused(tmp_path: Pa
 
     said = refusal(tmp_path, example | {"users": [user.model_dump(mode="json")]}, "looms")
 
-    text = f"user_data_secret: users and mounts are {size} bytes, of which KubeVirt takes {MOST_INLINE};"
-    assert f"{text} write them into a Secret and name it here" in said
+    text = f"users and mounts need {size} bytes of user data, but KubeVirt accepts {MOST_INLINE} inline;"
+    assert f"user_data_secret: {text} store user data in a Secret and name it here" in said
