@@ -187,7 +187,7 @@ def rule_name(rule: Callable[..., object]) -> str:
 
 def waivable() -> list[str]:
     """Return the names of the rules that ``waivers.yaml`` can waive."""
-    return [rule_name(rule) for rule in WAIVABLE]
+    return sorted(rule_name(rule) for rule in WAIVABLE)
 
 
 def descriptions() -> dict[str, str]:

@@ -59,7 +59,7 @@ def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built
     installed = files(regions / ".venv")
     told = run(regions, "jacquard", "check", code=2)
     assert told.startswith(
-        f"error: Pulumi.yaml: not found with a folder environments/ in {regions} or above it; go"
+        f"error: Pulumi.yaml: not found with a folder environments/ in {regions} or above it; change to"
     )
 
     run(regions, "jacquard", "new", "edge-1", "--repository", ".")
@@ -75,7 +75,7 @@ def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built
     (regions / "requirements.txt").write_text("jacquard==9.9.9\n")
     told = run(regions, "jacquard", "check", code=2)
     assert told.startswith(
-        f"error: requirements.txt:1: pins jacquard==9.9.9, and jacquard @ {built.as_uri()} is installed"
+        f"error: requirements.txt:1: pins jacquard==9.9.9, but jacquard @ {built.as_uri()} is installed"
     )
 
 

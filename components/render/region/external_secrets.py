@@ -31,7 +31,7 @@ class Delivery:
     entry: str
     """Entry of the store; its properties have the same names as the keys."""
     type: str | None = None
-    """Required type of the Secret; None for any."""
+    """Type that the Secret must have; None for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

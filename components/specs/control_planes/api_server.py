@@ -66,7 +66,7 @@ class OidcSpec(CheckedSpec):
     issuer_url: HttpsUrl
     """URL of the tenant's identity provider, the ``oidc-issuer-url`` of the API server."""
     client_id: Text
-    """Required audience of tokens, the ``oidc-client-id`` of the API server."""
+    """Audience that tokens must have, the ``oidc-client-id`` of the API server."""
     username_claim: Claim | None = None
     """Token claim with the user's name; ``sub`` by default, as in Kubernetes."""
     username_prefix: Text | None = None
@@ -76,8 +76,8 @@ class OidcSpec(CheckedSpec):
     groups_prefix: Text | None = None
     """Prefix of group names, so that they never equal the groups of Kubernetes itself."""
     required_claims: dict[Claim, Claim] = Field(default_factory=dict, max_length=1)
-    """Required claim with its value; other tokens are rejected. At most one entry: the API server's flag takes one
-    claim, and backends keep each flag only once."""
+    """Claim with its value that tokens must have; other tokens are rejected. At most one entry: the API server's
+    flag takes one claim, and backends keep each flag only once."""
     signing_algorithms: tuple[SigningAlgorithm, ...] = ()
     """Accepted signature algorithms; ``RS256`` only when the list is empty, as in Kubernetes."""
     ca_secret: DnsLabel | None = None

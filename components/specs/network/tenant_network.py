@@ -24,7 +24,7 @@ class Isolation(StrEnum):
     """A VPC and subnets of Kube-OVN isolate the VPC on the hosts; the hosts themselves are not isolated. It is allowed
     for the only tenant of a region, or with a waiver for the tenant."""
     POLICY_ONLY = "policy-only"
-    """Only network policies isolate the VPC, in one flat network of hosts that are not isolated. It is allowed for the
+    """Isolation by network policies alone, in one flat network of hosts that are not isolated. It is allowed for the
     only tenant of a region, or with a waiver for the tenant."""
 
 

@@ -15,7 +15,7 @@ class Applies(StrEnum):
     ANYTHING = "anything"
     """Data are applied directly. If a preview is named, its changes are enforced."""
     PREVIEWED = "previewed"
-    """Only previewed changes are applied: ``up`` requires ``--preview``."""
+    """Changes must be previewed: ``up`` requires ``--preview``."""
 
 
 class PreviewsSpec(Spec):

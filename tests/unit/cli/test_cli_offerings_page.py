@@ -110,9 +110,7 @@ def test_it_is_written_beside_the_answer_and_over_nothing_else(invoke: Invoke, t
     assert written == html(offered("laptop"))
     assert invoke("show", "laptop", "offerings", "--html", str(target), "--format", "json").exit_code == ExitCode.OK
     target.write_text("mine", encoding="utf-8")
-    assert (
-        "was not written by this command" in invoke("show", "laptop", "offerings", "--html", str(target)).stderr
-    )
+    assert "was not written by this command" in invoke("show", "laptop", "offerings", "--html", str(target)).stderr
 
 
 @pytest.mark.parametrize("arguments", [("capacity",), ("offerings", "--example", "cpu-4")])
