@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput
     from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
     from components.render.control_planes.request_priority import RequestPriorityInput
-    from components.render.extensions import OwnInput
+    from components.render.extensions import ExtensionInput
     from components.render.hosts.inventory import InventoryInput
     from components.render.manifest import Manifest
     from components.render.network.tenant_network import TenantNetworkInput
@@ -66,7 +66,7 @@ _HOMES = {
     "components.render.control_planes.cluster_namespaces": ("ClusterNamespacesInput",),
     "components.render.control_planes.hosted_control_plane": ("HostedControlPlaneInput",),
     "components.render.control_planes.request_priority": ("RequestPriorityInput",),
-    "components.render.extensions": ("OwnInput",),
+    "components.render.extensions": ("ExtensionInput",),
     "components.render.hosts.inventory": ("InventoryInput",),
     "components.render.manifest": ("Manifest",),
     "components.render.network.tenant_network": ("TenantNetworkInput",),
@@ -107,6 +107,7 @@ __all__ = [
     "ClusterSpec",
     "ComponentArgs",
     "Environment",
+    "ExtensionInput",
     "ExternalSecrets",
     "ExternalSecretsInput",
     "Flux",
@@ -122,7 +123,6 @@ __all__ = [
     "NodePool",
     "NodePoolInput",
     "NodePoolSpec",
-    "OwnInput",
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",

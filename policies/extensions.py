@@ -49,7 +49,7 @@ def _extensions() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
     return tuple(valid), (*problems, *invalid)
 
 
-def _errors(extension: extensions.Own, files: dict[str, str]) -> Iterator[Problem]:
+def _errors(extension: extensions.ExtensionFile, files: dict[str, str]) -> Iterator[Problem]:
     rule = extension.value
     if not isinstance(rule, Rule):
         text = f"is of type {type(rule).__name__}; write RULE = Rule(...) of policies.verdict"

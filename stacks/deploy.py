@@ -24,7 +24,7 @@ from components.pools import NodePool
 from components.region import ClusterDns, ExternalSecrets, Isolation, Region
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
-from components.render.extensions import OwnInput
+from components.render.extensions import ExtensionInput
 from components.render.manifest import MANAGEMENT
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.pools.node_pool import NodePoolInput
@@ -34,7 +34,7 @@ from components.storage import Buckets, StorageCatalog
 from components.vms import VmOffering
 from stacks import kubeconfig
 from stacks.commands import python
-from stacks.extension_component import Own
+from stacks.extension_component import Extension
 from stacks.probes import Looking
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
@@ -147,7 +147,7 @@ def _halls_and_control_plane(deployment: Deployment, concept: NodePoolInput) -> 
     return [*deployment.all_of(Inventory), *deployment.named(HostedControlPlane, concept.cluster)]
 
 
-def _all_reached(deployment: Deployment, concept: OwnInput) -> Iterable[Need]:
+def _all_reached(deployment: Deployment, concept: ExtensionInput) -> Iterable[Need]:
     inside = sorted({item.cluster for item in concept.objects} - {MANAGEMENT})
     return [*_region(deployment, concept), *(need for cluster in inside for need in deployment.reached(cluster))]
 
@@ -171,7 +171,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     VmOffering: _inside,
     ClusterDns: _inside,
     Flux: _inside,
-    Own: _all_reached,
+    Extension: _all_reached,
 }
 """Every component of a stack, with what it waits for."""
 _ROWS = {component.INPUT: (component, needs) for component, needs in WAITS_FOR.items()}

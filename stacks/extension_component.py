@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from components.component import Component
-from components.render.extensions import OwnInput
+from components.render.extensions import ExtensionInput
 
 
-class Own(Component[OwnInput]):
+class Extension(Component[ExtensionInput]):
     """Objects that an extension component of the user's repository adds to a slice."""
 
-    INPUT = OwnInput
+    INPUT = ExtensionInput

@@ -20,4 +20,4 @@ def joined(environment: Environment) -> Environment:
     found, problems = components(project)
     if problems:
         raise SpecError(environment.name, problems)
-    return environment.model_copy(update={"own": found})
+    return environment.model_copy(update={"extensions": found})

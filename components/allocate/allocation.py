@@ -15,7 +15,7 @@ from components.allocate.node_addresses import give_addresses
 from components.allocate.numbering import number
 from components.intents.charts import chart_pins, unpinned_charts
 from components.intents.dpus import dpu_pins
-from components.intents.images import choose_image, misfits
+from components.intents.images import choose_image, incompatibilities
 from components.intents.nodes import pinned_image, wanted_intent
 from components.intents.pins import knowing
 from components.lookups.control_planes import control_plane_pins
@@ -144,7 +144,7 @@ def _first_intent(environment: Environment, placed: PlacedPool, running: list[No
 
 def _fits(environment: Environment, placed: PlacedPool, intent: NodeIntent) -> bool:
     image = pinned_image(environment, intent)
-    return image is not None and not misfits(environment, image, placed.cluster, placed.pool)
+    return image is not None and not incompatibilities(environment, image, placed.cluster, placed.pool)
 
 
 def _no_image(environment: Environment, placed: PlacedPool) -> Problem:

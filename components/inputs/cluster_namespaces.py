@@ -13,7 +13,7 @@ from components.render.network import port_functions
 from components.render.storage.storage import storage_drivers
 from components.render.vms.vm_images import NAMESPACE as VMS
 from components.render.vms.vm_offering import VM_OPERATORS
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.control_planes.api_server import OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
@@ -44,7 +44,9 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
             service=numbers.services[1],
             inside=tuple(numbers.prefixes.values()),
             hidden=networks.unseen,
-            watchers=tuple(entry.namespace for entry in add_ons(environment, placed) if entry.gives is Gift.MONITORING),
+            watchers=tuple(
+                entry.namespace for entry in add_ons(environment, placed) if entry.gives is Capability.MONITORING
+            ),
         )
 
 

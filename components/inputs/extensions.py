@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from components.lookups.slices import Slice
-from components.render.extensions import OwnInput, wrong_orders
+from components.render.extensions import ExtensionInput, wrong_orders
 from components.render.manifest import Manifest, Rendered, objects
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
 
-Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
+Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[ExtensionInput]]
 """Function ``concepts`` in a file of ``extensions/components/``: returns the inputs that it adds to one slice."""
 FOLDER = "extensions/components"
 FORMER = {"components": FOLDER, "policies/rules": "extensions/policies"}
@@ -33,7 +33,7 @@ _PROJECT = "../../"
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class ExtensionFile:
     """One extension file and the value it defines."""
 
     file: str
@@ -43,14 +43,14 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnComponent:
+class ExtensionComponent:
     """An extension component, whose code may fail."""
 
     file: str
     path: Path
     make: Concepts
 
-    def inputs(self, environment: Environment, part: Slice) -> tuple[OwnInput, ...]:
+    def inputs(self, environment: Environment, part: Slice) -> tuple[ExtensionInput, ...]:
         """Return the inputs that the component adds to ``part``.
 
         Raises:
@@ -61,9 +61,9 @@ class OwnComponent:
         except Exception as error:
             text = f"concepts() fails on slice {part.name}: {_message(error)}; fix it"
             raise self._wrong(environment, _line(error, self.path), text) from error
-        odd = [type(one).__name__ for one in found if not isinstance(one, OwnInput)]
+        odd = [type(one).__name__ for one in found if not isinstance(one, ExtensionInput)]
         if odd:
-            text = f"concepts() yields {odd[0]} for slice {part.name}; yield OwnInput of components.render.extensions"
+            text = f"concepts() yields {odd[0]} for slice {part.name}; yield ExtensionInput of jacquard"
             raise self._wrong(environment, 0, text)
         wrong = [
             f"component '{one.name}': {_named(item)}: {text}"
@@ -79,14 +79,14 @@ class OwnComponent:
         return SpecError(environment.name, [Problem(self.file, line, "", text) for text in texts])
 
 
-def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
+def extension_inputs(environment: Environment, part: Slice) -> Iterator[ExtensionInput]:
     """Yield the inputs that extension components add to ``part``.
 
     Raises:
         SpecError: code of one fails, or two use the same name.
     """
     files: dict[str, str] = {}
-    for component in environment.own:
+    for component in environment.extensions:
         for one in component.inputs(environment, part):
             if one.name in files:
                 other = from_project(files[one.name])
@@ -102,7 +102,7 @@ def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered
     Raises:
         SpecError: with all duplicate objects.
     """
-    count = Counter(item.key for item in objects(rendered)) if environment.own else Counter[str]()
+    count = Counter(item.key for item in objects(rendered)) if environment.extensions else Counter[str]()
     problems = [
         Problem(
             component.file,
@@ -110,7 +110,7 @@ def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered
             "",
             f"component '{one.name}': {_named(item)} is defined twice in slice {part.name}; {_LEAVE}",
         )
-        for component in environment.own
+        for component in environment.extensions
         for one in component.inputs(environment, part)
         for item in objects(one.objects)
         if count[item.key] > 1
@@ -124,7 +124,7 @@ def _named(item: Manifest) -> str:
     return f"{item.kind} {where}{item.name} of cluster {item.cluster}"
 
 
-def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
+def components(project: Path) -> tuple[tuple[ExtensionComponent, ...], tuple[Problem, ...]]:
     """Return the extension components of the repository ``project``, and the problems of their files."""
     found, problems = load(project, FOLDER, "concepts")
     problems += tuple(_shadows(project))
@@ -135,7 +135,7 @@ def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, 
         )
         for one in odd
     )
-    made = (OwnComponent(one.file, one.path, one.value) for one in found if one not in odd)
+    made = (ExtensionComponent(one.file, one.path, one.value) for one in found if one not in odd)
     return tuple(made), problems
 
 
@@ -162,7 +162,7 @@ def from_project(place: str) -> str:
     return place.removeprefix(_PROJECT)
 
 
-def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+def load(project: Path, folder: str, name: str) -> tuple[tuple[ExtensionFile, ...], tuple[Problem, ...]]:
     """Return the values of ``name`` in the files of ``folder`` of a repository, and the problems of these files."""
     paths = sorted((project / folder).glob("[!_]*.py"))
     stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
@@ -173,7 +173,7 @@ def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[
 @lru_cache(maxsize=16)
 def _loaded(
     project: Path, name: str, stamps: tuple[tuple[Path, int], ...]
-) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[ExtensionFile, ...], tuple[Problem, ...]]:
     found, problems = [], []
     for path, _ in stamps:
         file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
@@ -186,7 +186,7 @@ def _loaded(
             problems.append(Problem(file, _line(error, path), "", text))
             continue
         if hasattr(module, name):
-            found.append(Own(file, path, getattr(module, name)))
+            found.append(ExtensionFile(file, path, getattr(module, name)))
         else:
             text = f"has no {name}; define it, or prefix the file name with _ to ignore it"
             problems.append(Problem(file, 0, "", text))

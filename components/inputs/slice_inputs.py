@@ -22,7 +22,7 @@ from components.inputs import (
     tenant_network,
     vm_offering,
 )
-from components.inputs.extensions import own_inputs
+from components.inputs.extensions import extension_inputs
 from components.lookups import add_ons, dns
 from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind
@@ -63,7 +63,7 @@ def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:
         KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
         SpecError: code of an extension component fails.
     """
-    concepts = (*_ours(environment, part), *own_inputs(environment, part))
+    concepts = (*_ours(environment, part), *extension_inputs(environment, part))
     found = tuple(map(Made, concepts))
     secrets = external_secrets.of_slice(environment, part, found)
     return (*map(Made, secrets), *found)

@@ -11,7 +11,7 @@ from components.lookups.fabrics import partition, roce_ports
 from components.lookups.peerings import agreed
 from components.lookups.pools import PlacedCluster, clusters_of, public_addresses
 from components.lookups.rails import rails_of
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.tenant_network import TenantNetworkInput, on_dpus
 from components.render.network.vpc import Peer, Vpc
 from components.specs.environment import Environment
@@ -41,7 +41,7 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
     """Return the objects that enforce the rules of a VPC, each as kind and name."""
-    name, kind = placed.vpc.spec.name, BORDERS[placed.vpc.spec.isolation].rules_in
+    name, kind = placed.vpc.spec.name, NETWORK_BACKENDS[placed.vpc.spec.isolation].rules_in
     concepts = list(of_tenant(environment, placed.tenant))
     concepts += (one for item in clusters_of(placed.tenant) for one in of_cluster(environment, item))
     rendered = (item for concept in concepts if concept.vpc.spec.name == name for item in concept.render())

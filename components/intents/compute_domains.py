@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import clusters
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import KubernetesVersion
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
@@ -46,7 +46,9 @@ def compute_domain_objections(
 def offers_compute_domains(environment: Environment, cluster: str) -> bool:
     """Return whether an add-on of ``cluster`` provides compute domains."""
     matching = (placed for placed in clusters(environment) if placed.cluster.name == cluster)
-    return any(entry.gives is Gift.COMPUTE_DOMAINS for placed in matching for entry in add_ons(environment, placed))
+    return any(
+        entry.gives is Capability.COMPUTE_DOMAINS for placed in matching for entry in add_ons(environment, placed)
+    )
 
 
 def _missing(contents: ImageContents) -> Iterator[str]:

@@ -10,7 +10,7 @@ from components.intents.differences import At, Difference, differences
 from components.lookups.dpu_clusters import running_dpu
 from components.lookups.dpus import uses_dpf
 from components.lookups.pools import DataPath, vpc_of_host
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import clusters_with
 from components.render.network.dpu_services import UNASSIGNED
 from components.render.network.dpu_templates import KNOWS_UPLINKS, NEWEST
@@ -106,7 +106,7 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
         yield DpuDeployment(name=named(UNASSIGNED, at), vpc=None, cluster=at.name)
     for tenant in environment.tenants:
         for vpc in filter(on_dpus, tenant.vpcs):
-            if BORDERS[vpc.isolation].ovn:
+            if NETWORK_BACKENDS[vpc.isolation].ovn:
                 yield DpuDeployment(name=vpc.name, vpc=vpc.name, cluster=every[0].name)
             elif vpc.name in vpcs:
                 for at in clusters_with(vpcs[vpc.name], control, every):

@@ -63,10 +63,12 @@ def standing_objections(
     if channel not in image.channel and not _may_leave_channel(environment, cluster, pool):
         text = f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
         rules[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
-    return rules | dict.fromkeys(misfits(environment, image, cluster, pool), FORM)
+    return rules | dict.fromkeys(incompatibilities(environment, image, cluster, pool), FORM)
 
 
-def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
+def incompatibilities(
+    environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
+) -> list[str]:
     """Return the constraint violations of ``image`` on nodes of ``pool``, independent of its channel."""
     violations = []
     if pool.instance_type not in image.fits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.lookups.pools import PlacedPool
-from components.render.backends import BARE_METAL, BORDERS, CONTROL_PLANES
+from components.render.backends import BARE_METAL, CONTROL_PLANES, NETWORK_BACKENDS
 from components.specs.environment import Environment
 from components.specs.network.node_addresses import NodeNetwork
 from components.specs.region.catalog import BootMode
@@ -22,7 +22,11 @@ def wanted_network(environment: Environment, placed: PlacedPool, boot: BootMode)
 def addressed(environment: Environment, placed: PlacedPool) -> bool:
     """Return whether each host of ``placed`` has its own link and therefore an address."""
     vpc = placed.vpc
-    return environment.region.nodes.addresses is not None and vpc is not None and BORDERS[vpc.isolation].link_per_host
+    return (
+        environment.region.nodes.addresses is not None
+        and vpc is not None
+        and NETWORK_BACKENDS[vpc.isolation].link_per_host
+    )
 
 
 def _supports_addresses(environment: Environment, placed: PlacedPool) -> bool:

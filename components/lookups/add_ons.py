@@ -12,8 +12,8 @@ from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
-from components.render.backends import BORDERS
-from components.specs.add_ons.add_ons import AddOn, Gift
+from components.render.backends import NETWORK_BACKENDS
+from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
@@ -21,7 +21,7 @@ from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.pools.node_pool import PoolRole
 
 DEFAULT = "default"
-_FIRST = (Gift.NETWORK, Gift.MONITORING)
+_FIRST = (Capability.NETWORK, Capability.MONITORING)
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
@@ -56,7 +56,7 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
     catalog = environment.add_ons.add_ons
     given = {entry.gives for entry in catalog if entry.name in names and entry.gives}
     if brings_network(placed) or cluster.cni_seed is not None:
-        given.add(Gift.NETWORK)
+        given.add(Capability.NETWORK)
     gpus, spans = has_gpus(environment, placed), bool(nvlink(environment, placed))
 
     def comes_along(entry: AddOn) -> bool:
@@ -79,18 +79,22 @@ def takes_defaults(cluster: ClusterSpec) -> bool:
 
 def brings_network(placed: PlacedCluster) -> bool:
     """Return whether the VPC of a cluster is also its CNI."""
-    return placed.vpc is not None and BORDERS[placed.vpc.isolation].brings_network
+    return placed.vpc is not None and NETWORK_BACKENDS[placed.vpc.isolation].brings_network
 
 
 def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether the network of a cluster supports several pod prefixes."""
-    return any(entry.gives is Gift.NETWORK and entry.chart in TAKE_MORE_PODS for entry in add_ons(environment, placed))
+    return any(
+        entry.gives is Capability.NETWORK and entry.chart in TAKE_MORE_PODS for entry in add_ons(environment, placed)
+    )
 
 
 def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether the network of a cluster supports IPv6 for pods, as a network of its VPC always does."""
     chosen = add_ons(environment, placed)
-    return brings_network(placed) or any(entry.gives is Gift.NETWORK and entry.chart in DUAL_STACK for entry in chosen)
+    return brings_network(placed) or any(
+        entry.gives is Capability.NETWORK and entry.chart in DUAL_STACK for entry in chosen
+    )
 
 
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:

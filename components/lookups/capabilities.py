@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from components.lookups.add_ons import add_ons, takes_defaults
 from components.lookups.pools import PlacedCluster, clusters
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 
-CONSEQUENCES: Mapping[Gift | None, str] = {
-    Gift.NODE_FEATURES: "nodes have no hardware labels",
-    Gift.GPUS: "pods cannot use GPUs",
-    Gift.COMPUTE_DOMAINS: "NVLink does not span nodes",
-    Gift.NODE_PROBLEMS: "lost GPUs and failed links are not reported",
-    Gift.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
-    Gift.MONITORING: "problems of add-ons and nodes are not reported",
-    Gift.METRICS: "kubectl top and autoscaling by CPU have no metrics",
+CONSEQUENCES: Mapping[Capability | None, str] = {
+    Capability.NODE_FEATURES: "nodes have no hardware labels",
+    Capability.GPUS: "pods cannot use GPUs",
+    Capability.COMPUTE_DOMAINS: "NVLink does not span nodes",
+    Capability.NODE_PROBLEMS: "lost GPUs and failed links are not reported",
+    Capability.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
+    Capability.MONITORING: "problems of add-ons and nodes are not reported",
+    Capability.METRICS: "kubectl top and autoscaling by CPU have no metrics",
     None: "dependent software cannot be installed",
 }
 """Consequences of a missing capability. Without a network ``jacquard check`` reports a problem."""

@@ -9,7 +9,7 @@ from components.lookups.dpus import uses_dpf, uses_ovn
 from components.lookups.fabrics import cutting, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, tenant_file
 from components.render.add_ons import flux
-from components.render.backends import BORDERS, CONTROL_PLANES
+from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.control_planes import kamaji_etcd
 from components.render.network import kube_ovn, ovn_services, port_functions, rails
 from components.render.network.dpus import HBN_CHART
@@ -43,7 +43,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     for tenant in environment.tenants:
         file = tenant_file(tenant)
         for index, vpc in enumerate(tenant.vpcs):
-            border = BORDERS[vpc.isolation]
+            border = NETWORK_BACKENDS[vpc.isolation]
             for chart in (*border.charts, *(ovn_services.CHARTS if border.ovn else ())):
                 needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
         for operator in VM_OPERATORS if tenant.vms else ():

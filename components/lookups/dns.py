@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import PlacedCluster, public_addresses
 from components.render.region.dns import ClusterDnsInput
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Network
 from components.specs.environment import Environment
 
@@ -30,5 +30,5 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 def has_names(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether DNS records of a cluster's Services are written: the region has DNS and Services get addresses."""
-    addresses = any(entry.gives is Gift.LOAD_BALANCERS for entry in add_ons(environment, placed))
+    addresses = any(entry.gives is Capability.LOAD_BALANCERS for entry in add_ons(environment, placed))
     return environment.region.dns is not None and addresses

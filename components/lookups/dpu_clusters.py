@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import clusters, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
@@ -154,7 +154,7 @@ def linked(environment: Environment) -> Iterator[tuple[str, str]]:
     """Yield each cluster whose VPC has a link for each host, with the VPC."""
     for placed in clusters(environment):
         vpc = placed.vpc
-        if vpc is not None and BORDERS[vpc.isolation].link_per_host:
+        if vpc is not None and NETWORK_BACKENDS[vpc.isolation].link_per_host:
             yield placed.cluster.name, vpc.name
 
 

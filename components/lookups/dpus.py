@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpus import HBN_CHART, HBN_IMAGE, DpuPlatform
 from components.render.network.ovn_services import CHARTS
 from components.render.network.tenant_network import on_dpus
@@ -24,7 +24,7 @@ def uses_ovn(environment: Environment) -> bool:
     """
     dpus, network = environment.region.dpus, environment.region.networks.ovn
     ready = dpus.ovn_central is not None and network is not None and uses_dpf(environment)
-    return ready or any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
+    return ready or any(NETWORK_BACKENDS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:

@@ -109,7 +109,7 @@ class Filter(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Borders:
+class NetworkBackend:
     """Isolation of VPCs by one backend."""
 
     on_dpus: bool
@@ -216,8 +216,8 @@ BARE_METAL = {
         redfish_only=True,
     ),
 }
-BORDERS = {
-    Isolation.DPF_HBN: Borders(
+NETWORK_BACKENDS = {
+    Isolation.DPF_HBN: NetworkBackend(
         on_dpus=True,
         isolates_hosts=True,
         source="NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/hbn",
@@ -228,7 +228,7 @@ BORDERS = {
         evpn=True,
         several_clusters=True,
     ),
-    Isolation.DPF_OVN: Borders(
+    Isolation.DPF_OVN: NetworkBackend(
         on_dpus=True,
         isolates_hosts=True,
         caveat="is a tech preview, which upstream does not recommend for production",
@@ -239,7 +239,7 @@ BORDERS = {
         masquerades=True,
         ovn=True,
     ),
-    Isolation.KUBE_OVN: Borders(
+    Isolation.KUBE_OVN: NetworkBackend(
         on_dpus=False,
         isolates_hosts=False,
         # Pods in the host network have no port on OVN switches; the databases listen in the host network, in plain TCP.
@@ -253,7 +253,7 @@ BORDERS = {
         brings_network=True,
         joints=(kube_ovn.JOINTS, kube_ovn.JOINTS_IPV6),
     ),
-    Isolation.POLICY_ONLY: Borders(
+    Isolation.POLICY_ONLY: NetworkBackend(
         on_dpus=False,
         isolates_hosts=False,
         caveat="isolates pods of namespaces with policies, but not hosts",

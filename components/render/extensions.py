@@ -19,7 +19,7 @@ _AWAITED = (f"{_PREFIX}waitFor", f"{_PREFIX}timeoutSeconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnInput:
+class ExtensionInput:
     """Input of an extension component."""
 
     name: str

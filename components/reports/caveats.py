@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.lookups.pools import place, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.problems import listed
@@ -39,7 +39,7 @@ def caveats(environment: Environment) -> Iterator[Caveat]:
         for index, vpc in enumerate(tenant.vpcs):
             there = place(environment, tenant_file(tenant), ("vpcs", index, "isolation"))
             found[vpc.isolation].append(f"{vpc.name} ({there})")
-    for isolation, border in BORDERS.items():
+    for isolation, border in NETWORK_BACKENDS.items():
         if border.caveat is not None and isolation in found:
             yield Caveat(
                 isolation=isolation,

@@ -9,7 +9,7 @@ from typing import Any
 
 from components.intents.differences import Difference
 from components.intents.dpus import dpus_behind
-from components.intents.images import doca_fits, find_image, misfits
+from components.intents.images import doca_fits, find_image, incompatibilities
 from components.intents.nodes import behind, intents_of, offered_image
 from components.lookups.pools import PlacedPool, pools
 from components.specs.environment import Environment
@@ -181,7 +181,9 @@ def _dpus_behind(environment: Environment) -> Behind | None:
 
 def _match(environment: Environment, image: GoldenImage, instance_type: str) -> Match:
     of_type = [placed for placed in pools(environment) if placed.pool.instance_type == instance_type]
-    reasons = {placed.key: tuple(misfits(environment, image, placed.cluster, placed.pool)) for placed in of_type}
+    reasons = {
+        placed.key: tuple(incompatibilities(environment, image, placed.cluster, placed.pool)) for placed in of_type
+    }
     dpu = next(item for item in environment.images.dpu_images if item.version == environment.region.dpus.image)
     return Match(
         image=image.version,

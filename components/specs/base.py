@@ -58,11 +58,11 @@ class Spec(BaseModel):
 
 
 MISFIT = "misfit"
-"""Type of the pydantic error that carries a `Misfit`."""
+"""Type of the pydantic error that carries a `ConstraintViolation`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class ConstraintViolation:
     """Constraint violation: values of one spec that contradict each other."""
 
     text: str
@@ -82,13 +82,13 @@ class CheckedSpec(Spec):
             InitErrorDetails(
                 type=PydanticCustomError(MISFIT, "{text}", {"text": misfit.text}), loc=misfit.path, input=misfit.got
             )
-            for misfit in self.misfits()
+            for misfit in self.incompatibilities()
         ]
         if errors:
             raise ValidationError.from_exception_data(type(self).__name__, errors)
         return self
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield all constraint violations of the spec."""
         raise NotImplementedError
 

@@ -66,7 +66,7 @@ class Environment(Spec):
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
     """Line of each value in its file, for errors that later checks report."""
 
-    own: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
+    extensions: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
     """Extensions of the repository that contains the environment; `components.inputs.extensions` defines their type."""
 
     def failure_domain(self, host: HostSpec) -> str:

@@ -16,13 +16,13 @@ from components.specs.base import (
     OCI_DIGEST,
     CheckedSpec,
     Cidr,
+    ConstraintViolation,
     DataFile,
     DnsLabel,
     Domain,
     IpAddress,
     KubernetesVersion,
     Label,
-    Misfit,
     ShortName,
     Spec,
 )
@@ -240,17 +240,17 @@ class ImagesLock(LockFile, CheckedSpec):
         here = (self.chart_intents[name] for key, name in self.charts.items() if domain_of(key) == cluster)
         return {intent.chart: intent.made for intent in here}
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield references to missing intents, and intents that do not match their name."""
         for section in ("intents", "dpu_intents", "chart_intents"):
             intents: dict[IntentName, Intent] = getattr(self, section)
             for name, intent in intents.items():
                 if intent.name != name:
                     text = f"does not match its name, which should be {intent.name}; {UNDO}"
-                    yield Misfit(text, (section, name))
+                    yield ConstraintViolation(text, (section, name))
         for path, named in self._named():
             if named not in self._intents_about(path[1]):
-                yield Misfit(f"names an intent that is not in this file; {UNDO}", path, named)
+                yield ConstraintViolation(f"names an intent that is not in this file; {UNDO}", path, named)
 
     def _intents_about(self, key: str) -> Mapping[IntentName, Intent]:
         if is_about_charts(key):

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from components.specs.base import CheckedSpec, Misfit
+from components.specs.base import CheckedSpec, ConstraintViolation
 
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
@@ -94,13 +94,13 @@ class WindowSpec(CheckedSpec):
     timezone: TimeZone
     """IANA time zone of both times, such as ``Europe/Berlin``."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a window that never opens, and days that are listed twice."""
         for index, day in enumerate(self.days):
             if day in self.days[:index]:
-                yield Misfit(f"'{day}' is listed twice; remove one", ("days", index))
+                yield ConstraintViolation(f"'{day}' is listed twice; remove one", ("days", index))
         if self.from_ == self.to:
-            yield Misfit("equals the opening time; write another time", ("to",), f"{self.to:%H:%M}")
+            yield ConstraintViolation("equals the opening time; write another time", ("to",), f"{self.to:%H:%M}")
 
     @property
     def minutes(self) -> int:

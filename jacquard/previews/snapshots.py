@@ -10,7 +10,7 @@ from components.inputs.slice_inputs import made
 from components.lookups.slices import Slice, SliceKind, slices
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
-from components.render.extensions import OwnInput
+from components.render.extensions import ExtensionInput
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
 from components.render.network.tenant_network import TenantNetworkInput
@@ -96,7 +96,7 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
 
 def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput() | IsolationInput() | OwnInput() | ExternalSecretsInput():
+        case RegionInput() | IsolationInput() | ExtensionInput() | ExternalSecretsInput():
             return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
@@ -113,14 +113,14 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             return scopes.of_key(concept.cluster), concept.cluster
 
 
-def _of_whole_slice(concept: RegionInput | IsolationInput | OwnInput | ExternalSecretsInput) -> str:
+def _of_whole_slice(concept: RegionInput | IsolationInput | ExtensionInput | ExternalSecretsInput) -> str:
     """Return the label of a part that is not about a single cluster, VPC or hall."""
     match concept:
         case RegionInput():
             return "foundation"
         case IsolationInput():
             return "isolation"
-        case OwnInput():
+        case ExtensionInput():
             return concept.name
         case ExternalSecretsInput():
             return f"secrets of {concept.name}"

@@ -12,7 +12,7 @@ from environment_data import copy_data
 from workbench import Workbench
 
 from components.lookups.capabilities import CONSEQUENCES, left_out
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from jacquard.machine import paths
 from policies.check import judge
@@ -74,7 +74,7 @@ def test_a_cluster_of_another_kind_is_not_judged(edited: Callable[..., Environme
 
 
 def test_every_gift_has_a_consequence_or_is_insisted_on() -> None:
-    assert CONSEQUENCES.keys() == {*Gift, None} - {Gift.NETWORK}
+    assert CONSEQUENCES.keys() == {*Capability, None} - {Capability.NETWORK}
 
 
 def test_the_page_tells_the_same_consequences() -> None:

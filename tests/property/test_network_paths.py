@@ -9,20 +9,20 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import BORDERS, DENIED, MIXED, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
+from drawn_regions import DENIED, MIXED, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_region import judge
 from rendered_network import OUTSIDE, End
 
-from components.render.backends import BORDERS as BACKENDS
+from components.render.backends import NETWORK_BACKENDS as BACKENDS
 from components.render.backends import Filter
 from components.render.manifest import Manifest
 from components.render.network.packets import ALL
 from components.render.network.tenant_network import on_dpus
 from components.reports.network.endpoints import endpoint, ports
 from components.reports.network.paths import Region
-from components.rules.network import tenant_network as networks
+from components.rules.network import isolation as networks
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
@@ -89,7 +89,7 @@ def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pai
     assert disagreements(region(wishes, border, peerings=peerings), drawn, PAIRS) == []
 
 
-@given(TENANTS, BORDERS, PEERINGS, SEEDS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS, SEEDS)
 @settings(max_examples=300)
 def test_what_is_told_of_a_path_is_what_rendered_rules_do(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
@@ -97,7 +97,7 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do(
     told_alike(wishes, border, peerings, seed)
 
 
-@given(MIXED, BORDERS, SEEDS)
+@given(MIXED, NETWORK_BACKENDS, SEEDS)
 @settings(max_examples=60)
 def test_what_is_told_of_a_path_is_what_rendered_rules_do_beside_every_backend(
     wishes: dict[str, Wish], border: BorderSpec | None, seed: int
@@ -105,7 +105,7 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do_beside_every_backend(
     told_alike(wishes, border, set(), seed)
 
 
-@given(TENANTS | MIXED, BORDERS, PEERINGS)
+@given(TENANTS | MIXED, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
 def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_waiver(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
@@ -122,7 +122,7 @@ def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_
 
 
 @pytest.mark.nightly
-@given(TENANTS, BORDERS, PEERINGS, SEEDS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS, SEEDS)
 @settings(max_examples=10_000)
 def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
@@ -130,7 +130,7 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
     told_alike(wishes, border, peerings, seed)
 
 
-@given(TENANTS, BORDERS, PEERINGS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
 def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
@@ -148,7 +148,7 @@ def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
     assert [pair for pair in bare if not rendered.reaches(*pair)] == []
 
 
-@given(TENANTS, BORDERS, PEERINGS, st.sets(st.sampled_from(DENIED), max_size=1))
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS, st.sets(st.sampled_from(DENIED), max_size=1))
 @settings(max_examples=100)
 def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, of_region: set[Network]
@@ -167,7 +167,7 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
             assert not rendered.reaches(other, end)
 
 
-@given(TENANTS, BORDERS)
+@given(TENANTS, NETWORK_BACKENDS)
 @settings(max_examples=100)
 def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_else(
     wishes: dict[str, Wish], border: BorderSpec | None
@@ -187,7 +187,7 @@ def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_
         assert {prefix for prefix in others if rendered.lets_out(pod, prefix[5])} == own
 
 
-@given(TENANTS, BORDERS, PEERINGS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
 def test_clusters_of_a_vpc_reach_each_other_and_whom_the_vpc_reaches(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, TENANTS, Wish, region
+from drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, TENANTS, Wish, region
 from hypothesis import given, settings
 from nvue_schema import faults
 from nvue_schema import settings as read
@@ -47,7 +47,7 @@ def document(configuration: Json) -> Json:
     return read(configuration["helmChart"]["values"]["configuration"]["startupYAMLJ2"])
 
 
-@given(TENANTS, BORDERS, PEERINGS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=100)
 def test_a_document_has_nothing_that_nvue_does_not_know(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs

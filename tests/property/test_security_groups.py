@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import permutations
 
-from drawn_regions import BORDERS, GROUPS, NAMES, PEERINGS, PLAIN, PORTS, region
+from drawn_regions import GROUPS, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORTS, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_region import judge
@@ -31,7 +31,7 @@ def pods(environment: Environment) -> dict[str, End]:
     return {name: End(address=one.pods[5], vpc=name) for name, one in environment.allocations.vpcs.items()}
 
 
-@given(DRAWN, BORDERS, PEERINGS)
+@given(DRAWN, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=60)
 def test_a_path_with_a_port_says_what_rendered_rules_do(
     groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, RAILS, TENANTS, Wish, region
+from drawn_regions import NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, RAILS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,7 +112,7 @@ def stays(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, n
     assert len({tenant for tenant, _ in ranges(after)}) == len(wishes)
 
 
-@given(TENANTS, BORDERS, PEERINGS, st.sampled_from(NAMES))
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS, st.sampled_from(NAMES))
 @settings(max_examples=300)
 def test_one_tenant_more_leaves_every_object_of_others_and_shares_no_number(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, newcomer: str
@@ -121,7 +121,7 @@ def test_one_tenant_more_leaves_every_object_of_others_and_shares_no_number(
 
 
 @pytest.mark.nightly
-@given(TENANTS, BORDERS, PEERINGS, st.sampled_from(NAMES))
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS, st.sampled_from(NAMES))
 @settings(max_examples=10_000)
 def test_one_tenant_more_leaves_every_object_of_others_in_many_regions(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, newcomer: str
@@ -129,7 +129,7 @@ def test_one_tenant_more_leaves_every_object_of_others_in_many_regions(
     stays(wishes, border, peerings, newcomer)
 
 
-@given(TENANTS, BORDERS, PEERINGS)
+@given(TENANTS, NETWORK_BACKENDS, PEERINGS)
 @settings(max_examples=60)
 def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
@@ -146,7 +146,7 @@ def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
     assert all(" DPUServiceConfiguration " in f" {key.replace('/', ' ')} " for key in changed)
 
 
-@given(TENANTS, BORDERS)
+@given(TENANTS, NETWORK_BACKENDS)
 @settings(max_examples=60)
 def test_pods_on_rails_get_addresses_of_their_own_cluster_and_of_one_rail_each(
     wishes: dict[str, Wish], border: BorderSpec | None
@@ -162,7 +162,7 @@ def test_pods_on_rails_get_addresses_of_their_own_cluster_and_of_one_rail_each(
     assert [pair for pair in combinations(every, 2) if pair[0].overlaps(pair[1])] == []
 
 
-@given(st.lists(TENANTS, min_size=2, max_size=4), BORDERS)
+@given(st.lists(TENANTS, min_size=2, max_size=4), NETWORK_BACKENDS)
 @settings(max_examples=60)
 def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
     now = None

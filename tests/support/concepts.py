@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from components.render.concept import Concept
 from stacks.deploy import WAITS_FOR
-from stacks.extension_component import Own
+from stacks.extension_component import Extension
 
 
 def concept_names() -> list[str]:
     """Return the concepts that have a component, sorted; extensions are a user's own."""
-    return sorted(component.INPUT.__module__.rpartition(".")[2] for component in WAITS_FOR if component is not Own)
+    return sorted(
+        component.INPUT.__module__.rpartition(".")[2] for component in WAITS_FOR if component is not Extension
+    )
 
 
 def concept_name(concept: Concept) -> str:

@@ -12,7 +12,7 @@ from environment_data import ENVIRONMENTS
 from hypothesis import strategies as st
 
 from components.allocate.allocation import allocate
-from components.render.backends import BORDERS as BACKENDS
+from components.render.backends import NETWORK_BACKENDS as BACKENDS
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import RdmaSpec
@@ -146,7 +146,7 @@ MIXED = st.permutations(NAMES).flatmap(
     )
 )
 """Four tenants, each by another backend, as waivers allow it."""
-BORDERS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
+NETWORK_BACKENDS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
 
 
 @cache

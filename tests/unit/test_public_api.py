@@ -47,7 +47,7 @@ NAMES = [
     "NodePool",
     "NodePoolInput",
     "NodePoolSpec",
-    "OwnInput",
+    "ExtensionInput",
     "PodPriorities",
     "PodPrioritiesInput",
     "Problem",

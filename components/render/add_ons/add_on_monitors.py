@@ -17,7 +17,7 @@ from components.render.manifest import Manifest
 from components.render.pools import compute_domains
 from components.render.region import monitors
 from components.render.storage import storage
-from components.specs.add_ons.add_ons import AddOn, Gift
+from components.specs.add_ons.add_ons import AddOn, Capability
 
 _NAME = "platform-add-ons"
 _MONITORED = {"serviceMonitor": {"enabled": True}}
@@ -40,7 +40,7 @@ _FULL_PERCENT = 90
 
 def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
     """Return the add-on of ``add_ons`` that provides monitoring; None if there is none."""
-    return next((entry for entry in add_ons if entry.gives is Gift.MONITORING), None)
+    return next((entry for entry in add_ons if entry.gives is Capability.MONITORING), None)
 
 
 def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:
@@ -55,7 +55,7 @@ def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[
 
 
 def _nodes(add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[dict[str, Any]]:
-    if all(entry.gives is not Gift.NODE_PROBLEMS for entry in add_ons):
+    if all(entry.gives is not Capability.NODE_PROBLEMS for entry in add_ons):
         return
     if gpus:
         text = "A GPU has fallen off the bus; the node must be rebooted."

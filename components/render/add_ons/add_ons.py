@@ -18,12 +18,12 @@ from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
 from components.render.region.operators import Operator, sources, tenant_release
-from components.specs.add_ons.add_ons import AddOn, Gift
+from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.region.versions import Chart
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
-_AWAITED = (Gift.NETWORK, Gift.MONITORING, Gift.LOAD_BALANCERS)
+_AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS)
 """Capabilities whose releases are awaited: required by everything, or followed by objects of their CRDs."""
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.manifest import Manifest
 from components.render.network import infiniband, rails, roce
 from components.render.network.dpus import DpuPlatform
@@ -33,7 +33,7 @@ class TenantNetworkInput:
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one VPC, in the order they are applied."""
-        vpc, partition, borders = self.vpc, self.partition, BORDERS[self.vpc.spec.isolation]
+        vpc, partition, borders = self.vpc, self.partition, NETWORK_BACKENDS[self.vpc.spec.isolation]
         if self.cluster is None:
             return borders.network(vpc, self.platform)
         return (
@@ -46,4 +46,4 @@ class TenantNetworkInput:
 
 def on_dpus(vpc: VpcSpec) -> bool:
     """Return whether the DPUs of its hosts isolate ``vpc``; otherwise each of its clusters does."""
-    return BORDERS[vpc.isolation].on_dpus
+    return NETWORK_BACKENDS[vpc.isolation].on_dpus

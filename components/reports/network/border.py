@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.inputs.tenant_network import PlacedVpc, vpcs
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.render.network.nvue import dpu_asns
 from components.render.network.vpc import ANYWHERE, announced, border_targets, reach
@@ -129,9 +129,11 @@ def contract(environment: Environment) -> BorderContract:
             uplink_mtu_bytes=region.dpus.uplink_mtu_bytes,
             mtu_bytes=region.dpus.mtu_bytes,
         ),
-        vpcs=tuple(_vpc(one, plan) for one in placed if BORDERS[one.vpc.spec.isolation].evpn),
+        vpcs=tuple(_vpc(one, plan) for one in placed if NETWORK_BACKENDS[one.vpc.spec.isolation].evpn),
         without_evpn={
-            one.vpc.spec.name: one.vpc.spec.isolation for one in placed if not BORDERS[one.vpc.spec.isolation].evpn
+            one.vpc.spec.name: one.vpc.spec.isolation
+            for one in placed
+            if not NETWORK_BACKENDS[one.vpc.spec.isolation].evpn
         },
         drops=tuple(_drops(plan)),
         control_planes=_control_planes(region.control_planes.announcement),

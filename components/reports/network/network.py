@@ -12,7 +12,7 @@ from components.lookups.dpu_clusters import running_dpu
 from components.lookups.number_kinds import SORTS, Kind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import clusters_of, vpc_of_host
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.vpc import denied
 from components.render.region.dns import domain_of
 from components.specs.base import Address, Network, Spec
@@ -150,7 +150,7 @@ def network(environment: Environment) -> RegionNetwork:
 def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
     hosts, given, plan = _hosts(environment), environment.allocations.addresses, environment.region.networks
     for placed in vpcs(environment):
-        spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, BORDERS[placed.vpc.spec.isolation]
+        spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, NETWORK_BACKENDS[placed.vpc.spec.isolation]
         yield VpcNetwork(
             vpc=spec.name,
             tenant=placed.vpc.tenant,

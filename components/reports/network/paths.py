@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from components.inputs.tenant_network import enforced_by, vpcs
-from components.render.backends import BORDERS, Filter
+from components.render.backends import NETWORK_BACKENDS, Filter
 from components.render.network.packets import ALL, Ports, Rule
 from components.render.network.vpc import ANYWHERE, Peer, Vpc, reach, verdicts
 from components.reports.network.border import BorderContract, BorderVpc, contract
@@ -128,7 +128,7 @@ class Region:
         """Return the source as ``target`` sees it: without known owner if its address was translated."""
         if source.vpc is None or source.vpc == target.vpc or self._peer(source, target):
             return source
-        border, isolation = self._border.get(source.vpc), BORDERS[self._vpcs[source.vpc].spec.isolation]
+        border, isolation = self._border.get(source.vpc), NETWORK_BACKENDS[self._vpcs[source.vpc].spec.isolation]
         translated = border is not None and border.translates and target.where in {INTERNET, PUBLIC}
         masked = isolation.masquerades and (isolation.on_dpus or source.where != "hosts")
         elsewhere = {"address": ANYWHERE, "where": INTERNET, "vpc": None}
@@ -170,7 +170,7 @@ class Region:
 
     def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield the filters for packets of ``source`` in ``vpc``."""
-        border, name = BORDERS[vpc.spec.isolation], vpc.spec.name
+        border, name = NETWORK_BACKENDS[vpc.spec.isolation], vpc.spec.name
         if border.filters is Filter.NOTHING or (border.routed_inside and source.namespace):
             return  # policy-only VPCs have policies in namespace default; each team's namespace has separate ones
         if border.filters is Filter.PODS and source.where == "hosts":
@@ -189,7 +189,7 @@ class Region:
             yield Verdict(f"DPU of the host in {vpc.spec.name}", words, rule.permits)
 
     def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports) -> Rule:
-        apart = BORDERS[vpc.spec.isolation].filters is Filter.HOSTS
+        apart = NETWORK_BACKENDS[vpc.spec.isolation].filters is Filter.HOSTS
         return next(one for one in verdicts(reach(vpc, self._plan), apart=apart) if one.decides(other.address, asked))
 
     def _announced(self, target: Endpoint) -> bool:
@@ -212,7 +212,7 @@ class Region:
         border, name = self._border.get(vpc.spec.name), vpc.spec.name
         if border is not None:
             yield from self._by_border(border, target)
-        elif BORDERS[vpc.spec.isolation].on_dpus:
+        elif NETWORK_BACKENDS[vpc.spec.isolation].on_dpus:
             outside = vpc.spec.egress is Egress.PUBLIC
             rule = f"egress: {vpc.spec.egress}: {'routed outside' if outside else 'no route'}, no network excepted"
             yield Verdict(f"logical router of {name}", rule, outside)
@@ -234,7 +234,7 @@ class Region:
 
     def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield the steps that route packets of ``source`` into ``vpc`` and filter them there."""
-        border, isolation = self._border.get(vpc.spec.name), BORDERS[vpc.spec.isolation]
+        border, isolation = self._border.get(vpc.spec.name), NETWORK_BACKENDS[vpc.spec.isolation]
         if border is not None:
             yield self._into(border, source, target)
             yield from self._receives(vpc, source, asked)

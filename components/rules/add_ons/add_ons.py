@@ -10,7 +10,7 @@ from components.lookups.fabrics import connected, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.rules.references import undeclared
 from components.rules.rule import Rules
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
 from components.specs.reading.loader import ADD_ONS, INSTANCE_TYPES, VERSIONS
@@ -71,12 +71,12 @@ def networks(environment: Environment) -> Iterator[Problem]:
     """Report clusters without a pod network, and capabilities that two add-ons provide."""
     for placed in clusters(environment):
         path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
-        for capability in Gift:
+        for capability in Capability:
             providers = [entry.name for entry in chosen if entry.gives is capability]
             if len(providers) > 1:
                 text = f"{listed(providers)} each provide {capability}, but a cluster has one add-on for it; pick one"
                 yield problem(environment, placed.file, path, text)
-        providers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
+        providers = [entry.name for entry in chosen if entry.gives is Capability.NETWORK]
         other = _other_network(placed)
         if providers and other:
             text = f"{providers[0]} provides a network, but {other} has one already; remove {providers[0]} from add_ons"
@@ -92,10 +92,10 @@ def _other_network(placed: PlacedCluster) -> str:
 
 
 def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
-    known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Gift.NETWORK}
+    known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Capability.NETWORK}
     left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
     path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
-    remedy = f"list {one_of(known)}" if known else _new(Gift.NETWORK)
+    remedy = f"list {one_of(known)}" if known else _new(Capability.NETWORK)
     text = (
         f"no add-on provides a network (CNI) for pods of {placed.cluster.name}: no node becomes ready, and each is"
         f" rebooted and replaced as unhealthy; {remedy}, or write cni_seed"
@@ -155,8 +155,8 @@ def compute_domains(environment: Environment) -> Iterator[Problem]:
         ):
             remedy = f"pick {one_of(served)}" if served else f"add one to kubernetes of {VERSIONS}"
             text = (
-                f"NVIDIA's DRA driver, which provides {Gift.COMPUTE_DOMAINS}, requires {LEAST_KUBERNETES} or later,"
-                f" which serves resource.k8s.io/v1; {remedy}"
+                f"NVIDIA's DRA driver, which provides {Capability.COMPUTE_DOMAINS}, requires {LEAST_KUBERNETES} or"
+                f" later, which serves resource.k8s.io/v1; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "version"), text)
 
@@ -164,11 +164,11 @@ def compute_domains(environment: Environment) -> Iterator[Problem]:
 def load_balancers(environment: Environment) -> Iterator[Problem]:
     """Report public addresses of VMs in clusters where no add-on announces them."""
     for placed in clusters(environment):
-        vms, remedy = placed.tenant.vms, _lacks(environment, placed, Gift.LOAD_BALANCERS)
+        vms, remedy = placed.tenant.vms, _lacks(environment, placed, Capability.LOAD_BALANCERS)
         for at, machine in vms_of(placed.tenant) if vms and vms.cluster == placed.cluster.name else ():
             if machine.public_ip and remedy:
                 text = (
-                    f"no add-on of {placed.cluster.name} provides {Gift.LOAD_BALANCERS}, so the address is not"
+                    f"no add-on of {placed.cluster.name} provides {Capability.LOAD_BALANCERS}, so the address is not"
                     f" announced; {remedy}"
                 )
                 yield problem(environment, placed.file, (*at, "public_ip"), text)
@@ -177,11 +177,11 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 def node_features(environment: Environment) -> Iterator[Problem]:
     """Report clusters on InfiniBand or RoCE where nodes with adapters are not labelled for the Network Operator."""
     for placed in clusters(environment):
-        if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+        if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Capability.NODE_FEATURES)):
             fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
             text = (
-                f"{placed.cluster.name} is on {fabric}, but no add-on provides {Gift.NODE_FEATURES}, which the Network"
-                f" Operator needs to find adapters; {remedy}"
+                f"{placed.cluster.name} is on {fabric}, but no add-on provides {Capability.NODE_FEATURES}, which the"
+                f" Network Operator needs to find adapters; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "add_ons"), text)
 
@@ -189,12 +189,12 @@ def node_features(environment: Environment) -> Iterator[Problem]:
 def shared_gpus(environment: Environment) -> Iterator[Problem]:
     """Report pools with GPU sharing in clusters without an add-on that partitions or time-slices GPUs."""
     for placed in pools(environment):
-        if placed.pool.gpu_sharing and (remedy := _lacks(environment, placed.placed_cluster, Gift.GPUS)):
-            text = f"no add-on of {placed.cluster.name} provides {Gift.GPUS}, so they are not shared; {remedy}"
+        if placed.pool.gpu_sharing and (remedy := _lacks(environment, placed.placed_cluster, Capability.GPUS)):
+            text = f"no add-on of {placed.cluster.name} provides {Capability.GPUS}, so they are not shared; {remedy}"
             yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
 
-def _lacks(environment: Environment, placed: PlacedCluster, capability: Gift) -> str:
+def _lacks(environment: Environment, placed: PlacedCluster, capability: Capability) -> str:
     """Return the remedy that adds ``capability`` to a cluster; an empty string if it has it."""
     if any(entry.gives is capability for entry in add_ons(environment, placed)):
         return ""
@@ -202,7 +202,7 @@ def _lacks(environment: Environment, placed: PlacedCluster, capability: Gift) ->
     return f"list {one_of(providers)} in its add_ons" if providers else _new(capability)
 
 
-def _new(capability: Gift) -> str:
+def _new(capability: Capability) -> str:
     return f"add one with gives: {capability} to {ADD_ONS}"
 
 

@@ -11,7 +11,7 @@ from components.lookups.pools import DataPath, PlacedCluster, clusters, place, p
 from components.render.add_ons import cni
 from components.rules.references import undeclared
 from components.rules.rule import Rules
-from components.specs.add_ons.add_ons import Gift
+from components.specs.add_ons.add_ons import Capability
 from components.specs.control_planes.cluster_namespaces import (
     NamespaceEgress,
     NamespaceIngress,
@@ -62,7 +62,7 @@ def enforced(environment: Environment) -> Iterator[Problem]:
     for namespace in _namespaces(environment):
         if namespace.spec.isolation is NamespaceIsolation.NONE or brings_network(namespace.cluster):
             continue
-        charts = {entry.chart for entry in add_ons(environment, namespace.cluster) if entry.gives is Gift.NETWORK}
+        charts = {entry.chart for entry in add_ons(environment, namespace.cluster) if entry.gives is Capability.NETWORK}
         network = namespace.cluster.cluster.cni_seed or ", ".join(sorted(charts))
         if network and charts.isdisjoint(cni.KEEP_POLICIES):
             text = (

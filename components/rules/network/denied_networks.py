@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
-from components.render.backends import BORDERS, Filter
+from components.render.backends import NETWORK_BACKENDS, Filter
 from components.rules.rule import Rules
 from components.rules.storage.storage import address_of
 from components.specs.base import Network
@@ -51,11 +51,11 @@ def nested(environment: Environment) -> Iterator[Problem]:
 
 def backends(environment: Environment) -> Iterator[Problem]:
     """Report denied networks of VPCs whose packets are not filtered."""
-    able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].filters is Filter.HOSTS)
+    able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].filters is Filter.HOSTS)
     reaching = list[str]()
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            if BORDERS[vpc.isolation].filters is not Filter.NOTHING:
+            if NETWORK_BACKENDS[vpc.isolation].filters is not Filter.NOTHING:
                 continue
             reaching.append(f"{vpc.name} ({vpc.isolation})")
             if vpc.deny:

@@ -10,7 +10,7 @@ from components.allocate.allocation import ACCEPT_EDITS
 from components.lookups.dpu_clusters import DpuClusters, first_rack
 from components.lookups.intervals import bounds, overlaps
 from components.lookups.pools import place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.region.running import Entry, restored, running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -137,7 +137,7 @@ def isolation(environment: Environment) -> Iterator[Problem]:
     there = place(environment, REGION, ("dpus", "clusters"))
     for tenant in environment.tenants if len(clusters) > 1 else ():
         for index, vpc in enumerate(tenant.vpcs):
-            if BORDERS[vpc.isolation].ovn:
+            if NETWORK_BACKENDS[vpc.isolation].ovn:
                 text = (
                     f"{vpc.isolation} supports one DPU cluster, the region has {len(clusters)} ({there}); keep one, or"
                     " write dpf-hbn where no node runs yet"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.lookups.pools import place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.region.running import running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -42,12 +42,12 @@ def without_isolation(environment: Environment) -> Iterator[Problem]:
     switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
     running, isolating = (
         running_nodes(environment),
-        " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts),
+        " or ".join(name for name in NETWORK_BACKENDS if NETWORK_BACKENDS[name].isolates_hosts),
     )
     for tenant in environment.tenants if len(owners) > 1 else ():
         others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
         for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
-            border = BORDERS[vpc.isolation]
+            border = NETWORK_BACKENDS[vpc.isolation]
             if border.isolates_hosts or vpc.name in switched:
                 continue
             way = f"create a new VPC with {isolating}" if running["vpcs", vpc.name] else f"write {isolating}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.lookups.add_ons import takes_more_pods
 from components.lookups.pools import DataPath, clusters, place, problem, tenant_file
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE, TAKE_MORE_PODS
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -41,7 +41,7 @@ def backends(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for at, more in enumerate(vpc.more_prefixes):
-                if more.kind is PrefixKind.HOSTS and not BORDERS[vpc.isolation].link_per_host:
+                if more.kind is PrefixKind.HOSTS and not NETWORK_BACKENDS[vpc.isolation].link_per_host:
                     text = (
                         f"'{more.name}' is for links between hosts and DPUs, which {vpc.isolation} does not have;"
                         " remove it"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.intents.node_networks import addressed
 from components.lookups.pools import DataPath, place, pools, problem
-from components.render.backends import BARE_METAL, BORDERS, CONTROL_PLANES
+from components.render.backends import BARE_METAL, CONTROL_PLANES, NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.base import Address
 from components.specs.environment import Environment
@@ -51,7 +51,7 @@ def services(environment: Environment) -> Iterator[Problem]:
         vpc.name
         for tenant in environment.tenants
         for vpc in tenant.vpcs
-        if BORDERS[vpc.isolation].link_per_host and vpc.egress is Egress.NONE
+        if NETWORK_BACKENDS[vpc.isolation].link_per_host and vpc.egress is Egress.NONE
     ]
     for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, tenant_file, vms_of
-from components.render.backends import BORDERS, Filter
+from components.render.backends import NETWORK_BACKENDS, Filter
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, Ingress, VpcSpec
@@ -19,7 +19,7 @@ def answers(environment: Environment) -> Iterator[Problem]:
     """Report public addresses that receive packets but cannot reply, because DPUs filter packets without state."""
     for tenant, index, vpc in _closed(environment):
         public = sorted(vm.name for _, vm in vms_of(tenant) if vm.public_ip and _lives_in(tenant, vpc))
-        if public and vpc.ingress is Ingress.PUBLIC and BORDERS[vpc.isolation].filters is Filter.HOSTS:
+        if public and vpc.ingress is Ingress.PUBLIC and NETWORK_BACKENDS[vpc.isolation].filters is Filter.HOSTS:
             text = (
                 f"none drops replies of public addresses (VM {listed(public, _MAX_NAMES)}), because DPUs filter without"
                 " connection state; write public, or ingress: none"
@@ -30,7 +30,7 @@ def answers(environment: Environment) -> Iterator[Problem]:
 def control_planes(environment: Environment) -> Iterator[Problem]:
     """Report VPCs on OVN without egress: OVN routes all egress or none, and the API server is outside."""
     for tenant, index, vpc in _closed(environment):
-        if BORDERS[vpc.isolation].ovn:
+        if NETWORK_BACKENDS[vpc.isolation].ovn:
             text = (
                 f"none on {vpc.isolation} leaves hosts without a route to their control plane, because OVN routes all"
                 " egress or none; write public, or dpf-hbn as isolation"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.dpus import uses_ovn
 from components.lookups.pools import place, problem
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import ALLOCATIONS, REGION
@@ -23,7 +23,9 @@ def services_last(environment: Environment) -> Iterator[Problem]:
     the region's is applied first.
     """
     region, lock = environment.region, environment.allocations
-    left = [name for name, vpc in lock.vpcs.items() if vpc.isolation is not None and BORDERS[vpc.isolation].ovn]
+    left = [
+        name for name, vpc in lock.vpcs.items() if vpc.isolation is not None and NETWORK_BACKENDS[vpc.isolation].ovn
+    ]
     if not left or uses_ovn(environment):
         return
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.lookups.peerings import PlacedPeer, peers, says_so
 from components.lookups.pools import place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
@@ -62,9 +62,9 @@ def consent(environment: Environment) -> Iterator[Problem]:
 
 def backends(environment: Environment) -> Iterator[Problem]:
     """Report peerings of VPCs without EVPN routes: only HBN imports routes of another VPC."""
-    able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].evpn)
+    able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].evpn)
     for peer in _known(environment):
-        if not BORDERS[peer.vpc.isolation].evpn:
+        if not NETWORK_BACKENDS[peer.vpc.isolation].evpn:
             text = (
                 f"{peer.vpc.isolation} cannot import routes of another VPC, so {peer.vpc.name} cannot have peers;"
                 f" create both VPCs with {able}, or remove it here and at {_other(environment, peer)}"

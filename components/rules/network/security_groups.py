@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.network.tenant_network import region_networks
 from components.rules.rule import Rules
 from components.specs.base import Network
@@ -43,10 +43,10 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 def backends(environment: Environment) -> Iterator[Problem]:
     """Report security groups of VPCs whose packets no DPU filters."""
-    able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].evpn)
+    able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].evpn)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            if vpc.security_group is not None and not BORDERS[vpc.isolation].evpn:
+            if vpc.security_group is not None and not NETWORK_BACKENDS[vpc.isolation].evpn:
                 text = (
                     f"{vpc.isolation} does not enforce security groups, {able} does; remove it, and use NetworkPolicies"
                     " in the cluster"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from components.lookups.intervals import bounds, overlaps
 from components.lookups.pools import DataPath, place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.render.network.ovn_services import BLOCK
 from components.rules.rule import Rules
 from components.specs.base import Address, Network
@@ -61,7 +61,7 @@ def joints(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that the isolation backend reserves in each VPC."""
     joined: dict[tuple[Isolation, Network | Network6], list[str]] = {}
     for vpc in (vpc for tenant in environment.tenants for vpc in tenant.vpcs):
-        for joint in BORDERS[vpc.isolation].joints:
+        for joint in NETWORK_BACKENDS[vpc.isolation].joints:
             if isinstance(joint, Network) or vpc.ipv6 is not None:
                 joined.setdefault((vpc.isolation, joint), []).append(vpc.name)
     ipv6 = environment.region.networks.tenants_ipv6
@@ -201,7 +201,7 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            for path, value in needed.items() if BORDERS[vpc.isolation].ovn else ():
+            for path, value in needed.items() if NETWORK_BACKENDS[vpc.isolation].ovn else ():
                 if value is None:
                     line = environment.positions.line(REGION, path[:1])
                     text = f"{vpc.isolation} requires {dotted(path)} in {REGION}:{line}; add it there or write dpf-hbn"

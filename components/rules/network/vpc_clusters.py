@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from components.lookups.fabrics import connected
 from components.lookups.pools import PlacedCluster, clusters, place, problem, tenant_file
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import MorePrefixSpec, PrefixKind
@@ -24,7 +24,7 @@ def same_prefixes(environment: Environment) -> Iterator[Problem]:
     for placed in _settled_first(environment):
         name, key = placed.cluster.name, (placed.tenant.tenant, placed.cluster.vpc)
         vpc = placed.vpc
-        several = vpc is not None and BORDERS[vpc.isolation].several_clusters
+        several = vpc is not None and NETWORK_BACKENDS[vpc.isolation].several_clusters
         if several and vpc is not None and vpc.has_own(name):
             continue
         if key in first:

@@ -11,7 +11,7 @@ from components.lookups.dpus import uses_dpf
 from components.lookups.intervals import usable
 from components.lookups.pools import DataPath, PlacedCluster, clusters, clusters_of, place, problem
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE
-from components.render.backends import BARE_METAL, BORDERS
+from components.render.backends import BARE_METAL, NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.reports.capacity import most_hosts
 from components.rules.rule import Rules
@@ -65,7 +65,7 @@ def _pods(environment: Environment, placed: PlacedCluster, index: int, vpc: VpcS
 def _hosts(
     environment: Environment, inside: list[PlacedCluster], index: int, vpc: VpcSpec, hosts: int
 ) -> Iterator[Problem]:
-    border, sizes = BORDERS[vpc.isolation], vpc.sizes(PrefixKind.HOSTS)
+    border, sizes = NETWORK_BACKENDS[vpc.isolation], vpc.sizes(PrefixKind.HOSTS)
     each, reserved = _POINT_TO_POINT if border.link_per_host else _BRIDGED
     room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
     if room < hosts:

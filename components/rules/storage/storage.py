@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterator
 from components.intents.images import find_image
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
 from components.specs.base import Address, bytes_of
 from components.specs.environment import Environment
@@ -238,7 +238,12 @@ def cut_off(
     The result is None if no DPU filters the VPC's hosts, or if the address is a hostname.
     """
     networks, vpc = environment.region.networks, placed.vpc
-    if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
+    if (
+        address is None
+        or vpc is None
+        or not NETWORK_BACKENDS[vpc.isolation].link_per_host
+        or address in networks.storage
+    ):
         return None
     closed = networks.closed(address)
     if closed:

@@ -8,7 +8,7 @@ from components.specs.add_ons.pod_priorities import PodPriority
 from components.specs.base import DataFile, DnsLabel, Label, Spec
 
 
-class Gift(StrEnum):
+class Capability(StrEnum):
     """Capability that an add-on provides to its cluster. A cluster has one add-on for each capability."""
 
     NETWORK = "network"
@@ -41,7 +41,7 @@ class AddOn(Spec):
     """Namespace of the tenant cluster in which the chart is installed."""
     default: bool = False
     """Whether clusters with ``add_ons: default`` get the add-on."""
-    gives: Gift | None = None
+    gives: Capability | None = None
     """Capability that the add-on provides. An add-on that a cluster lists replaces a default one with the same
     capability."""
     needs: tuple[DnsLabel, ...] = ()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import RELATIVE_PATH, CheckedSpec, DnsLabel, Misfit, Text
+from components.specs.base import RELATIVE_PATH, CheckedSpec, ConstraintViolation, DnsLabel, Text
 
 _HOST = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\.[a-z][-a-z0-9]*[a-z0-9](:[0-9]{1,5})?"
 GIT_URL = rf"^(https://|ssh://[^\s/:@]+@){_HOST}/[^\s@?#]+$"
@@ -33,12 +33,12 @@ class FluxSpec(CheckedSpec):
     """Secret with the login, which the tenant creates in namespace ``flux-system`` of the cluster. It contains
     ``identity`` and ``known_hosts`` for SSH; ``username``, ``password`` and optionally ``ca.crt`` for HTTPS."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a repository with two revisions to follow or none, and SSH without a key."""
         if self.branch is not None and self.semver is not None:
-            yield Misfit("has both branch and semver; write one of the two")
+            yield ConstraintViolation("has both branch and semver; write one of the two")
         if self.branch is None and self.semver is None:
-            yield Misfit("has neither branch nor semver; write one of the two")
+            yield ConstraintViolation("has neither branch nor semver; write one of the two")
         if self.url.startswith(_SSH) and self.secret is None:
             text = "is required for SSH, because it contains the key and known hosts; add secret: flux-git"
-            yield Misfit(text, ("secret",))
+            yield ConstraintViolation(text, ("secret",))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, DnsLabel, Misfit, Text
+from components.specs.base import CheckedSpec, ConstraintViolation, DnsLabel, Text
 
 HIGHEST = 1_000_000_000
 """Highest value that is not reserved for Kubernetes (K8S:pkg/apis/scheduling/types.go,
@@ -31,8 +31,8 @@ class PodPriority(CheckedSpec):
     description: Text
     """Purpose of the priority, shown by ``kubectl get priorityclasses``."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a name that is reserved for Kubernetes."""
         if self.name.startswith(RESERVED):
             text = f"starts with '{RESERVED}', which is reserved for Kubernetes' own priorities; rename it"
-            yield Misfit(text, ("name",), self.name)
+            yield ConstraintViolation(text, ("name",), self.name)

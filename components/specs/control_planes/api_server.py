@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import CheckedSpec, DnsLabel, Domain, HttpsUrl, Misfit, Spec, Text
+from components.specs.base import CheckedSpec, ConstraintViolation, DnsLabel, Domain, HttpsUrl, Spec, Text
 from components.specs.ranges import NumberRange, Numbers
 
 MAX_ADDITIONAL_SANS = 10
@@ -85,12 +85,14 @@ class OidcSpec(CheckedSpec):
     admin_group: Text | None = None
     """Group of the identity provider, without ``groups_prefix``, whose members are administrators of the cluster."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield settings of groups without a groups claim, and names of Kubernetes' own groups."""
         for key in ("groups_prefix", "admin_group"):
             got = getattr(self, key)
             if got is not None and self.groups_claim is None:
-                yield Misfit("has no effect without groups_claim; add the claim that lists groups", (key,), got)
+                yield ConstraintViolation(
+                    "has no effect without groups_claim; add the claim that lists groups", (key,), got
+                )
 
         for key in ("groups_prefix", "username_prefix"):
             prefix = getattr(self, key)
@@ -99,9 +101,9 @@ class OidcSpec(CheckedSpec):
                     f"creates names that start with {_RESERVED}, which are reserved for Kubernetes,"
                     f" like {_RESERVED}masters"
                 )
-                yield Misfit(f'{rule}; write a prefix of the tenant, like "oidc:"', (key,), prefix)
+                yield ConstraintViolation(f'{rule}; write a prefix of the tenant, like "oidc:"', (key,), prefix)
         if self.groups_prefix is None and self.is_kubernetes(self.admin_group or ""):
-            yield Misfit(
+            yield ConstraintViolation(
                 "is a group of Kubernetes itself; write a group of the tenant", ("admin_group",), self.admin_group
             )
 
@@ -170,20 +172,20 @@ class ApiServerSpec(CheckedSpec):
     additional_sans: tuple[Domain, ...] = Field(default=(), max_length=MAX_ADDITIONAL_SANS)
     """Additional names and addresses in the API server's certificate, without ports."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield forbidden feature gates, and ports that are not available to Services."""
         for name in self.feature_gates.keys() & REFUSED_GATES.keys():
-            yield Misfit(REFUSED_GATES[name], ("feature_gates", name), self.feature_gates[name])
+            yield ConstraintViolation(REFUSED_GATES[name], ("feature_gates", name), self.feature_gates[name])
         first, last = self.node_ports.first, self.node_ports.last
         if first < _FIRST_PORT or last > _LAST_PORT:
-            yield Misfit(
+            yield ConstraintViolation(
                 f"must be within {_FIRST_PORT}-{_LAST_PORT}; write {DEFAULT_NODE_PORTS} or a range around it",
                 ("node_ports",),
                 str(self.node_ports),
             )
         for port, owner in _NODE_SERVICES.items():
             if port in self.node_ports:
-                yield Misfit(
+                yield ConstraintViolation(
                     f"contains {port}, which {owner} uses on each node; write a range without it, such as"
                     f" {DEFAULT_NODE_PORTS}",
                     ("node_ports",),

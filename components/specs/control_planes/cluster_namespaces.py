@@ -7,7 +7,16 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, DnsLabel, KubernetesMinor, Label, Misfit, Quantity, Spec, Text
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    KubernetesMinor,
+    Label,
+    Quantity,
+    Spec,
+    Text,
+)
 
 LATEST = "latest"
 """Version of Pod Security Standards that means the version of the API server."""
@@ -130,15 +139,15 @@ class NamespaceSpec(CheckedSpec):
         named = {"edit_group": self.edit_group, "view_group": self.view_group}
         return {key: group for key, group in named.items() if group is not None}
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield network settings of a namespace without policies, and a namespace that admits itself."""
         if self.isolation is NamespaceIsolation.NONE:
             settings = (("admits", self.admits), ("ingress", self.ingress), ("egress", self.egress))
             for key, value in settings:
                 if key in self.model_fields_set and value:
                     text = "has no effect with isolation: none, which creates no policies; remove it"
-                    yield Misfit(text, (key,), None if key == "admits" else str(value))
+                    yield ConstraintViolation(text, (key,), None if key == "admits" else str(value))
         for index, name in enumerate(self.admits):
             if name == self.name:
                 text = "is the namespace itself, whose pods can always reach each other; remove it"
-                yield Misfit(text, ("admits", index), name)
+                yield ConstraintViolation(text, ("admits", index), name)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, CronSchedule, DnsLabel, Endpoint, HttpsUrl, Misfit, Quantity, Spec
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    CronSchedule,
+    DnsLabel,
+    Endpoint,
+    HttpsUrl,
+    Quantity,
+    Spec,
+)
 
 DPU_STORE = "default"
 """Data store of the control planes of DPUs; DPF requests it from Kamaji by this name
@@ -90,14 +99,14 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
             members=self.members, defragmentation=self.defragmentation, backup=backup, **{**other, **own}
         )
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield incomplete references to an existing etcd, and settings that apply to created ones only."""
         there = {"endpoints": self.endpoints, "secret": self.secret}
         missing = [key for key, value in there.items() if not value]
         if len(missing) == 1:
             [other] = there.keys() - missing
             text = f"is required with {other}, for an existing etcd; add it, or remove {other}"
-            yield Misfit(f"{text} to create an etcd", (missing[0],))
+            yield ConstraintViolation(f"{text} to create an etcd", (missing[0],))
         for key in ("size", "storage_class", "backup", "defragmentation") if self.given else ():
             if key in self.model_fields_set:
-                yield Misfit(f"cannot be combined with endpoints: {_ELSEWHERE}", (key,))
+                yield ConstraintViolation(f"cannot be combined with endpoints: {_ELSEWHERE}", (key,))

@@ -10,11 +10,11 @@ from pydantic import Field
 from components.specs.base import (
     CheckedSpec,
     Cidr,
+    ConstraintViolation,
     DnsLabel,
     InterfaceName,
     IpAddress,
     Label,
-    Misfit,
     ShortName,
     Spec,
     Text,
@@ -72,17 +72,17 @@ class DhcpSpec(CheckedSpec):
         """Return the number of hosts that can boot at the same time."""
         return int(self.last) - int(self.first) + 1
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield addresses outside the network, and a descending range."""
         for key in ("gateway", "first", "last"):
             address = getattr(self, key)
             if address is not None and address not in self.network:
-                yield Misfit(f"is not in {self.network}; write an address of it", (key,), str(address))
+                yield ConstraintViolation(f"is not in {self.network}; write an address of it", (key,), str(address))
         if self.last < self.first:
-            yield Misfit(f"is below {self.first}; write a higher address", ("last",), str(self.last))
+            yield ConstraintViolation(f"is below {self.first}; write a higher address", ("last",), str(self.last))
         if self.gateway is not None and self.first <= self.gateway <= self.last:
             text = f"is in {self.first}-{self.last}, the range for hosts; write another address"
-            yield Misfit(text, ("gateway",), str(self.gateway))
+            yield ConstraintViolation(text, ("gateway",), str(self.gateway))
 
 
 class ControllerSpec(CheckedSpec):
@@ -104,19 +104,21 @@ class ControllerSpec(CheckedSpec):
     """DHCP addresses for hosts that boot from the network. It is required for ``network-boot`` and not allowed
     otherwise."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield values that contradict the boot method."""
         if self.boot is BootMethod.NETWORK_BOOT and self.dhcp is None:
-            yield Misfit(f"is required for {self.boot}; add it", ("dhcp",))
+            yield ConstraintViolation(f"is required for {self.boot}; add it", ("dhcp",))
         if self.boot is BootMethod.VIRTUAL_MEDIA:
             if self.dhcp is not None:
-                yield Misfit(f"has no effect for {self.boot}; remove it", ("dhcp",), str(self.dhcp.network))
+                yield ConstraintViolation(
+                    f"has no effect for {self.boot}; remove it", ("dhcp",), str(self.dhcp.network)
+                )
             if self.max_hosts > MOST_BY_MEDIA:
                 text = f"is above the validated maximum for {self.boot}; write at most {MOST_BY_MEDIA}"
-                yield Misfit(text, ("max_hosts",), self.max_hosts)
+                yield ConstraintViolation(text, ("max_hosts",), self.max_hosts)
         elif self.dhcp is not None and self.dhcp.addresses < self.max_hosts:
             text = f"has {self.dhcp.addresses} addresses for {self.max_hosts} hosts; write a wider range"
-            yield Misfit(text, ("dhcp",), f"{self.dhcp.first}-{self.dhcp.last}")
+            yield ConstraintViolation(text, ("dhcp",), f"{self.dhcp.first}-{self.dhcp.last}")
 
 
 class UnverifiedBmcSpec(CheckedSpec):
@@ -129,10 +131,10 @@ class UnverifiedBmcSpec(CheckedSpec):
     reason: Text
     """Reason for the exception and its planned end, for reviewers of the policy ``unverified-bmc``."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an exception without hosts."""
         if not self.racks and not self.instance_types:
-            yield Misfit("names no hosts; add racks or instance_types")
+            yield ConstraintViolation("names no hosts; add racks or instance_types")
 
 
 class BmcCertificatesSpec(Spec):
@@ -170,19 +172,19 @@ class BareMetalSpec(CheckedSpec):
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
     """Verification of BMC certificates. Metal3 does not register hosts whose BMC it cannot verify."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield controllers that the backend does not support, and a missing or unknown controller of free hosts."""
         names = [controller.name for controller in self.controllers]
         if names and self.backend is not BareMetalBackend.METAL3:
             text = f"has no effect for {self.backend}, whose servers are not namespaced; remove it"
-            yield Misfit(text, ("controllers",), listed(names))
+            yield ConstraintViolation(text, ("controllers",), listed(names))
         if self.cleaning is not Cleaning.METADATA and self.backend is not BareMetalBackend.METAL3:
             text = f"has no effect for {self.backend}, which does not clean disks; remove it"
-            yield Misfit(text, ("cleaning",), self.cleaning.value)
+            yield ConstraintViolation(text, ("cleaning",), self.cleaning.value)
         if names and self.free_hosts is None:
-            yield Misfit("is required with controllers; name one of them", ("free_hosts",))
+            yield ConstraintViolation("is required with controllers; name one of them", ("free_hosts",))
         if self.free_hosts is not None and self.free_hosts not in names:
             what = "has no effect without controllers; remove it"
             if names:
                 what = f"is not in controllers ({listed(names)}); name one of them"
-            yield Misfit(what, ("free_hosts",), self.free_hosts)
+            yield ConstraintViolation(what, ("free_hosts",), self.free_hosts)

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, DataFile, HttpsUrl, Label, Misfit, QualifiedName, Spec, Text, VersionName
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DataFile,
+    HttpsUrl,
+    Label,
+    QualifiedName,
+    Spec,
+    Text,
+    VersionName,
+)
 
 UPDATED = ("bios", "bmc")
 """Components that Metal3 can update on every host. For network cards it needs the vendor's name of each adapter."""
@@ -38,15 +48,15 @@ class Firmware(CheckedSpec):
         """Return the URL of each component that is updated."""
         return {name: component.url for name, component in self.components.items() if component.url}
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield URLs that have no effect, and settings that Metal3 rejects."""
         for name, url in self.updates.items():
             if name not in UPDATED:
                 text = f"only {' and '.join(UPDATED)} can be updated; remove it, the version is compared anyway"
-                yield Misfit(text, ("components", name, "url"), url)
+                yield ConstraintViolation(text, ("components", name, "url"), url)
         for name in self.bios:
             if _NEVER_SET in name:
-                yield Misfit("Metal3 does not set passwords; remove it", ("bios", name))
+                yield ConstraintViolation("Metal3 does not set passwords; remove it", ("bios", name))
 
 
 class FirmwareBaseline(Firmware):

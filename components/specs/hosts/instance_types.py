@@ -9,7 +9,17 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, DataFile, InterfaceName, Label, Misfit, Quantity, Spec, Text, bytes_of
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DataFile,
+    InterfaceName,
+    Label,
+    Quantity,
+    Spec,
+    Text,
+    bytes_of,
+)
 from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.gpu_sharing import MigProfile
 
@@ -86,14 +96,14 @@ class RdmaSpec(CheckedSpec):
     """Whether an RDMA device belongs to one network namespace only, so that other pods of the node cannot see it.
     Golden images configure it (``contents.rdma_exclusive``), and all images of the type must have the same value."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield exclusive whole or shared ports, whose devices cannot move between namespaces."""
         if self.exclusive and self.ports is not PortUse.FUNCTIONS:
             text = (
                 f"is not possible for {self.ports} ports, whose devices belong to the node; write false, or ports:"
                 " functions"
             )
-            yield Misfit(text, ("exclusive",), self.exclusive)
+            yield ConstraintViolation(text, ("exclusive",), self.exclusive)
 
 
 class Scale(StrEnum):
@@ -177,47 +187,49 @@ class InstanceType(CheckedSpec):
         """Return whether NVLink connects GPUs of several nodes."""
         return self.scale is Scale.RACK and self.gpu is not None
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield impossible sizes, settings of missing ports, and hints that match too many disks."""
         if self.roce_ports and self.infiniband_ports:
             text = f"is only for nodes on RoCE, but infiniband_ports is {self.infiniband_ports}; remove it"
-            yield Misfit(text, ("roce_ports",), self.roce_ports)
+            yield ConstraintViolation(text, ("roce_ports",), self.roce_ports)
         if self.roce_ports and self.port_use is PortUse.WHOLE:
             text = "is not possible on RoCE, where ports belong to the host network; write functions, or shared"
-            yield Misfit(text, ("rdma", "ports"), str(self.port_use))
+            yield ConstraintViolation(text, ("rdma", "ports"), str(self.port_use))
         elif self.rdma is not None and not self.infiniband_ports and not self.roce_ports:
-            yield Misfit("is only for nodes on InfiniBand, but infiniband_ports is 0; remove it", ("rdma",))
+            yield ConstraintViolation(
+                "is only for nodes on InfiniBand, but infiniband_ports is 0; remove it", ("rdma",)
+            )
         yield from self._unnamed_ports()
         if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:
             text = (
                 f"has more than {_MAX_POLICY} characters, the limit of the Network Operator for a policy with"
                 f" {self.port_use} ports; shorten it, or write ports: functions"
             )
-            yield Misfit(text, ("name",), self.name)
+            yield ConstraintViolation(text, ("name",), self.name)
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
         for key, (size, (least, most)) in sizes.items():
             if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):
                 other = {"P": "T", "T": "G"}.get(size[-2], "G")
                 text = f"must be {least} to {most}; is {size[:-2]}{other}i meant?"
-                yield Misfit(text, (key,), size)
+                yield ConstraintViolation(text, (key,), size)
         if self.root_device is not None and self.nvme_disks and not self.root_device.tells_apart(self.nvme_disk_size):
             size = f" of {self.nvme_disk_size}" if self.nvme_disk_size else ""
             text = (
                 f"also matches the {self.nvme_disks} disks{size} for scratch volumes (nvme_disks), and the first match"
                 " is used; add model or device_name of the disk to boot from"
             )
-            yield Misfit(text, ("root_device",))
+            yield ConstraintViolation(text, ("root_device",))
 
-    def _unnamed_ports(self) -> Iterator[Misfit]:
+    def _unnamed_ports(self) -> Iterator[ConstraintViolation]:
         """Yield missing names of RoCE ports, and names that are not needed."""
         names = self.roce_interfaces
         if names and not self.cuts_roce:
             text = "is only for types whose pods get functions on RoCE; remove it, or write rdma: {ports: functions}"
-            yield Misfit(text, ("roce_interfaces",))
+            yield ConstraintViolation(text, ("roce_interfaces",))
         elif self.cuts_roce and (len(names), len({*names})) != (self.roce_ports, self.roce_ports):
             rule = f"has {len({*names})} different names, but roce_ports is {self.roce_ports}"
             text = f"{rule}; name each port once, by rail"
-            yield Misfit(text, ("roce_interfaces",))
+            yield ConstraintViolation(text, ("roce_interfaces",))
 
 
 class InstanceTypeCatalog(DataFile):

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import StringConstraints
 
-from components.specs.base import CheckedSpec, Misfit, Quantity, Text, bytes_of
+from components.specs.base import CheckedSpec, ConstraintViolation, Quantity, Text, bytes_of
 
 MODEL_TO_WRITE = "root_device: {model: <part of its model>, min_size: 400Gi}"
 """Example of hints, with a placeholder for the model."""
@@ -49,19 +49,19 @@ class RootDeviceSpec(CheckedSpec):
     rotational: bool | None = None
     """Whether the disk is rotational; no restriction by default."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield missing hints, a device name that can change, and an impossible size."""
         if all(hint is None for _, hint in self):
-            yield Misfit(f"has no hint; write the disk to which images are written, {MODEL_TO_WRITE}")
+            yield ConstraintViolation(f"has no hint; write the disk to which images are written, {MODEL_TO_WRITE}")
         if self.device_name is not None and not _BY_PATH.fullmatch(self.device_name):
             text = (
                 "is not below /dev/disk/by-path/, and other names can change at each boot (virtual media of a BMC"
                 " may be /dev/sda); write /dev/disk/by-path/<link>, or model instead"
             )
-            yield Misfit(text, ("device_name",), self.device_name)
+            yield ConstraintViolation(text, ("device_name",), self.device_name)
         if self.min_size is not None and not bytes_of(_LEAST) <= bytes_of(self.min_size) <= bytes_of(_MOST):
             text = f"must be {_LEAST} to {_MOST} for a boot disk; write a size like 400Gi"
-            yield Misfit(text, ("min_size",), self.min_size)
+            yield ConstraintViolation(text, ("min_size",), self.min_size)
 
     def tells_apart(self, scratch_size: Quantity | None) -> bool:
         """Return whether the hints exclude NVMe scratch disks of ``scratch_size`` (None if the size is unknown)."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, Cidr, Misfit
+from components.specs.base import CheckedSpec, Cidr, ConstraintViolation
 from components.specs.region.announcements import Asn
 
 TWO_BYTES = 65_535
@@ -34,19 +34,19 @@ class BorderSpec(CheckedSpec):
     networks: tuple[Cidr, ...] = ()
     """External networks that every VPC reaches, such as those of DNS servers, registries and time servers."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield route targets that are incomplete, equal, or too large for their encoding."""
         values = {key: getattr(self, key) for key in ("asn", "services", "internet")}
         present = [key for key, value in values.items() if value is not None]
         for key in (key for key in values if present and key not in present):
-            yield Misfit(f"is required with {' and '.join(present)}; add it", (key,))
+            yield ConstraintViolation(f"is required with {' and '.join(present)}; add it", (key,))
         if self.internet is not None and self.internet == self.services:
             text = "equals services, so every VPC would import the default route; pick another number"
-            yield Misfit(text, ("internet",), self.internet)
+            yield ConstraintViolation(text, ("internet",), self.internet)
         for key in ("services", "internet"):
             if (self.asn or 0) > TWO_BYTES < (values[key] or 0):
                 text = f"is above {TWO_BYTES}, the maximum in a route target with a four-byte asn"
-                yield Misfit(f"{text}; pick another up to it", (key,), values[key])
+                yield ConstraintViolation(f"{text}; pick another up to it", (key,), values[key])
 
     @property
     def targets(self) -> tuple[str, str] | None:

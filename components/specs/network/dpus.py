@@ -10,12 +10,12 @@ from pydantic import ConfigDict, Field, StringConstraints
 from components.specs.base import (
     CheckedSpec,
     Cidr,
+    ConstraintViolation,
     DnsLabel,
     Endpoint,
     InterfaceName,
     IpAddress,
     Label,
-    Misfit,
     Spec,
     VersionName,
 )
@@ -57,10 +57,12 @@ class DpuClusterSpec(CheckedSpec):
     """First rack of the cluster in its only hall, in natural order. The range ends before the first rack of the next
     cluster. The default is the first rack of the hall."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a first rack in combination with several halls."""
         if self.from_rack is not None and len(self.halls) != 1:
-            yield Misfit("needs exactly one hall; list only the hall of this rack", ("from_rack",), self.from_rack)
+            yield ConstraintViolation(
+                "needs exactly one hall; list only the hall of this rack", ("from_rack",), self.from_rack
+            )
 
 
 class DpuReleaseSpec(Spec):
@@ -125,18 +127,20 @@ class DpuControlSpec(CheckedSpec):
     """Address of the management cluster at which DPUs reach the OVN databases, on node ports 30641 and 30642. Required
     if a VPC uses ``dpf-ovn``. With this field and ``networks.ovn``, the OVN services run even if no VPC uses them."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a missing or unneeded address of the only DPU cluster, and uplinks with a too small MTU."""
         yield from self._narrow_uplinks()
         for key in ("vip", "virtual_router_id"):
             value = getattr(self, key)
             if value is None and not self.clusters:
-                yield Misfit("is required when no clusters are listed; add it", (key,))
+                yield ConstraintViolation("is required when no clusters are listed; add it", (key,))
             elif value is not None and self.clusters:
                 got = value if isinstance(value, int) else str(value)
-                yield Misfit("has no effect when clusters are listed, which have their own; remove it", (key,), got)
+                yield ConstraintViolation(
+                    "has no effect when clusters are listed, which have their own; remove it", (key,), got
+                )
 
-    def _narrow_uplinks(self) -> Iterator[Misfit]:
+    def _narrow_uplinks(self) -> Iterator[ConstraintViolation]:
         overlay = GENEVE_BYTES if self.ovn_central else VXLAN_BYTES
         room = self.uplink_mtu_bytes - overlay
         if self.mtu_bytes > room:
@@ -146,7 +150,7 @@ class DpuControlSpec(CheckedSpec):
                 f"leaves no room for the overlay: mtu_bytes {self.mtu_bytes} plus {overlay} bytes exceeds"
                 f" uplink_mtu_bytes {self.uplink_mtu_bytes}; write {remedy}"
             )
-            yield Misfit(text, (key,), getattr(self, key))
+            yield ConstraintViolation(text, (key,), getattr(self, key))
 
     def every(self, loopbacks: Cidr) -> tuple[DpuClusterSpec, ...]:
         """Return the DPU clusters; without listed clusters, the default one with all ``loopbacks``."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from components.specs.base import CheckedSpec, Cidr, DnsLabel, Label, Misfit
+from components.specs.base import CheckedSpec, Cidr, ConstraintViolation, DnsLabel, Label
 from components.specs.ranges import NumberRange, Numbers, range_reader
 
 LAST_PKEY = 0x7FFE
@@ -84,19 +84,19 @@ class RoceSpec(CheckedSpec):
     cnp_dscp: int = Field(ge=0, le=63)
     """DSCP of congestion notification packets. It must be in another class than RDMA, which is never paused."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield DSCPs that belong to the wrong class."""
         least = self.priority << _CLASSES
         if self.dscp >> _CLASSES != self.priority:
             rule = f"is not in the class of priority {self.priority}, whose DSCPs are {least} to {least + 7}"
             text = f"{rule}; write one of them"
-            yield Misfit(text, ("dscp",), self.dscp)
+            yield ConstraintViolation(text, ("dscp",), self.dscp)
         if self.cnp_dscp >> _CLASSES == self.priority:
             text = (
                 f"is in the class of the lossless priority {self.priority}, which congestion pauses; write a value"
                 f" outside {least} to {least + 7}, such as 48"
             )
-            yield Misfit(text, ("cnp_dscp",), self.cnp_dscp)
+            yield ConstraintViolation(text, ("cnp_dscp",), self.cnp_dscp)
 
     def __str__(self) -> str:
         """Return the settings in the form of data files."""
@@ -144,35 +144,35 @@ class FabricSpec(CheckedSpec):
         """Return the number of subnets in a new prefix for rails: 8, or 16 for more than 8 rails."""
         return FEW_RAILS if (self.rails or 1) <= FEW_RAILS else MOST_RAILS
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield missing and unneeded fields of InfiniBand or RoCE."""
         yield from self._roce_misfits()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)
             if self.kind is FabricKind.INFINIBAND and value is None:
-                yield Misfit("is required for an infiniband fabric; add it", (name,))
+                yield ConstraintViolation("is required for an infiniband fabric; add it", (name,))
             elif self.kind is FabricKind.ETHERNET and value is not None:
-                yield Misfit("has no effect on an ethernet fabric; remove it", (name,), str(value))
+                yield ConstraintViolation("has no effect on an ethernet fabric; remove it", (name,), str(value))
         if self.pkeys and not 1 <= self.pkeys.first <= self.pkeys.last <= LAST_PKEY:
-            yield Misfit(
+            yield ConstraintViolation(
                 "has partition keys outside 0x1-0x7ffe; write a range within",
                 ("pkeys",),
                 f"{self.pkeys.first:#x}-{self.pkeys.last:#x}",
             )
 
-    def _roce_misfits(self) -> Iterator[Misfit]:
+    def _roce_misfits(self) -> Iterator[ConstraintViolation]:
         if self.kind is FabricKind.INFINIBAND:
             for name in ("roce", "vnis", *_RAILS):
                 if (value := getattr(self, name)) is not None:
-                    yield Misfit("has no effect on an infiniband fabric; remove it", (name,), str(value))
+                    yield ConstraintViolation("has no effect on an infiniband fabric; remove it", (name,), str(value))
             return
         if self.roce is not None and self.vnis is None:
-            yield Misfit("is required for an ethernet fabric with roce; add it", ("vnis",))
+            yield ConstraintViolation("is required for an ethernet fabric with roce; add it", ("vnis",))
         for name in ("vnis", *_RAILS) if self.roce is None else ():
             if (value := getattr(self, name)) is not None:
-                yield Misfit("has no effect on a fabric without roce; remove it", (name,), str(value))
+                yield ConstraintViolation("has no effect on a fabric without roce; remove it", (name,), str(value))
         for name, other in (_RAILS, _RAILS[::-1]) if self.roce is not None else ():
             if getattr(self, name) is None and getattr(self, other) is not None:
-                yield Misfit(f"is required on a fabric with {other}; add it", (name,))
+                yield ConstraintViolation(f"is required on a fabric with {other}; add it", (name,))
         if self.vnis and not 1 <= self.vnis.first <= self.vnis.last <= LAST_VNI:
-            yield Misfit(f"has VNIs outside 1-{LAST_VNI}; write a range within", ("vnis",), str(self.vnis))
+            yield ConstraintViolation(f"has VNIs outside 1-{LAST_VNI}; write a range within", ("vnis",), str(self.vnis))

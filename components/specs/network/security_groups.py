@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, Cidr, Misfit, Port, ShortName, Spec
+from components.specs.base import CheckedSpec, Cidr, ConstraintViolation, Port, ShortName, Spec
 
 
 class Protocol(StrEnum):
@@ -35,14 +35,18 @@ class SecurityRuleSpec(CheckedSpec):
     ports: tuple[Port, ...] = Field(default=(), max_length=50)
     """Destination ports of the connections, for TCP or UDP; all ports when the list is empty."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield rules with two remote ends or none, and ports of protocols that have none."""
         if self.cidr is None and self.peer is None:
-            yield Misfit("is required without a peer; write a network such as 0.0.0.0/0", ("cidr",))
+            yield ConstraintViolation("is required without a peer; write a network such as 0.0.0.0/0", ("cidr",))
         if self.cidr is not None and self.peer is not None:
-            yield Misfit("cannot be combined with cidr; split the rule in two, or remove it", ("peer",), self.peer)
+            yield ConstraintViolation(
+                "cannot be combined with cidr; split the rule in two, or remove it", ("peer",), self.peer
+            )
         if self.ports and self.protocol not in {Protocol.TCP, Protocol.UDP}:
-            yield Misfit("must be tcp or udp if ports are listed; write tcp", ("protocol",), str(self.protocol))
+            yield ConstraintViolation(
+                "must be tcp or udp if ports are listed; write tcp", ("protocol",), str(self.protocol)
+            )
 
 
 class SecurityGroupSpec(Spec):

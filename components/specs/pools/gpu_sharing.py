@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import CheckedSpec, Misfit
+from components.specs.base import CheckedSpec, ConstraintViolation
 
 MIG_PROFILE = r"^[1-7]g\.[1-9][0-9]{0,2}gb$"
 MigProfile = Annotated[str, StringConstraints(pattern=MIG_PROFILE)]
@@ -25,8 +25,8 @@ class GpuSharingSpec(CheckedSpec):
     """Number of pods that share each GPU by time-slicing. Pods are not isolated from each other's memory use and
     faults, and they request ``nvidia.com/gpu.shared``."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield both methods or none."""
         if (self.mig is None) == (self.time_slices is None):
             methods = "neither mig nor time_slices" if self.mig is None else "both mig and time_slices"
-            yield Misfit(f"has {methods}; write one of the two")
+            yield ConstraintViolation(f"has {methods}; write one of the two")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from components.specs.base import CheckedSpec, Misfit, Quantity
+from components.specs.base import CheckedSpec, ConstraintViolation, Quantity
 
 CPU_AMOUNT = r"^([1-9][0-9]{0,3}|[1-9][0-9]{0,5}m)$"
 SYSCTL = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*(\.\*)?$"
@@ -126,18 +126,18 @@ class KubeletSpec(CheckedSpec):
     """Kernel parameters that pods may set in addition to the safe ones, such as ``net.core.somaxconn``. Pods must
     request them."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield settings with which a kubelet would not start, and settings without effect."""
         high, low = self.image_gc_high_threshold_percent, self.image_gc_low_threshold_percent
         if high is not None and low is not None and low >= high:
             text = f"must be below image_gc_high_threshold_percent, {high}; write {high - 1} or less"
-            yield Misfit(text, ("image_gc_low_threshold_percent",), low)
+            yield ConstraintViolation(text, ("image_gc_low_threshold_percent",), low)
         if self.max_parallel_image_pulls is not None and self.serialize_image_pulls is not False:
             text = "has no effect while images are pulled serially; add serialize_image_pulls: false"
-            yield Misfit(text, ("max_parallel_image_pulls",), self.max_parallel_image_pulls)
+            yield ConstraintViolation(text, ("max_parallel_image_pulls",), self.max_parallel_image_pulls)
         if self.cpu_manager_policy is CpuManagerPolicy.STATIC and self.reserved_cpu is None:
             text = 'requires CPUs reserved for the node itself; add reserved_cpu, such as "4"'
-            yield Misfit(text, ("cpu_manager_policy",), self.cpu_manager_policy.value)
+            yield ConstraintViolation(text, ("cpu_manager_policy",), self.cpu_manager_policy.value)
 
     def configuration(self) -> dict[str, Any]:
         """Return the settings by the names of ``KubeletConfiguration`` and in its form, in order."""

@@ -12,9 +12,9 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from components.specs.base import (
     AnnotationText,
     CheckedSpec,
+    ConstraintViolation,
     Label,
     LabelValue,
-    Misfit,
     NodeLabelKey,
     PercentOrCount,
     QualifiedName,
@@ -85,11 +85,11 @@ class TaintSpec(CheckedSpec):
     effect: TaintEffect
     """Effect of the taint on pods that do not tolerate it."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a taint that controllers set and remove."""
         if self.key.rpartition("/")[0] in CONTROLLERS_TAINTS:
             text = "is in a domain whose taints controllers set and remove; write a key in another domain"
-            yield Misfit(text, ("key",), self.key)
+            yield ConstraintViolation(text, ("key",), self.key)
 
 
 class BurnIn(StrEnum):
@@ -192,7 +192,7 @@ class NodePoolSpec(CheckedSpec):
     """Whether the pool is being retired, the first of two steps before its removal: it has no nodes, whatever its
     size."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield contradictory sizes, and a drain timeout in a pool whose nodes wait for jobs."""
         yield from self._sizes()
         waiting = {
@@ -202,17 +202,17 @@ class NodePoolSpec(CheckedSpec):
         if any(waiting.values()) and "drain_timeout_seconds" in self.rollout.model_fields_set:
             settings = " and ".join(text for text, waits in waiting.items() if waits)
             text = f"contradicts {settings}, which waits for jobs without a time limit; remove it, or remove {settings}"
-            yield Misfit(text, ("rollout", "drain_timeout_seconds"), self.rollout.drain_timeout_seconds)
+            yield ConstraintViolation(text, ("rollout", "drain_timeout_seconds"), self.rollout.drain_timeout_seconds)
 
-    def _sizes(self) -> Iterator[Misfit]:
+    def _sizes(self) -> Iterator[ConstraintViolation]:
         if (self.nodes is None) == (self.racks is None):
             sizes = "neither nodes nor racks" if self.nodes is None else "both nodes and racks"
-            yield Misfit(f"has {sizes}; write one of the two")
+            yield ConstraintViolation(f"has {sizes}; write one of the two")
         for name in ("min_nodes", "max_nodes") if self.autoscaling else ():
             if getattr(self, name) is None:
-                yield Misfit("is required with autoscaling; add it", (name,))
+                yield ConstraintViolation("is required with autoscaling; add it", (name,))
         ladder = [(name, getattr(self, name)) for name in ("min_nodes", "nodes", "max_nodes")]
         for (low, least), (high, most) in pairwise((name, count) for name, count in ladder if count is not None):
             if least > most:
                 text = f"must be at most {most}, the pool's {high}; write {most} or less, or raise {high}"
-                yield Misfit(text, (low,), least)
+                yield ConstraintViolation(text, (low,), least)

@@ -17,7 +17,7 @@ from components.specs.reading.patterns import PATTERN_RULES
 from components.specs.reading.problems import listed, nearest, one_of, shown, suggestion
 from components.specs.reading.remedy import FormError, Remedy
 from components.specs.reading.shape import FORMATS, UNKNOWN, shapes, whole
-from components.specs.reading.violations import misfits
+from components.specs.reading.violations import incompatibilities
 
 Path = tuple[str | int, ...]
 
@@ -79,7 +79,7 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     }
     for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
         by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
-    for path, misfit in list(misfits(model, data, {*by_path, *misspelt})):
+    for path, misfit in list(incompatibilities(model, data, {*by_path, *misspelt})):
         by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": misfit.got, "ctx": {"text": misfit.text}}]
     for path, details in by_path.items():
         kind = details[0]["type"]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from components.specs.base import CheckedSpec, Misfit
+from components.specs.base import CheckedSpec, ConstraintViolation
 from components.specs.reading import model_walk
 
 Path = tuple[str | int, ...]
@@ -33,7 +33,9 @@ class _NotKnown:
 _NOT_KNOWN = _NotKnown()
 
 
-def misfits(model: type[BaseModel], data: Any, wrong: Collection[Path]) -> Iterator[tuple[Path, Misfit]]:
+def incompatibilities(
+    model: type[BaseModel], data: Any, wrong: Collection[Path]
+) -> Iterator[tuple[Path, ConstraintViolation]]:
     """Yield the constraint violations of each spec of ``data`` that contains a path of ``wrong``, with their paths.
 
     Each spec is checked with its valid values, until the check uses an invalid value.
@@ -41,7 +43,7 @@ def misfits(model: type[BaseModel], data: Any, wrong: Collection[Path]) -> Itera
     half = _HalfRead(model, data, wrong)
     for path, kind in half.specs():
         try:
-            for misfit in half.spec(kind, path).misfits():
+            for misfit in half.spec(kind, path).incompatibilities():
                 at = (*path, *misfit.path)
                 if at not in wrong and (at == path or at not in half.touched):
                     yield at, misfit

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from components.specs.base import CheckedSpec, DnsLabel, IpAddress, Label, Misfit, Spec
+from components.specs.base import CheckedSpec, ConstraintViolation, DnsLabel, IpAddress, Label, Spec
 
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
 """BGP autonomous system number; the last one is reserved (RFC 7300)."""
@@ -46,33 +46,35 @@ class AnnouncementSpec(CheckedSpec):
     """Whether the hosts of the management cluster are in the same network (VLAN) as these addresses; one host answers
     ARP requests for each address. Otherwise the addresses are not reachable in this way."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield missing or duplicate ways of announcement, and sessions that MetalLB rejects."""
         if not self.peers and not self.one_network:
-            yield Misfit(
+            yield ConstraintViolation(
                 "has neither peers nor one_network, so control planes are not reachable; add asn and the routers as"
                 " peers, or one_network: true if hosts of the management cluster and these addresses share one VLAN"
             )
         if self.peers and self.one_network:
-            yield Misfit(
+            yield ConstraintViolation(
                 "cannot be combined with peers, because addresses of the hosts' own network need no route;"
                 " remove one of the two",
                 ("one_network",),
                 self.one_network,
             )
         if self.peers and self.asn is None:
-            yield Misfit("is required with peers; add the number of the management cluster's hosts", ("asn",))
+            yield ConstraintViolation(
+                "is required with peers; add the number of the management cluster's hosts", ("asn",)
+            )
         if self.asn is not None and not self.peers:
-            yield Misfit("has no effect without peers; add them, or remove it", ("asn",), self.asn)
+            yield ConstraintViolation("has no effect without peers; add them, or remove it", ("asn",), self.asn)
         seen = set[object]()
         for index, peer in enumerate(self.peers):
             if peer.address in seen:
                 text = "is already listed, and MetalLB rejects a second session with one router; pick another address"
-                yield Misfit(text, ("peers", index, "address"), str(peer.address))
+                yield ConstraintViolation(text, ("peers", index, "address"), str(peer.address))
             seen.add(peer.address)
             if peer.multihop and peer.asn == self.asn:
                 text = "is only for routers with another asn, and MetalLB rejects it for this one; remove it"
-                yield Misfit(text, ("peers", index, "multihop"), peer.multihop)
+                yield ConstraintViolation(text, ("peers", index, "multihop"), peer.multihop)
             for place, zone in enumerate(peer.zones):
                 if zone in peer.zones[:place]:
-                    yield Misfit("is already listed; remove it", ("peers", index, "zones", place), zone)
+                    yield ConstraintViolation("is already listed; remove it", ("peers", index, "zones", place), zone)

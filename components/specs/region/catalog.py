@@ -13,11 +13,11 @@ from pydantic import Field, StringConstraints
 from components.specs.base import (
     PCI_SELECTOR,
     CheckedSpec,
+    ConstraintViolation,
     DataFile,
     HttpsUrl,
     KubernetesVersion,
     Label,
-    Misfit,
     Sha256,
     Spec,
     Text,
@@ -98,14 +98,14 @@ class ImageContents(CheckedSpec):
     """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``. They are
     available to VMs and not to containers."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a GPU driver in an image that passes GPUs through to VMs."""
         if self.gpu_driver is not None and self.vfio_devices:
             text = (
                 f"conflicts with the GPUs of vfio_devices, which are for VMs ({listed(self.vfio_devices)});"
                 " remove one of the two"
             )
-            yield Misfit(text, ("gpu_driver",), self.gpu_driver)
+            yield ConstraintViolation(text, ("gpu_driver",), self.gpu_driver)
 
 
 class KernelProfile(Spec):
@@ -184,28 +184,28 @@ class GoldenImage(CheckedSpec):
     fits: tuple[Label, ...] = Field(min_length=1)
     """Instance types with which the image was tested. Pools of other types cannot run it."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield dates in the wrong order, VM devices without an IOMMU, and kernel arguments without effect."""
         names = ("released", "supported", "deprecated", "expires")
         dates = [(name, date) for name in names if (date := getattr(self, name)) is not None]
         for (earlier, first), (later, date) in pairwise(dates):
             if date < first:
                 text = f"must not be before {earlier}, {first}; write that date or a later one"
-                yield Misfit(text, (later,), str(date))
+                yield ConstraintViolation(text, (later,), str(date))
         if self.contents.vfio_devices and not _IOMMU.intersection(self.profile.kernel_arguments):
             which = " or ".join(sorted(_IOMMU))
             text = f"lacks the IOMMU, which VMs need for vfio_devices; add {which}"
-            yield Misfit(text, ("profile", "kernel_arguments"))
+            yield ConstraintViolation(text, ("profile", "kernel_arguments"))
         for argument in self.profile.kernel_arguments:
             if argument.startswith(_NETNS_MODE):
                 text = (
                     "is removed by the SR-IOV operator, which reboots nodes for it; write it to a file of"
                     " /etc/modprobe.d instead, and set contents.rdma_exclusive"
                 )
-                yield Misfit(text, ("profile", "kernel_arguments"), argument)
+                yield ConstraintViolation(text, ("profile", "kernel_arguments"), argument)
             if unreadable(argument):
                 text = "must be a number of pages, or one number for each NUMA node; write it like hugepages=64"
-                yield Misfit(text, ("profile", "kernel_arguments"), argument)
+                yield ConstraintViolation(text, ("profile", "kernel_arguments"), argument)
 
     def lifecycle(self, today: dt.date) -> Lifecycle:
         """Return the lifecycle state of the image on ``today``."""

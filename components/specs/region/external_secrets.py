@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from components.specs.base import RELATIVE_PATH, CheckedSpec, DnsLabel, HttpsUrl, Misfit, Text
+from components.specs.base import RELATIVE_PATH, CheckedSpec, ConstraintViolation, DnsLabel, HttpsUrl, Text
 
 MountPath = Annotated[str, StringConstraints(pattern=RELATIVE_PATH, max_length=253)]
 """Path of a Vault mount, without a slash at either end."""
@@ -45,10 +45,10 @@ class VaultSpec(CheckedSpec):
     """ConfigMap in namespace ``external-secrets`` whose ``ca.crt`` verifies the server. By default its certificate must
     be signed by a public authority."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an address with a login, because it would put a secret into data and state."""
         if "@" in self.server:
-            yield Misfit(
+            yield ConstraintViolation(
                 "must not contain a login, because data must not contain secrets; remove the login", ("server",)
             )
 
@@ -64,11 +64,11 @@ class SecretsSpec(CheckedSpec):
     vault: VaultSpec | None = None
     """Vault behind ``store``. The region then installs External Secrets Operator and creates the store."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a missing store, and a store without effect."""
         if self.source is SecretsSource.EXTERNAL_SECRETS and self.store is None:
-            yield Misfit("is required when source is external-secrets; add it", ("store",))
+            yield ConstraintViolation("is required when source is external-secrets; add it", ("store",))
         if self.source is SecretsSource.EXISTING:
             for field, got in (("store", self.store), ("vault", self.vault and self.vault.server)):
                 if got is not None:
-                    yield Misfit("has no effect when source is existing; remove it", (field,), got)
+                    yield ConstraintViolation("has no effect when source is existing; remove it", (field,), got)

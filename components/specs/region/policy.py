@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
 
-from components.specs.base import CheckedSpec, DataFile, Label, Misfit, RuleName, ShortName, Spec, Text
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label, RuleName, ShortName, Spec, Text
 
 
 class RuleId(StrEnum):
@@ -82,15 +82,15 @@ class FreezeSpec(CheckedSpec):
     tenants: tuple[ShortName, ...] = ()
     """Tenants that the freeze protects; all tenants and their shared objects when the list is empty."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an end that is not after the start, and a freeze that is too long."""
         if self.to <= self.from_:
-            yield Misfit(
+            yield ConstraintViolation(
                 f"must be after from, {self.from_.isoformat()}; write a later moment", ("to",), self.to.isoformat()
             )
         if self.to - self.from_ > _LONGEST:
             text = f"must be at most {_LONGEST.days} days after from, {self.from_.isoformat()}; write an earlier moment"
-            yield Misfit(text, ("to",), self.to.isoformat())
+            yield ConstraintViolation(text, ("to",), self.to.isoformat())
 
     def covers(self, moment: dt.datetime, tenant: str) -> bool:
         """Return whether ``tenant`` is protected at ``moment``, which must have a time zone."""

@@ -14,11 +14,11 @@ from components.specs.base import (
     Address,
     CheckedSpec,
     Cidr,
+    ConstraintViolation,
     DataFile,
     DnsLabel,
     Domain,
     Label,
-    Misfit,
     Network,
     PercentOrCount,
     Registry,
@@ -177,19 +177,19 @@ class ControlPlanesSpec(CheckedSpec):
     """Domain for the names of control planes, ``<cluster>.<domain>``, which are in their certificates. By default they
     have addresses only. With ``dns`` the domain must be within its zone, and the names are published there."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield missing data stores, and shared ones with a reserved name or without the settings to create them."""
         if not self.data_stores and self.dedicated is None:
-            yield Misfit("has neither data_stores nor dedicated; add one of the two")
+            yield ConstraintViolation("has neither data_stores nor dedicated; add one of the two")
         for index, store in enumerate(self.data_stores):
             if store.name in {DEDICATED, PLACED}:
-                yield Misfit(
+                yield ConstraintViolation(
                     "is a reserved value of control_plane.data_store; choose another name",
                     ("data_stores", index, "name"),
                     store.name,
                 )
             if not store.given and store.storage_class is None and self.dedicated is None:
-                yield Misfit(
+                yield ConstraintViolation(
                     "is required to create an etcd without the defaults of dedicated; write a storage class of"
                     " the management cluster, or endpoints and secret of an existing etcd",
                     ("data_stores", index, "storage_class"),

@@ -9,7 +9,17 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import ENDPOINT, CheckedSpec, ClusterName, DnsLabel, Label, Misfit, Quantity, ShortName, Spec
+from components.specs.base import (
+    ENDPOINT,
+    CheckedSpec,
+    ClusterName,
+    ConstraintViolation,
+    DnsLabel,
+    Label,
+    Quantity,
+    ShortName,
+    Spec,
+)
 
 BUCKET_NAME = r"^[a-z0-9][-a-z0-9]{1,61}[a-z0-9]$"
 STORE_URL = rf"^https://([a-z0-9]([-.a-z0-9]*[a-z0-9])?|{ENDPOINT[1:-1]})$"
@@ -88,11 +98,11 @@ class LifecycleSpec(CheckedSpec):
     """Days after which parts of unfinished uploads are deleted; by default they are kept and count against the
     quota."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a lifecycle without any setting."""
         if not any((self.expire_days, self.old_versions_days, self.abandoned_uploads_days)):
             text = "is missing like the other two settings, so nothing is ever deleted; write 90, or remove lifecycle"
-            yield Misfit(text, ("expire_days",))
+            yield ConstraintViolation(text, ("expire_days",))
 
 
 class Rights(StrEnum):
@@ -149,16 +159,18 @@ class BucketSpec(CheckedSpec):
         """Return the name of the bucket of ``tenant`` in the store."""
         return self.bucket or f"{tenant}-{self.name}"
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a lock or version settings without versioning, and deletion before the end of a lock."""
         ends = self.lifecycle.old_versions_days if self.lifecycle else None
         if self.object_lock and not self.versioning:
-            yield Misfit("needs versions, but the bucket keeps none; write versioning: true", ("object_lock",))
+            yield ConstraintViolation(
+                "needs versions, but the bucket keeps none; write versioning: true", ("object_lock",)
+            )
         if ends and not self.versioning:
             text = (
                 "deletes old versions, but the bucket keeps none; write versioning: true, or remove old_versions_days"
             )
-            yield Misfit(text, ("lifecycle",))
+            yield ConstraintViolation(text, ("lifecycle",))
         elif ends and self.object_lock and ends < self.object_lock.days:
             text = f"is less than object_lock.days ({self.object_lock.days}); write at least {self.object_lock.days}"
-            yield Misfit(text, ("lifecycle", "old_versions_days"), ends)
+            yield ConstraintViolation(text, ("lifecycle", "old_versions_days"), ends)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from components.specs.base import Misfit
+from components.specs.base import ConstraintViolation
 from components.specs.reading.problems import listed, nearest, one_of
 
 VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
@@ -67,7 +67,7 @@ _SETTINGS = {
 _FORM = re.compile(r"[^\s,=]+(=[^\s,]+)?")
 
 
-def misfits(options: Sequence[str], *, nfs: bool) -> Iterator[Misfit]:
+def incompatibilities(options: Sequence[str], *, nfs: bool) -> Iterator[ConstraintViolation]:
     """Yield invalid mount options for NFS or a local file system, and options that repeat a setting."""
     first: dict[str, int] = {}
     for at, option in enumerate(options):
@@ -75,16 +75,16 @@ def misfits(options: Sequence[str], *, nfs: bool) -> Iterator[Misfit]:
         name = option.partition("=")[0]
         if not _FORM.fullmatch(option):
             parts = re.split(r"[\s,]+", re.sub(r"\s*=\s*", "=", option).strip(" ,").removeprefix("-o "))
-            yield Misfit(f"must be one option, like nconnect=8; write [{listed(parts)}]", path, option)
+            yield ConstraintViolation(f"must be one option, like nconnect=8; write [{listed(parts)}]", path, option)
             continue
         wrong = _nfs_fault(option) if nfs else _local_fault(name)
         if wrong:
-            yield Misfit(wrong, path, option)
+            yield ConstraintViolation(wrong, path, option)
             continue
         other = first.setdefault(_setting(name), at)
         if other != at:
             rule = f"overrides '{options[other]}'"
-            yield Misfit(f"{rule}; remove one of the two", path, option)
+            yield ConstraintViolation(f"{rule}; remove one of the two", path, option)
 
 
 def _setting(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import CheckedSpec, Misfit
+from components.specs.base import CheckedSpec, ConstraintViolation
 from components.specs.times import ClockTime, Weekday
 
 PERIOD = r"^[1-9][0-9]{0,2}[hd]$"
@@ -24,12 +24,12 @@ class TreeSnapshotsSpec(CheckedSpec):
     keep: Period
     """Retention time of each snapshot, such as ``72h``. Content of a deleted volume can be restored for this time."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a retention time shorter than the interval."""
         if _hours(self.keep) < _hours(self.every):
             rule = f"is shorter than every ({self.every}), so there are times without a snapshot"
             text = f"{rule}; write at least {self.every}"
-            yield Misfit(text, ("keep",), self.keep)
+            yield ConstraintViolation(text, ("keep",), self.keep)
 
     @property
     def schedule(self) -> str:
@@ -50,11 +50,11 @@ class VmSnapshotsSpec(CheckedSpec):
     """Days of the week on which a snapshot is taken, which is also the number of snapshots of each VM. At least two
     days are required, because a snapshot is deleted before the next one of the same day is taken."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield duplicate days, and a single day, whose snapshot is deleted before the next one is taken."""
         if len(self.days) == 1:
             text = "has one day, whose snapshot is deleted before the next one is taken; write two days, or remove it"
-            yield Misfit(text, ("days",))
+            yield ConstraintViolation(text, ("days",))
         for index, day in enumerate(self.days):
             if day in self.days[:index]:
-                yield Misfit(f"'{day}' is listed twice; remove one", ("days", index))
+                yield ConstraintViolation(f"'{day}' is listed twice; remove one", ("days", index))

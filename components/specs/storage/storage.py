@@ -14,9 +14,9 @@ from components.specs.base import (
     RELATIVE_PATH,
     Address,
     CheckedSpec,
+    ConstraintViolation,
     DnsLabel,
     IpAddress,
-    Misfit,
     Quantity,
     Text,
     bytes_of,
@@ -78,16 +78,18 @@ class _ClassSpec(CheckedSpec):
         texts = {key: getattr(self, key) for key in self.PER_TENANT}
         return self.model_copy(update={key: text.replace(TENANT, tenant) for key, text in texts.items() if text})
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield invalid mount options, unknown placeholders, and paths with '.' or '..'."""
-        yield from mount_options.misfits(self.mount_options, nfs=True)
+        yield from mount_options.incompatibilities(self.mount_options, nfs=True)
         for key in self.PER_TENANT:
             text = getattr(self, key) or ""
             strange = [placeholder for placeholder in re.findall(r"<[^>/]*>?", text) if placeholder != TENANT]
             if strange:
-                yield Misfit(f"contains {strange[0]}, which is not a placeholder; write {TENANT}", (key,), text)
+                yield ConstraintViolation(
+                    f"contains {strange[0]}, which is not a placeholder; write {TENANT}", (key,), text
+                )
             if {".", ".."} & set(text.split("/")):
-                yield Misfit("has a part that is '.' or '..'; write the resolved path", (key,), text)
+                yield ConstraintViolation("has a part that is '.' or '..'; write the resolved path", (key,), text)
 
 
 class NfsClassSpec(_ClassSpec):
@@ -114,9 +116,9 @@ class NfsClassSpec(_ClassSpec):
         """Return the NFS server."""
         return str(self.server)
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an invalid server, and a directory that several claims would share."""
-        yield from super().misfits()
+        yield from super().incompatibilities()
         if not isinstance(self.server, Address):
             yield from _host_misfits("server", self.server, port=False)
         yield from _directory_misfits(self.sub_directory)
@@ -166,14 +168,14 @@ class VastClassSpec(_ClassSpec):
         """Return the host of the management API."""
         return self.endpoint
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an invalid endpoint, and a missing or duplicate address pool."""
-        yield from super().misfits()
+        yield from super().incompatibilities()
         yield from _host_misfits("endpoint", self.endpoint, port=True)
         if self.vip_pool is None and self.vip_pool_fqdn is None:
-            yield Misfit("is required if there is no vip_pool; write one of the two", ("vip_pool_fqdn",))
+            yield ConstraintViolation("is required if there is no vip_pool; write one of the two", ("vip_pool_fqdn",))
         elif self.vip_pool is not None and self.vip_pool_fqdn is not None:
-            yield Misfit("cannot be combined with vip_pool_fqdn; remove one of the two", ("vip_pool",))
+            yield ConstraintViolation("cannot be combined with vip_pool_fqdn; remove one of the two", ("vip_pool",))
 
 
 class TopolvmClassSpec(_ClassSpec):
@@ -205,47 +207,49 @@ class TopolvmClassSpec(_ClassSpec):
         """Return the reserved space in GiB; None for the default of lvmd."""
         return None if self.spare is None else bytes_of(self.spare) // _GIBIBYTE
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield unsupported mount options, reserved space in a wrong unit, and encryption of volumes for etcds."""
-        yield from mount_options.misfits(self.mount_options, nfs=False)
+        yield from mount_options.incompatibilities(self.mount_options, nfs=False)
         if self.spare is not None and bytes_of(self.spare) % _GIBIBYTE:
             whole = -(-bytes_of(self.spare) // _GIBIBYTE)
-            yield Misfit(f"must be a whole number of GiB; write {whole}Gi", ("spare",), self.spare)
+            yield ConstraintViolation(f"must be a whole number of GiB; write {whole}Gi", ("spare",), self.spare)
         if self.encrypted and self.management:
             text = (
                 "cannot be combined with management, because data stores would lose their data at each boot of a host;"
                 " add a separate entry for the management cluster"
             )
-            yield Misfit(text, ("encrypted",))
+            yield ConstraintViolation(text, ("encrypted",))
 
 
-def _host_misfits(key: str, text: str, *, port: bool) -> Iterator[Misfit]:
+def _host_misfits(key: str, text: str, *, port: bool) -> Iterator[ConstraintViolation]:
     """Yield a host with a scheme, a path or spaces, or in an ambiguous form."""
     match = _PORT.search(text) if port else None
     host = text[: match.start()] if match else text
     if plain_host(host) != host or (match and int(match[1]) > _MAX_PORT):
         what = "a host, or a host and its port," if port else "a host"
         rule = f"must be {what} without a scheme, a path or spaces"
-        yield Misfit(f"{rule}; write {nearest_host(text, port=port)}", (key,), text)
+        yield ConstraintViolation(f"{rule}; write {nearest_host(text, port=port)}", (key,), text)
 
 
-def _directory_misfits(directory: str) -> Iterator[Misfit]:
+def _directory_misfits(directory: str) -> Iterator[ConstraintViolation]:
     """Yield unknown placeholders, and a directory that several claims would share."""
     path = ("sub_directory",)
     unknown = [name for name in re.findall(r"\$\{?[^/}]*\}?", directory) if name not in _PLACEHOLDERS]
     if unknown:
         near = nearest(unknown[0], _PLACEHOLDERS) or CLAIM
-        yield Misfit(f"contains {unknown[0]}, which csi-driver-nfs does not replace; write {near}", path, directory)
+        yield ConstraintViolation(
+            f"contains {unknown[0]}, which csi-driver-nfs does not replace; write {near}", path, directory
+        )
         return
     if VOLUME in directory:
         return
     missing = [name for name in (NAMESPACE, CLAIM) if name not in directory]
     if missing:
         rule = f"is the same directory for claims that differ only in {listed(missing)}"
-        yield Misfit(f"{rule}; write {NAMESPACE}/{CLAIM}, or {VOLUME}", path, directory)
+        yield ConstraintViolation(f"{rule}; write {NAMESPACE}/{CLAIM}, or {VOLUME}", path, directory)
     elif any(NAMESPACE in part and CLAIM in part for part in directory.split("/")):
         rule = "is the same directory for claim b-c of namespace a and claim c of namespace a-b"
-        yield Misfit(f"{rule}; write {NAMESPACE}/{CLAIM}", path, directory)
+        yield ConstraintViolation(f"{rule}; write {NAMESPACE}/{CLAIM}", path, directory)
 
 
 StorageClassSpec = Annotated[NfsClassSpec | VastClassSpec | TopolvmClassSpec, Field(discriminator="driver")]

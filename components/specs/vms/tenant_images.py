@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from components.specs.base import CheckedSpec, DnsLabel, HttpsUrl, Label, Misfit, Quantity, Sha256, Spec, VersionName
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    HttpsUrl,
+    Label,
+    Quantity,
+    Sha256,
+    Spec,
+    VersionName,
+)
 from components.specs.pools.nodes import PinnedImage
 from components.specs.reading.problems import one_of
 from components.specs.vms.guests import GuestSystem
@@ -77,11 +87,11 @@ class OwnImageSpec(CheckedSpec):
     snapshot: DiskInClusterSpec | None = None
     """VolumeSnapshot of the cluster from which the image is cloned."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an image with no source or with several sources."""
         sources = {"http": self.http, "registry": self.registry, "claim": self.claim, "snapshot": self.snapshot}
         names = [name for name, source in sources.items() if source is not None]
         if not names:
-            yield Misfit(f"has no source; add {one_of(sources)}", ("name",), self.name)
+            yield ConstraintViolation(f"has no source; add {one_of(sources)}", ("name",), self.name)
         for other in names[1:]:
-            yield Misfit(f"cannot be combined with the source {names[0]}; remove one of the two", (other,))
+            yield ConstraintViolation(f"cannot be combined with the source {names[0]}; remove one of the two", (other,))

@@ -11,11 +11,11 @@ from pydantic import Field
 from components.specs.base import (
     CheckedSpec,
     ClusterName,
+    ConstraintViolation,
     DataFile,
     DnsLabel,
     HttpsUrl,
     Label,
-    Misfit,
     Port,
     Quantity,
     Sha256,
@@ -156,24 +156,30 @@ class VirtualMachineSpec(CheckedSpec):
     """Secret in namespace ``virtual-machines`` of the cluster with the answer file of Windows Setup, under the key
     ``unattend.xml``. Only for images with ``os: windows``, which are not set up without it."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield fields that contradict other fields of the VM."""
         for index, volume in enumerate(self.volumes):
             if self.count is not None and not volume.scratch:
                 text = "belongs to a fleet, whose volumes are deleted with their VMs; add scratch: true"
-                yield Misfit(text, ("volumes", index, "name"), volume.name)
+                yield ConstraintViolation(text, ("volumes", index, "name"), volume.name)
             if self.root is not None and volume.name == ROOT:
-                yield Misfit("is the name of the root disk; rename it", ("volumes", index, "name"), volume.name)
+                yield ConstraintViolation(
+                    "is the name of the root disk; rename it", ("volumes", index, "name"), volume.name
+                )
         if self.snapshots and self.root is None and all(volume.scratch for volume in self.volumes):
             text = "is for persistent disks, but this VM has no persistent root or volume; remove it"
-            yield Misfit(text, ("snapshots",), self.snapshots)
+            yield ConstraintViolation(text, ("snapshots",), self.snapshots)
         elif self.snapshots and self.count is not None:
-            yield Misfit("is for single VMs, but this is a fleet; remove it", ("snapshots",), self.snapshots)
+            yield ConstraintViolation(
+                "is for single VMs, but this is a fleet; remove it", ("snapshots",), self.snapshots
+            )
         if self.public_ip and not self.ports and not self.udp_ports:
-            yield Misfit("needs an open port at the address; add ports: [22]", ("public_ip",), self.public_ip)
+            yield ConstraintViolation(
+                "needs an open port at the address; add ports: [22]", ("public_ip",), self.public_ip
+            )
         if self.users and self.user_data_secret is not None:
             text = "replaces users; add the users to the Secret and remove users, or remove this"
-            yield Misfit(text, ("user_data_secret",), self.user_data_secret)
+            yield ConstraintViolation(text, ("user_data_secret",), self.user_data_secret)
 
 
 class VmsSpec(CheckedSpec):
@@ -204,20 +210,22 @@ class VmsSpec(CheckedSpec):
     """VMs that the tenant ordered and the region manages. The tenant may order others through the API of its
     cluster."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield snapshots without a schedule or without VMs, and duplicate public addresses."""
         public = [vm.name for vm in self.machines]
         for index, name in enumerate(self.public_ips_for):
             if name in public:
                 text = "is for VMs ordered through the API, but this one is declared here or listed twice; remove it"
-                yield Misfit(text, ("public_ips_for", index), name)
+                yield ConstraintViolation(text, ("public_ips_for", index), name)
             public.append(name)
         listings = (("platform", self.platform), ("instances", self.instances))
         asking = [(key, at, "snapshots") for key, vms in listings for at, vm in enumerate(vms) if vm.snapshots]
         for path in asking if self.snapshots is None else ():
-            yield Misfit("requires the schedule vms.snapshots; remove it, or add vms.snapshots", path, got=True)
+            yield ConstraintViolation(
+                "requires the schedule vms.snapshots; remove it, or add vms.snapshots", path, got=True
+            )
         if self.snapshots is not None and not asking:
-            yield Misfit("is for VMs with snapshots: true, but there are none; remove it", ("snapshots",))
+            yield ConstraintViolation("is for VMs with snapshots: true, but there are none; remove it", ("snapshots",))
 
     @property
     def machines(self) -> tuple[VirtualMachineSpec, ...]:

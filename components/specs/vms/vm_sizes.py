@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import PCI_SELECTOR, CheckedSpec, Label, Misfit, Quantity, Spec, bytes_of
+from components.specs.base import PCI_SELECTOR, CheckedSpec, ConstraintViolation, Label, Quantity, Spec, bytes_of
 from components.specs.pools.huge_pages import PageSize
 from components.specs.reading.problems import one_of
 
@@ -75,31 +75,31 @@ class VmSizeSpec(CheckedSpec):
     """Whether the guest sees the NUMA nodes of its CPUs and memory, ``cpu.numa.guestMappingPassthrough`` of KubeVirt.
     Kubelets of its nodes need ``topology_manager_policy``, ``restricted`` or ``single-numa-node``."""
 
-    def misfits(self) -> Iterator[Misfit]:
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a too large ephemeral root disk, an impossible migration, and combinations that KubeVirt rejects."""
         if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
             text = "would block drains forever, because VMs with GPUs cannot migrate"
             other = f"write {one_of((EvictionStrategy.IF_POSSIBLE, EvictionStrategy.NONE))}"
-            yield Misfit(f"{text}; {other}", ("eviction",), self.eviction.value)
+            yield ConstraintViolation(f"{text}; {other}", ("eviction",), self.eviction.value)
         if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
             text = (
                 f"is above the maximum of an ephemeral root; write at most {MOST_ROOT}, and add volumes to VMs for more"
             )
-            yield Misfit(text, ("root_disk",), self.root_disk)
+            yield ConstraintViolation(text, ("root_disk",), self.root_disk)
         yield from self._placement_misfits()
 
-    def _placement_misfits(self) -> Iterator[Misfit]:
+    def _placement_misfits(self) -> Iterator[ConstraintViolation]:
         """Yield placements that KubeVirt rejects (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
         for name in ("emulator_cpu", "numa"):
             if getattr(self, name) and not self.dedicated_cpus:
                 text = "requires exclusive CPUs; add dedicated_cpus: true, or remove it"
-                yield Misfit(text, (name,), got=True)
+                yield ConstraintViolation(text, (name,), got=True)
         if self.numa and self.huge_pages is None:
             text = "requires memory in huge pages; add huge_pages: 1Gi, or remove it"
-            yield Misfit(text, ("numa",), got=True)
+            yield ConstraintViolation(text, ("numa",), got=True)
         if self.huge_pages is not None and bytes_of(self.memory) % bytes_of(self.huge_pages.value):
             text = f"must be a multiple of the huge page size {self.huge_pages}; write a multiple of it"
-            yield Misfit(text, ("memory",), self.memory)
+            yield ConstraintViolation(text, ("memory",), self.memory)
 
     @property
     def threads(self) -> int:

@@ -109,9 +109,9 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
             "region_note.py:24 concepts() fails on slice foundation: ZeroDivisionError: division by zero; fix it",
         ),
         (
-            "    yield OwnInput",
-            "    yield placed\n    OwnInput",
-            "yields Manifest for slice foundation; yield OwnInput",
+            "    yield ExtensionInput",
+            "    yield placed\n    ExtensionInput",
+            "yields Manifest for slice foundation; yield ExtensionInput",
         ),
         (
             '"ConfigMap", "region-note", namespace="kube-public"',
@@ -119,8 +119,8 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
             "'management-note': Namespace kamaji-system of cluster management is defined twice in slice foundation;",
         ),
         (
-            "    yield OwnInput",
-            "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
+            "    yield ExtensionInput",
+            "    yield ExtensionInput(name='management-note', objects=())\n    yield ExtensionInput",
             (
                 "component 'management-note' of slice foundation is also in extensions/components/region_note.py; "
                 "rename it"

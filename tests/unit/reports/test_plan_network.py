@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.reports.caveats import caveats
 from components.reports.network.endpoints import named
 from components.reports.network.network import RangeUse, RegionNetwork, network
@@ -30,8 +30,8 @@ def test_a_backend_that_isolates_no_host_is_told_once_with_its_vpcs() -> None:
     told = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
 
     assert told == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice", "wisent"]}
-    assert [name for name, border in BORDERS.items() if not (border.isolates_hosts or border.caveat)] == []
-    assert all(":" in border.source for border in BORDERS.values())
+    assert [name for name, border in NETWORK_BACKENDS.items() if not (border.isolates_hosts or border.caveat)] == []
+    assert all(":" in border.source for border in NETWORK_BACKENDS.values())
 
 
 def test_ranges_count_what_is_given_and_what_is_free() -> None:

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.render.backends import BORDERS
+from components.render.backends import NETWORK_BACKENDS
 from components.rules.checks import check_data, waived
 from components.rules.network.isolation import isolation_kept, without_isolation
 from components.specs.environment import Environment
@@ -16,7 +16,7 @@ from components.specs.region.policy import WaiverSpec, WaiversSpec
 from components.specs.region.tenant import TenantSpec
 
 RULE = "networks.without-isolation"
-OPEN = [name for name, border in BORDERS.items() if not border.isolates_hosts]
+OPEN = [name for name, border in NETWORK_BACKENDS.items() if not border.isolates_hosts]
 
 
 def _behind(isolation: Isolation, name: str, count: int = 2) -> TenantSpec:
@@ -51,8 +51,8 @@ def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(
 
     assert (one.subject, other.subject) == ("ant", "bee")
     assert one.text == (
-        f"{isolation} isolates no hosts ({BORDERS[isolation].source}), but ant has root on its nodes, beside nodes of"
-        " bee; write dpf-hbn or dpf-ovn, use a separate region for ant, or add a waiver to waivers.yaml"
+        f"{isolation} isolates no hosts ({NETWORK_BACKENDS[isolation].source}), but ant has root on its nodes, beside"
+        " nodes of bee; write dpf-hbn or dpf-ovn, use a separate region for ant, or add a waiver to waivers.yaml"
     )
 
 

@@ -13,7 +13,7 @@ from external_store import MADE, STORE, with_store
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.concept import Concept, Made
-from components.render.extensions import OwnInput
+from components.render.extensions import ExtensionInput
 from components.render.manifest import Manifest, Readiness, objects
 from components.render.pools.node_pool import NodePoolInput
 from components.specs.environment import Environment
@@ -165,7 +165,7 @@ def test_a_wait_that_no_provider_could_read_is_refused_before_anything_is_asked(
 ) -> None:
     readiness = Readiness(conditions=("jsonpath={.status.x[}=1",), timeout_seconds=1)
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
-    own = OwnInput(name="own", objects=(Manifest(body=body, readiness=readiness),))
+    own = ExtensionInput(name="own", objects=(Manifest(body=body, readiness=readiness),))
 
     with pytest.raises(StackError) as error:
         gates.pass_gates("laptop", environment.region, [Made(own)], tmp_path, preview=True, others=tuple)

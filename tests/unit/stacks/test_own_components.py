@@ -26,7 +26,7 @@ def environment() -> Environment:
     """Laptop with the example component of a new repository."""
     found, problems = components(FILES / "repository")
     assert problems == ()
-    return load_environment("laptop", paths.ROOT / "environments").model_copy(update={"own": found})
+    return load_environment("laptop", paths.ROOT / "environments").model_copy(update={"extensions": found})
 
 
 def test_an_own_component_follows_the_region_and_all_that_its_cluster_needs(run: Run, environment: Environment) -> None:
@@ -42,7 +42,7 @@ def test_an_own_component_follows_the_region_and_all_that_its_cluster_needs(run:
     waits = {
         item.name: {parents[name] or name for name in item.dependencies}
         for item in found
-        if item.type == "jacquard:components:Own"
+        if item.type == "jacquard:components:Extension"
     }
     assert set(waits) == {"management-note", "acme-train-note", "globex-lab-note"}
     assert waits["management-note"] == {"laptop"}

@@ -93,11 +93,11 @@ def test_words_that_do_not_fit_together_are_refused_as_in_the_data(
 
     said = refusal(tmp_path, order, "looms")
 
-    for text in (*only_here, *misfits(order)):
+    for text in (*only_here, *incompatibilities(order)):
         assert text in said
 
 
-def misfits(order: dict[str, Any]) -> list[str]:
+def incompatibilities(order: dict[str, Any]) -> list[str]:
     """Return what the model says of an order, as data could have it."""
     fields = VirtualMachineSpec.model_fields
     try:

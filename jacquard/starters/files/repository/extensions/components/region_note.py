@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.lookups.slices import Slice, SliceKind
-from components.render.extensions import OwnInput
 from components.render.manifest import MANAGEMENT
 from components.render.objects import manifest
 from components.specs.environment import Environment
+from jacquard import ExtensionInput
 
 CONTACT = "platform@cloud.example"
 
 
-def concepts(environment: Environment, part: Slice) -> Iterator[OwnInput]:
+def concepts(environment: Environment, part: Slice) -> Iterator[ExtensionInput]:
     """Yield the inputs that this component adds to the slice ``part`` of ``environment``."""
     clusters = {SliceKind.FOUNDATION: MANAGEMENT, SliceKind.CLUSTER: part.subject}
     cluster = clusters.get(part.kind)
@@ -25,4 +25,4 @@ def concepts(environment: Environment, part: Slice) -> Iterator[OwnInput]:
         return
     note = {"region": environment.name, "stage": environment.region.stage.value, "contact": CONTACT}
     placed = manifest("v1", "ConfigMap", "region-note", namespace="kube-public", cluster=cluster, data=note)
-    yield OwnInput(name=f"{cluster}-note", objects=(placed,))
+    yield ExtensionInput(name=f"{cluster}-note", objects=(placed,))
