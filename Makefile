@@ -26,9 +26,10 @@ down: ## remove that region, its state and its processes
 	@if test -x $(BIN)/jacquard; then $(BIN)/jacquard down $(ENVIRONMENT); \
 	else echo "nothing is set up in this clone; if a region of it runs all the same: make setup down"; fi
 
-lint: setup ## ruff, mypy, import-linter; actionlint, which a test runs
+lint: setup ## ruff, mypy, import-linter, forbidden words; actionlint, which a test runs
 	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+	@$(BIN)/python -m pytest -q tests/unit/test_prose.py
 
 check: lint ## linters and unit tests only
 	@$(BIN)/python -m pytest tests/unit

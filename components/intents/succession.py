@@ -1,4 +1,4 @@
-"""Rules for the succession of golden images in a promotion."""
+"""Rules for which golden image may replace another in a promotion."""
 
 from __future__ import annotations
 

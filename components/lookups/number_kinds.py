@@ -70,7 +70,7 @@ class Sort:
     block: Callable[[Any], Block] = as_block
     """Function that returns the assignable numbers of a range."""
     value: Callable[[Block], Any] = lambda block: block.first
-    """Function that returns the value of a number in a lock file."""
+    """Function that converts an allocated block to its value in the lock file."""
     form: str = ""
     """Format of the number in messages."""
     unit: str = "addresses"

@@ -34,7 +34,7 @@ class Prerequisite(Spec):
     keys: tuple[str, ...]
     """Keys that a Secret or ConfigMap must have."""
     needed_by: dict[str, int]
-    """Number of objects that refer to it, by their kind."""
+    """Number of objects that refer to the prerequisite, by kind."""
     first: str
     """The first of these objects."""
 

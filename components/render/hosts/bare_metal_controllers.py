@@ -1,4 +1,4 @@
-"""Bare-metal operators of a region, each with an Ironic: a single one for all hosts, or shards by host namespaces.
+"""Bare-metal operators of a region, each with its own Ironic: one for all hosts, or one per shard of host namespaces.
 
 A region without shards has a single release, which watches all namespaces. With shards that release remains, because it
 contains the objects that a cluster can have only once: the CRDs and their admission webhooks. It then watches no hosts.

@@ -51,7 +51,7 @@ class FabricSwitches(Spec):
     roce: RoceSpec
     """Properties of RDMA packets, on all ports and links."""
     vrfs: tuple[FabricVrf, ...]
-    """VRFs of VPCs, in the order of the data, without routes between them."""
+    """One VRF per VPC, in data-file order; no routes between VRFs."""
     unused: dict[str, int]
     """Ports without VRF by host: the host is free, or its VPC is not on the fabric."""
 

@@ -1,4 +1,4 @@
-"""Rules about storage classes: one default in a cluster, reachable, and supported by nodes and images."""
+"""Rules for storage classes: one default per cluster, a reachable backend, and support in nodes and images."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class FabricSpec(CheckedSpec):
         return FEW_RAILS if (self.rails or 1) <= FEW_RAILS else MOST_RAILS
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield missing and unneeded fields of InfiniBand or RoCE."""
+        """Yield violations: missing fields, fields without effect on this kind of fabric, invalid ranges."""
         yield from self._roce_misfits()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)

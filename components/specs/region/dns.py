@@ -15,7 +15,7 @@ prefix of the ownership record."""
 
 
 class TsigAlgorithm(StrEnum):
-    """Signature algorithm of DNS updates (TSIG): those that ExternalDNS supports, without broken ones."""
+    """TSIG algorithm for DNS updates: those that ExternalDNS supports, except insecure ones."""
 
     HMAC_SHA256 = "hmac-sha256"
     """HMAC with SHA-256, which every name server supports (RFC 8945)."""

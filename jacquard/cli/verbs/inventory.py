@@ -47,14 +47,14 @@ _Map = Annotated[
 ]
 _Type = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="NAME=INSTANCE_TYPE", help="Instance type for a name in the file. Repeatable."),
+    typer.Option("--type", metavar="NAME=INSTANCE_TYPE", help="Map a type name in the file to an instance type. Repeatable."),
 ]
 _Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="COLUMN=VALUE",
-        help="Default of a column for all hosts: leaf=leaf-a01, bmc_secret=bmc-{rack}. Repeatable.",
+        help="Set the default value of a column, such as leaf=leaf-a01, bmc_secret=bmc-{rack}. Repeatable.",
     ),
 ]
 _Only = Annotated[

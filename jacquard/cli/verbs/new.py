@@ -41,7 +41,7 @@ _Repository = Annotated[
     typer.Option(
         "--repository",
         metavar="DIR",
-        help="Create a repository of regions in this folder, with the region. Default: the current repository.",
+        help="Create a new repository in DIR and add the region to it. Default: add the region to the current repository.",
         show_default=False,
     ),
 ]
