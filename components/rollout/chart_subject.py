@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from components.intents.charts import chart_objections, clusters_of_charts, unpinned_charts
 from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.add_ons.node_agents import restarts
-from components.rollout.chart_soak import shortcomings
 from components.rollout.chart_values import set_in_vain
 from components.rollout.limits import CLUSTERS, Excess, RolloutLimits
+from components.rollout.soak import too_short
 from components.rollout.subject import DATA, Wish
 from components.rollout.waves import MAX_GROUPS, PlannedGroup
 from components.specs.base import limit_of
@@ -22,7 +22,7 @@ from components.specs.natural import natural, naturally
 from components.specs.pools.intents import ChartIntent, Intent, IntentName
 from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import SpecError, listed, suggestion
-from components.specs.region.evidence import Evidence
+from components.specs.region.evidence import ChartEvidence, Evidence
 from components.specs.region.versions import Chart
 
 
@@ -160,3 +160,37 @@ class ChartSubject:
         if reasons:
             problems = [problem(self._environment, *self.place, f"{self._chart}: {reason}") for reason in reasons]
             raise SpecError(self._environment.name, problems)
+
+
+def shortcomings(
+    environment: str, wave: Wave, intent: ChartIntent, soak_minutes: int, evidence: Evidence
+) -> Iterator[str]:
+    """Yield why ``evidence`` does not prove that clusters of ``wave`` have run ``intent`` for ``soak_minutes``."""
+    seen = evidence.seen
+    if seen.environment != environment:
+        yield f"is from environment {seen.environment}, not from {environment}"
+        return
+    by_cluster = {item.cluster: item for item in seen.charts if item.chart == intent.chart}
+    for cluster in wave.groups:
+        key = chart_key(intent.chart, cluster)
+        if cluster not in by_cluster:
+            yield f"has no entry for {key}"
+            continue
+        missing = _missing(environment, by_cluster[cluster], intent, soak_minutes, seen.observed_at)
+        yield from (f"{key} {text}" for text in missing)
+
+
+def _missing(
+    environment: str, seen: ChartEvidence, intent: ChartIntent, soak_minutes: int, observed_at: dt.datetime
+) -> Iterator[str]:
+    if seen.applied != intent.digest:
+        applied = seen.applied or "nothing"
+        yield f"has {applied} applied, not {intent.digest}; apply it first: jacquard up {environment}"
+    elif not seen.settled:
+        yield f"is not settled: {seen.why[0]}" if seen.why else "is not settled"
+    elif seen.installed != intent.digest:
+        yield f"has {seen.installed or 'nothing'} installed, not {intent.digest}"
+    elif seen.settled_since is None:
+        yield "has no settled_since time"
+    else:
+        yield from too_short(seen.settled_since, soak_minutes, observed_at)

@@ -28,9 +28,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from components.specs.cron_text import cron
-from components.specs.mac_text import MAC, mac
-from components.specs.network_text import cidr
+from components.specs.formats import MAC, cidr, cron, mac
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"

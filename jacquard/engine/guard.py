@@ -129,7 +129,7 @@ def _kind(recorded: Json) -> str:
 
 
 def _is_taken_over(loss: Loss, plan: Plan) -> bool:
-    """Return whether this delivery is active and the other kind (release or Kustomization) installs the same operator."""
+    """Return whether this active delivery and one of the other kind (release, Kustomization) install one operator."""
     group, _, kind = _OTHER_DELIVERY.get(_kind(loss.recorded), "").partition("/")
     if loss.identity is None or (loss.recorded.get("spec") or {}).get("suspend") is True:
         return False

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from components.lookups.pools import wanted_nodes
+from components.lookups.pools import pools, wanted_nodes
 from components.render.labels import FINGERPRINT
 from components.render.pools.node_pool import group_name
+from components.render.pools.pool_rollout import opening_text
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.nodes import Windows
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
-from jacquard.observe.roll_holders import roll_holders
 from jacquard.providers.kube.objects import dig
 
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
@@ -205,3 +206,24 @@ def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Obje
     messages += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
     lines = [" ".join(str(message).split()).removeprefix("* ") for message in messages if message]
     return list(dict.fromkeys(lines))[:_REASONS_SHOWN]
+
+
+def roll_holders(environment: Environment, pool: str, deployment: Object | None) -> list[str]:
+    """Return the reason why the rollout of a group of ``pool`` (``cluster/pool``) is paused; empty if it is not paused.
+
+    A paused MachineDeployment still scales and repairs. Its rollout waits if machines differ from its template, or if
+    it was paused before it created any.
+    """
+    if deployment is None or dig(deployment, "spec", "paused") is not True:
+        return []
+    if not holds(deployment, "RollingOut") and dig(deployment, "status", "replicas"):
+        return []
+    [placed] = [placed for placed in pools(environment) if placed.key == pool]
+    window = placed.tenant.changes.window
+    if placed.pool.rollout.paused:
+        return [f"paused by rollout.paused of {pool}"]
+    if window is not None and environment.region.nodes.windows is Windows.ENFORCE:
+        return [f"paused until {opening_text(window)}, when the window of {placed.tenant.tenant} opens"]
+    name, namespace = (dig(deployment, "metadata", part) for part in ("name", "namespace"))
+    patch = f'kubectl patch machinedeployment {name} -n {namespace} --type=merge -p \'{{"spec":{{"paused":null}}}}\''
+    return [f"paused by its spec.paused, which the data does not set; resume it: {patch}"]

@@ -42,7 +42,7 @@ from jacquard.engine.parallelism import at_once
 from jacquard.lab.toolchain import environment
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiServer, ObjectRef
-from jacquard.starters.repository import repository
+from jacquard.starters.region import repository
 
 BARS = {
     "one pool, seconds": 15.0,

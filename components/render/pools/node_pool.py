@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.manifest import Json, Manifest, ManifestSet, Rendered
-from components.render.network import node_addresses
+from components.render.network.dpf_hbn import GATEWAY_INDEX, HOST_INDEX, POINT_TO_POINT
 from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
 from components.render.pools import join_service, metal3
 from components.render.pools.gpu_sharing import offered
@@ -20,7 +20,7 @@ from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_templates import TemplateIntent
 from components.render.pools.pool_health import health_check, readiness
 from components.render.pools.pool_rollout import drain_limit_seconds, drain_rules, rollout_section, window_text
-from components.render.pools.template_revision_5 import data_name
+from components.render.pools.template_revision_5 import data_name, pool_name
 from components.render.pools.template_revisions import REVISIONS, fingerprint
 from components.specs.base import Address
 from components.specs.hosts.bare_metal import BareMetalBackend
@@ -31,6 +31,30 @@ from components.specs.pools.node_pool import BurnIn, NodePoolSpec, PoolRole
 from components.specs.pools.nodes import BurnInSpec
 from components.specs.region.catalog import BootMode
 from components.specs.times import WindowSpec
+
+
+def render(cluster: str, pool: str, addresses: Mapping[str, Address], labels: dict[str, str]) -> Manifest:
+    """Return the IPPool of the hosts in ``pool``, with ``addresses`` by host."""
+    name = pool_name(cluster, pool)
+    return manifest(
+        "ipam.metal3.io/v1alpha1",
+        "IPPool",
+        name,
+        namespace=cluster,
+        labels=labels,
+        spec={
+            "clusterName": cluster,
+            "namePrefix": name,
+            "pools": [_link(address) for address in sorted(addresses.values())],
+            "preAllocations": {f"{host}-{name}": str(address) for host, address in addresses.items()},
+        },
+    )
+
+
+def _link(address: Address) -> Json:
+    gateway = address - HOST_INDEX + GATEWAY_INDEX
+    return {"start": str(address), "end": str(address), "prefix": POINT_TO_POINT, "gateway": str(gateway)}
+
 
 NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain of Machine labels that Cluster API copies to Nodes."""
@@ -102,7 +126,7 @@ def group_name(cluster: str, pool: str, failure_domain: str) -> str:
 def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest]:
     """Yield the address pool of the pool's hosts, and the distinct data templates that pass addresses to nodes."""
     if pool.addresses:
-        yield node_addresses.render(pool.cluster, pool.spec.name, pool.addresses, labels)
+        yield render(pool.cluster, pool.spec.name, pool.addresses, labels)
     specs = (REVISIONS[group.intent.revision].build(_template_intent(pool, group)).data for group in pool.groups)
     for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in specs if data}.items():
         api_version, kind = metal3.DATA_TEMPLATE

@@ -14,6 +14,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_planes import kamaji, kamaji_etcd
+from components.render.control_planes.control_plane import ADDRESS_POOL, ZONE
 from components.render.control_planes.kamaji_etcd import SharedDataStore
 from components.render.hosts.bare_metal_controllers import Watched
 from components.render.manifest import MANAGEMENT, Manifest
@@ -21,9 +22,9 @@ from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.network import dpu_services, dpus, ovn_services
 from components.render.network.dpu_release import DpuRelease
 from components.render.network.dpus import DpuPlatform
-from components.render.objects import SERVICES_PRIORITY, manifest, namespace
+from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
 from components.render.pools import join_service
-from components.render.region import cluster_api, control_plane_addresses, dns, kustomizations, secret_store
+from components.render.region import cluster_api, dns, kustomizations, secret_store
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.operator_places import OperatorPlace, of_namespace
@@ -31,6 +32,7 @@ from components.render.region.operators import CERT_MANAGER, Operator, release, 
 from components.render.region.operators import NAMESPACE as OPERATORS
 from components.render.storage import storage
 from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlanesSpec, RegionSpec
 from components.specs.region.versions import Chart
@@ -108,7 +110,7 @@ class RegionInput:
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
             *(item for store in self.data_stores for item in _data_store(store)),
-            *control_plane_addresses.render(self.spec, metallb=METALLB),
+            *render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )
@@ -212,3 +214,39 @@ def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
         *dpu_services.render_services(region.platform, ovn=region.ovn),
         *(region.dpu_release.render() if region.dpu_release else ()),
     )
+
+
+def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
+    """Return the address pool of ``region`` and its announcement; ``metallb`` is the namespace of address pools."""
+    pool = manifest(
+        "metallb.io/v1beta1",
+        "IPAddressPool",
+        ADDRESS_POOL,
+        namespace=metallb,
+        # Each control plane requests a specific address; no other Service may get one automatically.
+        spec={"addresses": [str(region.networks.control_plane_vips)], "autoAssign": False},
+    )
+    return (pool, *_announced(region.control_planes.announcement, metallb))
+
+
+def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[Manifest, ...]:
+    pools = {"ipAddressPools": [ADDRESS_POOL]}
+    # Only regions of stage rehearsal leave it out, and their simulated network is a single layer-2 network.
+    if announcement is None or announcement.one_network:
+        return (manifest("metallb.io/v1beta1", "L2Advertisement", ADDRESS_POOL, namespace=namespace, spec=pools),)
+    sessions = tuple(_session(peer, announcement.asn, namespace) for peer in announcement.peers)
+    spec = {**pools, "peers": [session.name for session in sessions]}
+    return (*sessions, manifest("metallb.io/v1beta1", "BGPAdvertisement", ADDRESS_POOL, namespace=namespace, spec=spec))
+
+
+def _session(peer: BgpPeerSpec, asn: int | None, namespace: str) -> Manifest:
+    # Named by address: removing a router from the middle of the list ends only its own session.
+    name = f"router-{str(peer.address).replace('.', '-')}"
+    spec = {"myASN": asn, "peerASN": peer.asn, "peerAddress": str(peer.address)}
+    in_zones = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]
+    optional = given(
+        ebgpMultiHop=peer.multihop or None,
+        nodeSelectors=[{"matchExpressions": in_zones}] if peer.zones else None,
+        passwordSecret={"name": peer.password_secret} if peer.password_secret else None,
+    )
+    return manifest("metallb.io/v1beta2", "BGPPeer", name, namespace=namespace, spec={**spec, **optional})

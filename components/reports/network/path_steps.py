@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from components.specs.base import Spec
+from components.render.network.packets import Rule
+from components.render.network.vpc import Vpc
+from components.specs.base import Network, Spec
+from components.specs.network.tenant_network import Egress
+from components.specs.region.region import NetworksSpec
 
 
 class Keeper(StrEnum):
@@ -44,3 +48,34 @@ class Verdict:
     rule: str
     passes: bool
     kept_by: Keeper = Keeper.RENDERED
+
+
+def why(vpc: Vpc, rule: Rule, plan: NetworksSpec) -> str:
+    """Return the reason for ``rule`` of ``vpc``; a network that is none of those below stands for everything else."""
+    outside = vpc.spec.egress is Egress.PUBLIC
+    rest = f"security group {vpc.group.name}" if vpc.group and outside else f"egress: {vpc.spec.egress}"
+    return _names(vpc, plan).get(rule.network, rest)
+
+
+def about(rule: Rule) -> str:
+    """Return the packets that ``rule`` applies to: a network, with the protocol and the port of one end."""
+    ports = rule.ports
+    port = f" port {ports.near} here" if ports.near else f" port {ports.far} there" if ports.far else ""
+    return f"{rule.network}" + (f", {ports.protocol}{port}" if ports.protocol else "")
+
+
+def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
+    names = dict.fromkeys(vpc.spec.deny, "deny of this VPC")
+    names |= dict.fromkeys(plan.deny, "networks.deny, unreachable for VPCs")
+    names |= {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
+    names |= {prefix: f"its {name.replace('_', ' ')}" for name, prefix in vpc.numbers.prefixes.items()}
+    for peer in vpc.peers:
+        for name, prefix in peer.numbers.prefixes.items():
+            names[prefix] = f"{name.replace('_', ' ')} of its peer {peer.tenant}/{peer.vpc}"
+    for key in ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn"):
+        network: Network | None = getattr(plan, key)
+        if network is not None:
+            names[network] = f"networks.{key}, unreachable for tenants"
+    names[plan.storage] = "storage"
+    names |= dict.fromkeys(plan.border.networks if plan.border else (), "behind the network edge, for every VPC")
+    return names | {plan.tenants: "other tenants" if vpc.group is None else "peers outside its security group"}

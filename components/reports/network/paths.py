@@ -17,8 +17,7 @@ from components.reports.network.border import BorderContract, BorderVpc, contrac
 from components.reports.network.endpoints import INTERNET, PUBLIC, Endpoint, endpoint, ports
 from components.reports.network.path_fabrics import FabricEnds, fabric_ends
 from components.reports.network.path_namespaces import Walls
-from components.reports.network.path_steps import Keeper, Step, Verdict, Way
-from components.reports.network.path_texts import about, why
+from components.reports.network.path_steps import Keeper, Step, Verdict, Way, about, why
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress, Ingress

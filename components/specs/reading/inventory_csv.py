@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from components.specs.formats import MAC
 from components.specs.hosts.inventory import HostSpec
-from components.specs.mac_text import MAC
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shown
 from components.specs.reading.remedy import Remedy

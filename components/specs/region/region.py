@@ -22,6 +22,7 @@ from components.specs.base import (
     Network,
     PercentOrCount,
     Registry,
+    ShortName,
     Spec,
     StackLayout,
     Stage,
@@ -38,12 +39,24 @@ from components.specs.pools.nodes import NodesSpec
 from components.specs.ranges import Numbers
 from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
-from components.specs.region.chart_rollouts import ChartRolloutsSpec
 from components.specs.region.dns import DnsSpec
 from components.specs.region.external_secrets import SecretsSpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.storage.buckets import ObjectStoreSpec
 from components.specs.storage.storage import StorageClassSpec
+
+
+class ChartRolloutsSpec(Spec):
+    """Waves in which clusters of tenants get a new release of a chart (``docs/pools/rollouts.md``)."""
+
+    canary_tenants: tuple[ShortName, ...] = ()
+    """Tenants whose clusters get a release first, in a wave of their own. Without canary tenants, a chart can be rolled
+    out to all clusters in one wave."""
+    max_clusters: PercentOrCount | None = None
+    """Maximum number of clusters in a wave; no limit by default."""
+    soak_minutes: int = Field(default=0, ge=0, le=10_080)
+    """Minutes that the clusters of a wave must have been healthy before the next wave starts."""
+
 
 STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
 

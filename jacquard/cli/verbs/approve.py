@@ -10,8 +10,7 @@ import typer
 
 from components.specs.reading.loader import APPROVALS, parsed
 from components.specs.reading.problems import SpecError, listed
-from components.specs.region.approval_text import with_approval
-from components.specs.region.approvals import ApprovalsFile, ApprovalSpec
+from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_approval
 from jacquard.cli import arguments, base_comparison, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown

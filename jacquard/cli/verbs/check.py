@@ -22,8 +22,7 @@ from jacquard.cli import arguments, data
 from jacquard.cli.console import plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.changes import sarif
-from jacquard.cli.views.check_result import Result
-from jacquard.cli.views.fixes import diff_text, fix_lines
+from jacquard.cli.views.check_result import Result, diff_text, fix_lines
 from jacquard.machine import paths, settings
 from jacquard.machine.files import replace_text
 from policies import Judgement, judge, levels

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from components.render.manifest import MANAGEMENT
 from components.reports.garbage import USERS, Template, judged, template_kinds
 from jacquard.cli import arguments, data
-from jacquard.cli.console import Format, plural, print_json
+from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import Stop
-from jacquard.cli.views.changes import templates as templates_view
 from jacquard.engine import locks
 from jacquard.observe.objects import Kind, Object
 from jacquard.observe.observation import connect
@@ -37,9 +37,9 @@ def gc(
         unused = [template for template in templates if not template.used_by]
         failed = {} if dry_run else collect(api, unused)
     if output is Format.JSON:
-        print_json(templates_view.to_json(environment, templates, failed, dry_run=dry_run))
+        print_json(to_json(environment, templates, failed, dry_run=dry_run))
     else:
-        templates_view.show(environment, templates, failed, dry_run=dry_run)
+        show(environment, templates, failed, dry_run=dry_run)
     if failed:
         msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run the command again"
         raise Stop(msg)
@@ -64,3 +64,32 @@ def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Obj
     """Return the templates, and objects that may reference them; read in this order, new references are not missed."""
     templates = [body for version, kind in kinds for body in api.list(version, kind)]
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]
+
+
+def to_json(
+    environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool
+) -> dict[str, Any]:
+    """Return the result as data; ``failed`` contains the reason for each template that could not be deleted."""
+
+    def row(template: Template) -> dict[str, Any]:
+        named = {"kind": template.kind, "namespace": template.namespace, "name": template.name}
+        return {**named, "image": template.image, "used_by": list(template.used_by), "error": failed.get(template)}
+
+    return {
+        "environment": environment,
+        "dry_run": dry_run,
+        "unused": [row(template) for template in templates if not template.used_by],
+        "kept": [row(template) for template in templates if template.used_by],
+    }
+
+
+def show(environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool) -> None:
+    """Print the result as text."""
+    unused = [template for template in templates if not template.used_by]
+    kept, word = len(templates) - len(unused), "would be deleted" if dry_run else "deleted"
+    for template in unused:
+        why = failed.get(template)
+        result = f"not deleted: {why}" if why else f"{word}: no MachineDeployment, MachineSet or data references it"
+        stdout().print(Text(f"{template} ({template.image}) {result}"), soft_wrap=True)
+    gone = len(unused) - len(failed)
+    stdout().print(Text(f"{environment}: {plural(gone, 'template')} {word}, {kept} in use"), soft_wrap=True)

@@ -47,7 +47,9 @@ _Map = Annotated[
 ]
 _Type = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="NAME=INSTANCE_TYPE", help="Map a type name in the file to an instance type. Repeatable."),
+    typer.Option(
+        "--type", metavar="NAME=INSTANCE_TYPE", help="Map a type name in the file to an instance type. Repeatable."
+    ),
 ]
 _Set = Annotated[
     list[str] | None,

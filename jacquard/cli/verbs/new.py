@@ -23,7 +23,7 @@ from jacquard.machine.files import replace_text
 from jacquard.machine.pins import PIN_FILE, is_of_this_machine, requirement
 from jacquard.starters.hosts import MAX_HALLS
 from jacquard.starters.region import FILES, example, like
-from jacquard.starters.repository import repository as around_regions
+from jacquard.starters.region import repository as around_regions
 
 _Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region and of its folder.")]
 _Like = Annotated[
@@ -41,7 +41,7 @@ _Repository = Annotated[
     typer.Option(
         "--repository",
         metavar="DIR",
-        help="Create a new repository in DIR and add the region to it. Default: add the region to the current repository.",
+        help="Create a repository in DIR and add the region to it. Default: add the region to the current repository.",
         show_default=False,
     ),
 ]

@@ -43,7 +43,10 @@ _VersionOption = Annotated[
 ]
 _RollbackOption = Annotated[bool, typer.Option("--rollback", help="Restore the previous pins.")]
 _WaveOption = Annotated[
-    int | None, typer.Option("--wave", min=1, metavar="N", help="Promote only the rollout groups of wave N. Default: all rollout groups.")
+    int | None,
+    typer.Option(
+        "--wave", min=1, metavar="N", help="Promote only the rollout groups of wave N. Default: all rollout groups."
+    ),
 ]
 _EvidenceOption = Annotated[
     Path | None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -11,8 +13,9 @@ from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
 from components.reports.images import Behind
 from components.specs.environment import Environment
+from components.specs.reading.fixes import Mended
 from components.specs.reading.loader import WAIVERS
-from components.specs.reading.problems import FORM, Problem, SpecError
+from components.specs.reading.problems import FORM, Problem, SpecError, visible
 from jacquard.cli.console import plural, seconds
 from jacquard.cli.errors import ExitCode
 from policies import Judgement, Violation
@@ -128,3 +131,22 @@ def idle(rule: str, subject: str) -> str:
 def _violation(item: Violation) -> dict[str, Any]:
     violation = {"policy": item.rule.name, "object": item.fact.title, "text": str(item)}
     return violation | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})
+
+
+def fix_lines(item: Mended, home: str) -> Iterator[str]:
+    """Yield a line for each fix in one file of ``home``."""
+    for fix in item.fixes:
+        place = _name(item, home) + (f":{fix.line}" if fix.line else "")
+        yield visible(f"{place}  {fix.before} -> {fix.after}")
+
+
+def diff_text(item: Mended, home: str) -> Iterator[str]:
+    """Yield the lines of a unified diff of one file of ``home``; invisible characters are escaped."""
+    name = _name(item, home)
+    before, after = item.before.split("\n"), item.after.split("\n")
+    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm=""):
+        yield visible(line)
+
+
+def _name(item: Mended, home: str) -> str:
+    return os.path.normpath(f"{home}/{item.file}")

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from jacquard.providers.kube import ObjectRef
-from jacquard.providers.objectset import credentials
 from jacquard.providers.objectset.applyset import MEMBER, PART_OF, applyset_id
 from jacquard.providers.objectset.patch_bodies import bodies
 from jacquard.providers.rpc.errors import check_failure
-from jacquard.providers.rpc.paths import Path
+from jacquard.providers.rpc.paths import Path, leaves
 from jacquard.providers.rpc.stubs import provider_pb2
 from jacquard.providers.rpc.values import UNKNOWN
 
@@ -165,7 +164,7 @@ def _member_problems(
         yield from problems
         if problems or not _is_known(body):
             continue
-        yield from credentials.problems(body, ("members", key))
+        yield from _credential_problems(body, ("members", key))
         identity = place.identity(body)
         if identity in seen:
             yield (
@@ -184,7 +183,7 @@ def _patch_problems(
         yield from problems
         if problems or not _is_known_patch(patch):
             continue
-        yield from credentials.problems(patch, path)
+        yield from _credential_problems(patch, path)
         for identity in map(place.identity, bodies(patch)):
             if identity in seen:
                 yield path, f"has {identity}, which is already {seen[identity]}; an object can be in a set only once"
@@ -260,3 +259,23 @@ def _got(name: str, value: object) -> str:
     if value is None:
         return f"{name} is missing"
     return f"{name} is {value!r}" if isinstance(value, str | int | float) else f"{name} is a {type(value).__name__}"
+
+
+HOLDERS = {("", "Secret"), ("metal.ironcore.dev", "BMCSecret")}
+"""Kinds that contain a credential, by group."""
+_LITERAL = {"password", "passwd", "passphrase"}
+_LOGIN = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+_REMEDY = "let a secret store write it into the cluster and reference it here by name"
+
+
+def _credential_problems(body: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the path of every credential in a member, without quoting its value."""
+    holder = str(body["apiVersion"]).rpartition("/")[0], body["kind"]
+    if holder in HOLDERS:
+        yield (*path, "kind"), f"a {body['kind']} contains a credential and cannot be a member of a set; {_REMEDY}"
+        return
+    for at, value in leaves(body, path):
+        if isinstance(value, str) and isinstance(at[-1], str) and at[-1].lower() in _LITERAL and value:
+            yield at, f"is a credential in clear text; {_REMEDY}"
+        elif isinstance(value, str) and _LOGIN.search(value):
+            yield at, f"is an address with credentials; {_REMEDY}"

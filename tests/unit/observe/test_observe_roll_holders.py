@@ -11,8 +11,8 @@ from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
 from components.specs.times import WindowSpec
 from jacquard.observe.observation import Observation
+from jacquard.observe.pool_status import roll_holders
 from jacquard.observe.region_status import assemble
-from jacquard.observe.roll_holders import roll_holders
 
 POOL, GROUP = "acme-train/train", "acme-train-train-a01"
 WINDOW = {"days": ["tue", "thu"], "from": "22:00", "to": "02:00", "timezone": "America/New_York"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jacquard.lab.standins.kubernetes.objects.counts import daemon_set, stateful_set
+from jacquard.lab.standins.kubernetes.waits import daemon_set, stateful_set
 from jacquard.providers.rpc.errors import InitFailed
 
 CLAIM_PATH = "/api/v1/namespaces/toy/persistentvolumeclaims/a"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jacquard.lab.standins.kubernetes.objects import normal
-from jacquard.lab.standins.kubernetes.objects.quantities import canonical
+from jacquard.lab.standins.kubernetes.objects.normal import canonical
 
 FIELDS = Path(normal.__file__).with_name("fields")
 

@@ -12,12 +12,22 @@ from rich.text import Text
 
 from components.lookups.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
-from components.specs.reading.problems import listed
+from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
-from jacquard.cli.views.changes import occupancy
-from jacquard.previews.impacts.impact import DISRUPTIVE, Agreement, Cause, Forced, Impact, Roll, Row, TenantImpact
+from jacquard.previews.impacts.impact import (
+    DISRUPTIVE,
+    Agreement,
+    Cause,
+    Forced,
+    Impact,
+    Occupancy,
+    Roll,
+    Row,
+    TenantImpact,
+)
 from jacquard.previews.impacts.nodes import out_at_once
+from jacquard.previews.impacts.occupancy import told
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
 _LISTED = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
@@ -81,7 +91,7 @@ def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
     elif not has_effects:
         yield "no node, host or DPU is affected" if impact.rows else "no running workload is affected"
     if impact.occupancy:
-        yield occupancy.sentence(impact.occupancy, impact.facts_at, now)
+        yield sentence(impact.occupancy, impact.facts_at, now)
 
 
 def _of_nodes(effect: Effect, rows: list[Row]) -> str:
@@ -159,7 +169,7 @@ def _table(affected: Sequence[Sequence[Row]]) -> Table:
 
 def columns(affected: Iterable[Sequence[Row]]) -> tuple[str, ...]:
     """Return the columns of the table of parts, without ``occupied`` if the occupancy of all parts is unknown."""
-    return COLUMNS if any(map(occupancy.is_known, affected)) else COLUMNS[:-1]
+    return COLUMNS if any(map(is_known, affected)) else COLUMNS[:-1]
 
 
 def cells(part: Sequence[Row]) -> tuple[str, ...]:
@@ -167,7 +177,7 @@ def cells(part: Sequence[Row]) -> tuple[str, ...]:
     first, gpus = part[0], sum(row.gpus or 0 for row in part)
     rolls = _rolls([row.roll for row in part if row.roll])
     labels = (first.effect, first.falls_on, _name(part), first.tenant or "-", first.when)
-    return (*labels, _count(part), str(gpus) if gpus else "-", *rolls, occupancy.cell(part))
+    return (*labels, _count(part), str(gpus) if gpus else "-", *rolls, cell(part))
 
 
 def _count(part: Sequence[Row]) -> str:
@@ -249,3 +259,33 @@ def elsewhere(impact: Impact) -> Iterator[Text]:
         machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
         worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
         yield Text(f"  {other.environment}: {worst}{machines}; see: jacquard impact {other.environment}")
+
+
+def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | None) -> str:
+    """Return the occupied nodes, pods and GPUs by tenant, the moment ``at`` of the facts, and why there may be more."""
+    if at is None:
+        return f"occupied by jobs: unknown; {visible(occupancy.unknown or '')}"
+    age = f", {plural(max(0, round((now - at).total_seconds() / 60)), 'minute')} old" if now else ""
+    known = [
+        f"{item.tenant} {plural(item.nodes, 'node')} with {plural(item.pods, 'pod')} on {plural(item.gpus, 'GPU')}"
+        for item in occupancy.tenants
+    ]
+    figures = ", ".join([*known, *["unknown"] * bool(occupancy.unknown)]) or "none"
+    why = f"; {occupancy.unknown}" if occupancy.unknown else ""
+    return visible(f"occupied by jobs (estimate from facts of {told(at)}{age}): {figures}{why}")
+
+
+def is_known(part: Sequence[Row]) -> bool:
+    """Return whether the occupancy of any node of a part is known."""
+    return any(row.occupancy and (row.occupancy.tenants or not row.occupancy.unknown) for row in part)
+
+
+def cell(part: Sequence[Row]) -> str:
+    """Return the number of occupied nodes of a part, with a ``+`` if there may be more."""
+    known = [row.occupancy for row in part if row.occupancy]
+    nodes = sum(item.nodes for occupancy in known for item in occupancy.tenants)
+    if not known:
+        return "-"
+    if not any(occupancy.unknown for occupancy in known):
+        return str(nodes)
+    return f"{nodes}+" if nodes else "unknown"

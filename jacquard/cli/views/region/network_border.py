@@ -61,7 +61,7 @@ def _fabric(switches: FabricSwitches) -> Iterator[Text]:
 
 
 def _ports(hosts: Mapping[str, int]) -> str:
-    """Return the number of host ports and the names of all hosts, because operators configure the ports of each host."""
+    """Return the number of host ports and the names of all hosts, because operators configure each port."""
     if not hosts:
         return "no host ports"
     return f"{plural(sum(hosts.values()), 'port')} of {', '.join(hosts)}"

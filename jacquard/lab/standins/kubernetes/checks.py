@@ -1,14 +1,17 @@
 """Check of one object: completion of kind, name and namespace, and validation of the inputs."""
 
+from __future__ import annotations
+
+import hashlib
+import secrets
 from collections.abc import Mapping
 from typing import Any
 
 from jacquard.lab.standins.kubernetes.cluster import Cluster
 from jacquard.lab.standins.kubernetes.config import INSTALL
-from jacquard.lab.standins.kubernetes.objects.bodies import annotation, without_nulls
-from jacquard.lab.standins.kubernetes.objects.naming import CannotName, named
+from jacquard.lab.standins.kubernetes.objects.bodies import AUTONAMED, annotation, without_nulls
 from jacquard.lab.standins.kubernetes.objects.normal import normal
-from jacquard.lab.standins.kubernetes.objects.tokens import is_patch, kind_of
+from jacquard.lab.standins.kubernetes.objects.tokens import is_patch, kind_of, name_of
 from jacquard.lab.standins.kubernetes.waits import TIMEOUT, WAIT_FOR
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube.wait import WaitExpressionError, parse_wait_for
@@ -94,3 +97,46 @@ def _namespace(body: Mapping[str, Any], old: Mapping[str, Any], cluster: Cluster
         before = old.get("metadata")
         return before.get("namespace") if isinstance(before, dict) else None
     return api.namespace if namespaced else None
+
+
+_HEX_LENGTH = 8
+
+
+class CannotName(Exception):  # noqa: N818 - named after the event
+    """The object has no name, and autonaming is disabled or unsupported.
+
+    Attributes:
+        path: path of the invalid property; empty if it is missing.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path = path
+
+
+def named(body: Mapping[str, Any], old: Mapping[str, Any], request: provider_pb2.CheckRequest) -> dict[str, Any]:
+    """Return ``body`` with a name: its own, the previous automatic name, or a new one.
+
+    Raises:
+        CannotName: the object has no name, and autonaming is disabled or it requests ``generateName``.
+    """
+    metadata = body.get("metadata", {})
+    if not isinstance(metadata, dict) or metadata.get("name"):
+        return dict(body)
+    if metadata.get("generateName"):
+        remedy = f"set or omit metadata.name, or {INSTALL}"
+        reason = f"this stand-in for pulumi-kubernetes does not support generateName; {remedy}"
+        raise CannotName(("metadata", "generateName"), reason)
+    name = old["metadata"]["name"] if annotation(old, AUTONAMED) == "true" else _new_name(request)
+    annotations = {**(metadata.get("annotations") or {}), AUTONAMED: "true"}
+    return {**body, "metadata": {**metadata, "name": name, "annotations": annotations}}
+
+
+def _new_name(request: provider_pb2.CheckRequest) -> str:
+    if request.HasField("autonaming"):
+        if request.autonaming.mode == provider_pb2.CheckRequest.AutonamingOptions.DISABLE:
+            reason = "metadata.name is missing and the stack configuration disables autonaming; set a name"
+            raise CannotName((), reason)
+        return request.autonaming.proposed_name
+    seed = request.randomSeed or secrets.token_bytes()
+    return f"{name_of(request.urn)}-{hashlib.sha256(seed).hexdigest()[:_HEX_LENGTH]}"

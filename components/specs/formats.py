@@ -1,0 +1,90 @@
+"""Text forms of scalar values: cron schedules, MAC addresses, IPv4 networks."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from components.specs.reading.remedy import FormError
+
+_FIELDS = {
+    "minute": (0, 59),
+    "hour": (0, 23),
+    "day of the month": (1, 31),
+    "month": (1, 12),
+    "day of the week": (0, 7),
+}
+_PART = re.compile(r"(?:\*|([0-9]+)(?:-([0-9]+))?)(?:/0*[1-9][0-9]*)?")
+
+
+def cron(value: str) -> str:
+    """Return ``value``, a schedule of five fields, if every field is in range.
+
+    Raises:
+        ValueError: The message names the field and its valid range.
+    """
+    for (name, (least, most)), field in zip(_FIELDS.items(), value.split(), strict=True):
+        for part in field.split(","):
+            match = _PART.fullmatch(part)
+            numbers = [int(number) for number in match.groups() if number] if match else []
+            if not match or numbers != sorted(numbers) or not all(least <= number <= most for number in numbers):
+                msg = f"has '{part}' for the {name}; write a number from {least} to {most}, a range, or *"
+                raise ValueError(msg)
+    return value
+
+
+MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+_OTHER_FORM = re.compile(r"(?i)[0-9a-f]{2}([-:]?[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}")
+_RULE = "a MAC address must be six lower-case hex pairs with colons, in quotes"
+
+
+def mac(value: str) -> str:
+    """Return ``value`` if it is a MAC address in the accepted form.
+
+    Raises:
+        ValueError: ``value`` is not a MAC address; a FormError if it is a MAC address in another form.
+    """
+    if MAC.fullmatch(value):
+        return value
+    if _OTHER_FORM.fullmatch(value):
+        meant = ":".join(re.findall("[0-9a-f]{2}", value.lower().replace(".", "")))
+        raise FormError(_RULE, f'"{meant}"')
+    msg = f'{_RULE}, like "80:c1:00:00:01:01"'
+    raise ValueError(msg)
+
+
+def cidr(value: object) -> object:
+    """Return ``value`` if it is a network in the accepted form.
+
+    Raises:
+        ValueError: ``value`` is not a network, or not in the form ``10.64.0.0/16``.
+    """
+    if isinstance(value, ipaddress.IPv4Network):
+        return value
+    try:
+        interface = ipaddress.IPv4Interface(value if isinstance(value, str) and "/" in value else "")
+    except ValueError:
+        msg = f"must be a network{_of_ipv4(value)} like 10.64.0.0/16{_alone(value)}"
+        raise ValueError(msg) from None
+    if value != str(interface.network):
+        rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
+        raise FormError(rule, str(interface.network))
+    return value
+
+
+def _of_ipv4(value: object) -> str:
+    """Return `` of IPv4`` if ``value`` is an IPv6 network, otherwise an empty text."""
+    try:
+        ipaddress.IPv6Interface(value if isinstance(value, str) else "")
+    except ValueError:
+        return ""
+    return " of IPv4"
+
+
+def _alone(value: object) -> str:
+    """Return a suggestion of a /32 network for an address without a prefix length; none if it ends in 0."""
+    try:
+        address = ipaddress.IPv4Address(value if isinstance(value, str) else "")
+    except ValueError:
+        return ""
+    return "" if address.packed[-1] == 0 else f"; is {address}/32 meant?"
