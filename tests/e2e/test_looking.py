@@ -72,7 +72,7 @@ def test_what_somebody_else_made_is_told_and_what_the_stack_made_is_not(server: 
     item = manifest("v1", "ConfigMap", place, data={"a": "1"})
     server.api.create(item.body, field_manager="somebody")
 
-    line = f"ConfigMap {place}/weft of cluster management already exists, and this stack did not make it; "
+    line = f"ConfigMap {place}/weft of cluster management already exists outside this stack; "
     assert told(server, item) == ([], [f"{line}import it, delete it, or choose another name"])
     assert told(server, item, recorded=(item,)) == ([], [])
 

@@ -203,7 +203,7 @@ def test_another_cluster_behind_the_same_kubeconfig_loses_nothing(
 
     for outcome in (refreshed, destroyed):
         assert outcome.code != 0
-        assert "is another cluster than the one this set was applied to" in outcome.text
+        assert "is not the cluster to which this set was applied" in outcome.text
     after = project.resources()[SET]
     assert (after["inputs"], after["outputs"]) == (before["inputs"], before["outputs"])
     assert list(server.hosts(namespace)) == ["u01"]
