@@ -90,7 +90,8 @@ ELSEWHERE = {"uniformity", "change-in-freeze"}
 def documented() -> set[str]:
     """Return the rules that any page tells people to waive."""
     pages = {path.name: path.read_text(encoding="utf-8") for path in (paths.ROOT / "docs").rglob("*.md")}
-    found = {rule for text in pages.values() for rule in re.findall(r"rule `([a-z.-]+)` in `waivers\.yaml`", text)}
+    shown = re.compile(r"rule `([a-z.-]+)` (?:in|to) `waivers\.yaml`")
+    found = {rule for text in pages.values() for rule in shown.findall(text)}
     for section in pages["policies.md"].split("\n### ")[1:]:
         if re.search(r"a\s+waiver\s+with\s+the\s+\w+\s+as\s+its\s+subject", section):
             found.add(section.partition("\n")[0])
