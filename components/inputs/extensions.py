@@ -23,8 +23,8 @@ from components.specs.reading.problems import Problem, SpecError
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[ExtensionInput]]
 """Function ``concepts`` in a file of ``extensions/components/``: returns the inputs that it adds to one slice."""
 FOLDER = "extensions/components"
-FORMER = {"components": FOLDER, "policies/rules": "extensions/policies"}
-"""Folders that are not read, with the folder that is."""
+FORMER = {FOLDER: "components", "extensions/policies": "policies/rules"}
+"""Former folder of each folder of extensions."""
 PACKAGES = ("components", "jacquard", "policies", "stacks")
 """Packages of Jacquard; a folder of a user's repository with one of these names must not be a package."""
 _LEAVE = "remove it, or rename it"
@@ -150,11 +150,11 @@ def _shadows(project: Path) -> Iterator[Problem]:
 
 
 def _misplaced(project: Path, folder: str) -> Iterator[Problem]:
-    """Yield a problem for each file that lies where ``folder`` was called otherwise."""
-    former = next((name for name, current in FORMER.items() if current == folder), folder)
-    for path in sorted((project / former).glob("[!_]*.py")) if former != folder else ():
-        text = f"is not loaded; move it to {folder}/"
-        yield Problem(f"{_PROJECT}{path.relative_to(project).as_posix()}", 0, "", text)
+    """Yield a problem for each file in the former place of ``folder``."""
+    for path in sorted((project / FORMER[folder]).glob("[!_]*.py")):
+        yield Problem(
+            f"{_PROJECT}{path.relative_to(project).as_posix()}", 0, "", f"is not loaded; move it to {folder}/"
+        )
 
 
 def from_project(place: str) -> str:

@@ -78,9 +78,11 @@ class CheckedSpec(Spec):
     def _fits(self) -> Self:
         errors = [
             InitErrorDetails(
-                type=PydanticCustomError(MISFIT, "{text}", {"text": misfit.text}), loc=misfit.path, input=misfit.got
+                type=PydanticCustomError(MISFIT, "{text}", {"text": violation.text}),
+                loc=violation.path,
+                input=violation.got,
             )
-            for misfit in self.incompatibilities()
+            for violation in self.incompatibilities()
         ]
         if errors:
             raise ValidationError.from_exception_data(type(self).__name__, errors)

@@ -20,7 +20,7 @@ def promote_cluster(
     """Change the pin of the control plane of ``cluster``.
 
     Raises:
-        Stop: neither or both of ``version`` and ``data_store`` are given.
+        Stop: not exactly one of ``version`` and ``data_store`` is set.
         SpecError: the change is not allowed; contains all reasons.
     """
     if version is not None and data_store is None:

@@ -146,7 +146,7 @@ class FabricSpec(CheckedSpec):
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield violations: missing fields, fields without effect on this kind of fabric, invalid ranges."""
-        yield from self._roce_misfits()
+        yield from self._roce_violations()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)
             if self.kind is FabricKind.INFINIBAND and value is None:
@@ -160,7 +160,7 @@ class FabricSpec(CheckedSpec):
                 f"{self.pkeys.first:#x}-{self.pkeys.last:#x}",
             )
 
-    def _roce_misfits(self) -> Iterator[ConstraintViolation]:
+    def _roce_violations(self) -> Iterator[ConstraintViolation]:
         if self.kind is FabricKind.INFINIBAND:
             for name in ("roce", "vnis", *_RAILS):
                 if (value := getattr(self, name)) is not None:

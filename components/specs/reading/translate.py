@@ -79,8 +79,8 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     }
     for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
         by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
-    for path, misfit in list(incompatibilities(model, data, {*by_path, *misspelt})):
-        by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": misfit.got, "ctx": {"text": misfit.text}}]
+    for path, violation in list(incompatibilities(model, data, {*by_path, *misspelt})):
+        by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": violation.got, "ctx": {"text": violation.text}}]
     for path, details in by_path.items():
         kind = details[0]["type"]
         if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):

@@ -43,10 +43,10 @@ def incompatibilities(
     half = _HalfRead(model, data, wrong)
     for path, kind in half.specs():
         try:
-            for misfit in half.spec(kind, path).incompatibilities():
-                at = (*path, *misfit.path)
+            for violation in half.spec(kind, path).incompatibilities():
+                at = (*path, *violation.path)
                 if at not in wrong and (at == path or at not in half.touched):
-                    yield at, misfit
+                    yield at, violation
         except TypeError:  # Raised for an invalid value, also inside Python's built-in functions.
             continue
 

@@ -120,8 +120,8 @@ class NfsClassSpec(_ClassSpec):
         """Yield an invalid server, and a directory that several claims would share."""
         yield from super().incompatibilities()
         if not isinstance(self.server, Address):
-            yield from _host_misfits("server", self.server, port=False)
-        yield from _directory_misfits(self.sub_directory)
+            yield from _host_violations("server", self.server, port=False)
+        yield from _directory_violations(self.sub_directory)
 
 
 class VastClassSpec(_ClassSpec):
@@ -171,7 +171,7 @@ class VastClassSpec(_ClassSpec):
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an invalid endpoint, and a missing or duplicate address pool."""
         yield from super().incompatibilities()
-        yield from _host_misfits("endpoint", self.endpoint, port=True)
+        yield from _host_violations("endpoint", self.endpoint, port=True)
         if self.vip_pool is None and self.vip_pool_fqdn is None:
             yield ConstraintViolation("is required if there is no vip_pool; write one of the two", ("vip_pool_fqdn",))
         elif self.vip_pool is not None and self.vip_pool_fqdn is not None:
@@ -221,7 +221,7 @@ class TopolvmClassSpec(_ClassSpec):
             yield ConstraintViolation(text, ("encrypted",))
 
 
-def _host_misfits(key: str, text: str, *, port: bool) -> Iterator[ConstraintViolation]:
+def _host_violations(key: str, text: str, *, port: bool) -> Iterator[ConstraintViolation]:
     """Yield a host with a scheme, a path or spaces, or in an ambiguous form."""
     match = _PORT.search(text) if port else None
     host = text[: match.start()] if match else text
@@ -231,7 +231,7 @@ def _host_misfits(key: str, text: str, *, port: bool) -> Iterator[ConstraintViol
         yield ConstraintViolation(f"{rule}; write {nearest_host(text, port=port)}", (key,), text)
 
 
-def _directory_misfits(directory: str) -> Iterator[ConstraintViolation]:
+def _directory_violations(directory: str) -> Iterator[ConstraintViolation]:
     """Yield unknown placeholders, and a directory that several claims would share."""
     path = ("sub_directory",)
     unknown = [name for name in re.findall(r"\$\{?[^/}]*\}?", directory) if name not in _PLACEHOLDERS]

@@ -86,9 +86,9 @@ class VmSizeSpec(CheckedSpec):
                 f"is above the maximum of an ephemeral root; write at most {MOST_ROOT}, and add volumes to VMs for more"
             )
             yield ConstraintViolation(text, ("root_disk",), self.root_disk)
-        yield from self._placement_misfits()
+        yield from self._placement_violations()
 
-    def _placement_misfits(self) -> Iterator[ConstraintViolation]:
+    def _placement_violations(self) -> Iterator[ConstraintViolation]:
         """Yield placements that KubeVirt rejects (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
         for name in ("emulator_cpu", "numa"):
             if getattr(self, name) and not self.dedicated_cpus:
