@@ -223,9 +223,8 @@ class _Numbering:
         numbers = self._ranges.given(want, placed, old)
         if vip is None:
             return None
-        entry = old or ClusterAllocation(tenant=tenant, vip=vip)
-        changes = {
-            "controller": self._controllers.choose(placed, entry.controller),
+        values: dict[str, Any] = {
+            "controller": self._controllers.choose(placed, old.controller if old else None),
             **numbers,
             "node_ports": placed.cluster.api_server.node_ports,
             "service_domain": placed.cluster.service_domain,
@@ -233,7 +232,7 @@ class _Numbering:
             "control_planes": self._environment.region.control_planes.backend,
             "bare_metal": self._environment.region.bare_metal.backend,
         }
-        return entry.model_copy(update=changes)
+        return old.model_copy(update=values) if old else ClusterAllocation(tenant=tenant, vip=vip, **values)
 
     def _public_machines(self) -> Iterator[tuple[str, Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):

@@ -9,9 +9,6 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
 from components.specs.region.catalog import BootMode, GoldenImage
 
-FIRST_REVISION = {BootMode.DISK: 1, BootMode.LIVE_ISO: 2, BootMode.NETBOOT: 1}
-"""First template revision that supports each boot mode."""
-
 
 def boot_objections(environment: Environment, image: GoldenImage, instance_type: str) -> list[str]:
     """Return why nodes of ``instance_type`` cannot boot ``image`` in this region, or may fail to join afterwards."""

@@ -13,7 +13,7 @@ from components.lookups.pools import DataPath, vpc_of_host
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import clusters_with
 from components.render.network.dpu_services import UNASSIGNED
-from components.render.network.dpu_templates import KNOWS_UPLINKS, NEWEST
+from components.render.network.dpu_templates import newest
 from components.render.network.dpus import named
 from components.render.network.tenant_network import on_dpus
 from components.specs.environment import Environment
@@ -49,16 +49,16 @@ def find_dpu_image(environment: Environment, version: str) -> DpuImage | None:
     return next((image for image in environment.images.dpu_images if image.version == version), None)
 
 
-def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int = NEWEST) -> DpuIntent:
-    """Return the DPU intent declared by the data for ``image``."""
+def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int | None = None) -> DpuIntent:
+    """Return the DPU intent declared by the data for ``image``, with the newest revision by default."""
     region, kinds = environment.region, environment.instance_types.instance_types
     return DpuIntent(
-        revision=revision,
+        revision=newest() if revision is None else revision,
         image=image.version,
         **{name: getattr(image, name) for name in _OF_IMAGE},
         virtual_functions=max(kind.dpu.virtual_functions for kind in kinds),
         mtu_bytes=region.dpus.mtu_bytes,
-        uplink_mtu_bytes=region.dpus.uplink_mtu_bytes if revision >= KNOWS_UPLINKS else None,
+        uplink_mtu_bytes=region.dpus.uplink_mtu_bytes,
         mirror=region.registry.mirror if region.registry else None,
     )
 

@@ -12,8 +12,7 @@ from components.intents.images import CHANNEL, choose_image, doca_fits, find_ima
 from components.intents.node_networks import wanted_network
 from components.intents.succession import is_newer
 from components.lookups.pools import DataPath, PlacedPool, pools
-from components.render.objects import given
-from components.render.pools.template_revisions import KNOWS_ADDRESSES, KNOWS_MIRRORS, NEWEST
+from components.render.pools.template_revisions import newest
 from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
 from components.specs.keys import pool_of
@@ -27,13 +26,17 @@ _OF_IMAGE = frozenset({"url", "sha256", "boot", "kubelet", "firmware"})
 
 
 def wanted_intent(
-    environment: Environment, placed: PlacedPool, image: GoldenImage, revision: int = NEWEST
+    environment: Environment, placed: PlacedPool, image: GoldenImage, revision: int | None = None
 ) -> NodeIntent:
-    """Return the node intent declared by the data for nodes of ``placed`` with ``image``."""
+    """Return the node intent declared by the data for nodes of ``placed`` with ``image``.
+
+    The intent has the newest revision by default. Its other fields do not depend on the revision: a pool that sets a
+    value which its revision does not render is out of date until it is promoted.
+    """
     region, kind = environment.region, environment.instance_types.by_name[placed.pool.instance_type]
     cluster, rollout = placed.cluster, placed.pool.rollout
     return NodeIntent(
-        revision=revision,
+        revision=newest() if revision is None else revision,
         image=image.version,
         url=image.url,
         sha256=image.sha256,
@@ -43,11 +46,10 @@ def wanted_intent(
         bare_metal=region.bare_metal.backend,
         max_pods=kind.max_pods if cluster.max_pods is None else cluster.max_pods,
         taints=placed.pool.taints,
-        kubelet_configuration={**given(maxPods=cluster.max_pods), **cluster.kubelet.configuration()},
+        kubelet_configuration=cluster.kubelet.configuration(),
         firmware=_firmware(environment, image),
-        mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
-        network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
-        # For any revision: a pool that sets it is out of date until it is promoted to a revision that renders it.
+        mirror=_mirror(region),
+        network=wanted_network(environment, placed, image.boot),
         gpu_sharing=placed.pool.gpu_sharing,
         dual_stack=placed.dual_stack or None,
         after=rollout.after,

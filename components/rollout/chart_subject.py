@@ -88,7 +88,7 @@ class ChartSubject:
             raise AssertionError
         intent = ChartIntent.of(chart)
         self._refuse([*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)])
-        return Wish(at=lambda _: intent, first=1, newest=1)
+        return Wish(at=lambda _: intent, newest=1)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - charts have no dates
         """Return why ``intent`` is not allowed in these clusters, whether it is a target or already pinned."""

@@ -14,7 +14,7 @@ from functools import partial
 from components.intents.dpus import deployments, find_dpu_image, ordered_dpus, wanted_dpu_intent
 from components.intents.nodes import unfit_for_doca
 from components.lookups.pools import problem
-from components.render.network.dpu_templates import NEWEST, DpuTemplates, templates
+from components.render.network.dpu_templates import DpuTemplates, newest, templates
 from components.rollout.limits import Excess, RolloutLimits
 from components.rollout.subject import DATA, Wish
 from components.rollout.waves import PlannedGroup
@@ -81,7 +81,7 @@ class DpuSubject:
             raise SpecError(
                 self._environment.name, [problem(self._environment, file, path, reason) for reason in reasons]
             )
-        return Wish(at=partial(wanted_dpu_intent, self._environment, image), first=1, newest=NEWEST)
+        return Wish(at=partial(wanted_dpu_intent, self._environment, image), newest=newest())
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - DPU images have no dates
         """Return why DPUs may not be flashed with ``intent``."""

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NoReturn
 
-from components.intents.boot import FIRST_REVISION
 from components.intents.images import CHANNEL, find_image, mirror_objections, objections
 from components.intents.nodes import offered_image, pinned_image, wanted_intent
 from components.intents.succession import day_objections, succession_objections
 from components.lookups.pools import pool_named, problem
-from components.render.pools.template_revisions import NEWEST
+from components.render.pools.template_revisions import newest
 from components.rollout.limits import Excess, RolloutLimits
 from components.rollout.replacement import replacements, spare_hosts
 from components.rollout.soak import shortcomings
@@ -72,7 +71,7 @@ class PoolSubject:
         if reasons:
             self._refuse(reasons)
         at = partial(wanted_intent, self._environment, self._placed, image)
-        return Wish(at=at, first=FIRST_REVISION[image.boot], newest=NEWEST)
+        return Wish(at=at, newest=newest())
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
         """Return why nodes of the pool may not have ``intent``, whatever their current intent."""

@@ -245,5 +245,5 @@ def _subject(environment: Environment, promoted: str) -> Subject:
 
 def _same(wish: Wish, known: Iterable[Intent]) -> Intent | None:
     """Return the newest of ``known`` intents that equals ``wish`` apart from its revision: then nothing rolls."""
-    same = [intent for intent in known if intent.revision >= wish.first and wish.at(intent.revision) == intent]
+    same = [intent for intent in known if wish.at(intent.revision) == intent]
     return max(same, key=lambda intent: intent.revision, default=None)

@@ -6,8 +6,6 @@ import datetime as dt
 from collections.abc import Iterator
 
 from components.lookups.pools import PlacedPool
-from components.render.pools.node_templates import TemplateIntent
-from components.render.pools.template_revisions import fingerprint
 from components.specs.keys import group_key, pool_key
 from components.specs.locks import Wave
 from components.specs.pools.intents import NodeIntent
@@ -29,11 +27,9 @@ def shortcomings(
         if domain not in groups:
             yield f"has no entry for {group}"
             continue
-        at = TemplateIntent.of(intent, placed.cluster.name, placed.pool.name, domain)
-        wanted = fingerprint(intent, at)
-        if groups[domain].fingerprint != wanted:
+        if groups[domain].fingerprint != intent.fingerprint:
             yield (
-                f"{group} has {groups[domain].fingerprint or 'nothing'} applied, not {wanted};"
+                f"{group} has {groups[domain].fingerprint or 'nothing'} applied, not {intent.fingerprint};"
                 f" apply it first: jacquard up {environment}"
             )
             continue

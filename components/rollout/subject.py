@@ -24,8 +24,6 @@ class Wish:
 
     at: Callable[[int], Intent]
     """Function that returns the intent at a revision."""
-    first: int
-    """Oldest revision that can render the intent."""
     newest: int
     """Revision of a new intent."""
 

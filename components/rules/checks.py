@@ -13,7 +13,7 @@ from components.rules import causes, shared_values
 from components.rules.add_ons import charts
 from components.rules.hosts import inventory
 from components.rules.network import fabrics, port_guids, tenant_network
-from components.rules.pools import node_pool, rollouts
+from components.rules.pools import rollouts
 from components.rules.region import fleet, locks, running
 from components.rules.rule import Rule
 from components.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE
@@ -34,7 +34,6 @@ _PROMOTED: frozenset[Rule] = frozenset(
     {
         locks.pins,
         locks.intents,
-        node_pool.template_revisions,
         rollouts.mixed,
         rollouts.mixed_dpus,
         charts.pins,

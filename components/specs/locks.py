@@ -7,7 +7,6 @@ Only ``jacquard allocate`` changes ``allocations.lock.yaml``, and only ``jacquar
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -85,13 +84,12 @@ class ClusterAllocation(Spec):
     """Range of ports for Services of type NodePort. The range never shrinks."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
     """DNS domain of the cluster's Services. It never changes."""
-    vpc: ShortName | None = None
-    """VPC that provides the prefixes of the cluster's pods and Services. It never changes. None in files of older
-    releases."""
-    control_planes: ControlPlaneBackend | None = None
-    """Backend that hosts the control plane. It never changes. None in files of older releases."""
-    bare_metal: BareMetalBackend | None = None
-    """Backend that provisions the cluster's hosts. It never changes. None in files of older releases."""
+    vpc: ShortName
+    """VPC that provides the prefixes of the cluster's pods and Services. It never changes."""
+    control_planes: ControlPlaneBackend
+    """Backend that hosts the control plane. It never changes."""
+    bare_metal: BareMetalBackend
+    """Backend that provisions the cluster's hosts. It never changes."""
 
 
 class GroupAllocation(Spec):
@@ -140,11 +138,6 @@ class Freed(Spec):
 class AllocationsLock(LockFile):
     """``allocations.lock.yaml``: allocated numbers by owner, and the assignment of hosts."""
 
-    FORMAT: ClassVar[int] = 2
-    """Current format version of this kind of file."""
-
-    schema_version: int = Field(ge=FORMAT, le=FORMAT)
-    """Version of the file format. ``jacquard migrate`` upgrades older files."""
     vpcs: dict[str, VpcAllocation] = Field(default_factory=dict)
     """Numbers of each VPC, by VPC name, which is unique in a region."""
     clusters: dict[str, ClusterAllocation] = Field(default_factory=dict)
@@ -195,11 +188,6 @@ class ControlPlanePin(Spec):
 class ImagesLock(LockFile, CheckedSpec):
     """``images.lock.yaml``: pinned intents of rollout groups, and pins of control planes."""
 
-    FORMAT: ClassVar[int] = 3
-    """Current format version of this kind of file."""
-
-    schema_version: int = Field(ge=FORMAT, le=FORMAT)
-    """Version of the file format. ``jacquard migrate`` upgrades older files."""
     control_planes: dict[str, ControlPlanePin] = Field(default_factory=dict)
     """Pins of control planes, by cluster."""
     intents: dict[IntentName, NodeIntent] = Field(default_factory=dict)

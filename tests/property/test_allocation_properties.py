@@ -22,7 +22,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
 
 SECTIONS = ("vpcs", "clusters", "hosts", "groups")
-_EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
+_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
 _TENANTS = ("ant", "bee", "cat", "dog")
 
 orders = st.dictionaries(

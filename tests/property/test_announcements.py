@@ -24,7 +24,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
 
 _TENANTS = ("ant", "bee", "cat")
-_EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
+_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
 ANYWHERE = IPv4Network("0.0.0.0/0")
 REGION_WIDE = ("management", "bmc", "storage", "tenants", "control_plane_vips", "dpu_loopbacks")
 

@@ -23,7 +23,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.region.tenant import TenantSpec
 
 _TENANTS = ("ant", "bee", "cat")
-_EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
+_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
 
 orders = st.dictionaries(st.sampled_from(_TENANTS), st.integers(1, 9), max_size=len(_TENANTS))
 """Nodes by tenant."""

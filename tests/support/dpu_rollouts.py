@@ -8,7 +8,7 @@ from typing import Any
 from small_region import changed
 
 from components.intents.dpus import ordered_dpus
-from components.render.network.dpu_templates import NEWEST, templates
+from components.render.network.dpu_templates import newest, templates
 from components.specs.environment import Environment
 from components.specs.keys import DPUS
 from components.specs.locks import ImagesLock
@@ -17,7 +17,7 @@ from components.specs.reading.lock_text import sealed
 from components.specs.region.evidence import Evidence, read_evidence
 
 INTENT = DpuIntent(
-    revision=NEWEST,
+    revision=newest(),
     image="bfb-1",
     url="https://images.example/bfb-1.bfb",
     sha256="0" * 64,

@@ -56,8 +56,8 @@ IPV6 = Network6("fd42::/40")
 _WAYS = ("ingress", "egress")
 NAMES = ("ant", "bee", "cat", "dog")
 _EMPTY: dict[str, Any] = {
-    "allocations": AllocationsLock(schema_version=2),
-    "image_pins": ImagesLock(schema_version=3),
+    "allocations": AllocationsLock(schema_version=1),
+    "image_pins": ImagesLock(schema_version=1),
     "tenants": (),
 }
 

@@ -86,7 +86,7 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     ),
     "a lock file of nothing but mistakes": (
         NUMBERS,
-        "schema_version: 2\nhosts:\n" + "".join(f"  a{n}-u01: 1\n" for n in range(70_000)),
+        "schema_version: 1\nhosts:\n" + "".join(f"  a{n}-u01: 1\n" for n in range(70_000)),
         "  allocations.lock.yaml:1  has 70,000 mistakes and is probably a different file; restore the original file",
     ),
     "an endless quote": (ACME, 'a: "' + "x\n" * 90_000, "  tenants/acme.yaml:1  a quote is not closed; close it"),
@@ -159,7 +159,7 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
     ),
     "an invisible key": (
         NUMBERS,
-        'schema_version: 2\nhosts:\n  "a01\\u200b": acme-train/train\n',
+        'schema_version: 1\nhosts:\n  "a01\\u200b": acme-train/train\n',
         "  allocations.lock.yaml:3  hosts.a01\\u200b: contains an invisible character (got 'a01\\u200b'); remove it",
     ),
     "a pipe": (ACME, _pipe, "  tenants/acme.yaml  is not a file; replace it with a file"),

@@ -11,8 +11,6 @@ from small_region import allocated, changed, rack, racks, small_region, tenant
 
 from components.intents.nodes import wanted_intent
 from components.lookups.pools import pools
-from components.render.pools.node_templates import TemplateIntent
-from components.render.pools.template_revisions import NEWEST, fingerprint
 from components.specs.environment import Environment
 from components.specs.locks import ImagesLock
 from components.specs.pools.intents import NodeIntent
@@ -37,13 +35,13 @@ def rollable(
     )
     limited = changed(base, region=changed(base.region, nodes=nodes), hosts=(*base.hosts, *more))
     made = allocated(limited, tenants=tenants, positions=Positions())
-    return with_intent(made, pin(made, OLD, 1))
+    return with_intent(made, pin(made, OLD))
 
 
-def pin(environment: Environment, version: str, revision: int = NEWEST) -> NodeIntent:
+def pin(environment: Environment, version: str) -> NodeIntent:
     """Return what the data say of nodes of the first pool on an image of the catalogue."""
     [image] = (image for image in environment.images.images if image.version == version)
-    return wanted_intent(environment, next(pools(environment)), image, revision)
+    return wanted_intent(environment, next(pools(environment)), image)
 
 
 def with_intent(environment: Environment, intent: NodeIntent) -> Environment:
@@ -51,11 +49,6 @@ def with_intent(environment: Environment, intent: NodeIntent) -> Environment:
     pins = environment.image_pins
     named = changed(pins, intents={intent.name: intent}, groups=dict.fromkeys(pins.groups, intent.name))
     return with_pins(environment, named)
-
-
-def fingerprint_at(intent: NodeIntent, group: str) -> str:
-    """Return the fingerprint that a rollout group with ``intent`` is applied with."""
-    return fingerprint(intent, TemplateIntent.of(intent, *group.split("/")))
 
 
 def with_pins(environment: Environment, lock: ImagesLock) -> Environment:
@@ -67,7 +60,7 @@ def evidence(
     environment: Environment, pool: str, domains: Iterable[str], image: str = NEW, minutes: int = 60, **changes: Any
 ) -> Evidence:
     """Return evidence that whole racks of ``pool`` have run ``image`` for so long."""
-    intent = pin(environment, image, 1 if image == OLD else NEWEST)
+    intent = pin(environment, image)
     group = {
         "total": 4,
         "images": {image: 4},
@@ -76,10 +69,7 @@ def evidence(
         "why": [],
     } | changes
     cluster, _, name = pool.partition("/")
-    groups = [
-        {"failure_domain": domain, "fingerprint": fingerprint_at(intent, f"{pool}/{domain}"), **group}
-        for domain in domains
-    ]
+    groups = [{"failure_domain": domain, "fingerprint": intent.fingerprint, **group} for domain in domains]
     body = {
         "environment": environment.name,
         "observed_at": SEEN_AT.isoformat(),

@@ -11,11 +11,9 @@ from components.render.labels import FINGERPRINT
 from components.render.manifest import MANAGEMENT
 from components.render.network.dpu_templates import templates
 from components.render.network.dpus import NAMESPACE
-from components.render.pools.node_templates import TemplateIntent
-from components.render.pools.template_revisions import fingerprint
 from components.specs.environment import Environment
 from components.specs.keys import domain_of
-from components.specs.pools.intents import ChartIntent, NodeIntent
+from components.specs.pools.intents import ChartIntent
 from components.specs.region.tenant import TenantSpec
 from jacquard.observe.observation import Observation
 
@@ -35,11 +33,6 @@ def settled_region(environment: Environment) -> Observation:
     for key, intent in environment.image_pins.charts.items():
         answers.chart(domain_of(key), environment.image_pins.chart_intents[intent])
     return Observation(objects=answers.seen)
-
-
-def _fingerprint(group: str, intent: NodeIntent) -> str:
-    cluster, pool, domain = group.split("/")
-    return fingerprint(intent, TemplateIntent.of(intent, cluster, pool, domain))
 
 
 class _Answers:
@@ -73,7 +66,7 @@ class _Answers:
             "MachineDeployment",
             cluster,
             name,
-            metadata={"generation": 2, "annotations": {FINGERPRINT: _fingerprint(group, intent)}},
+            metadata={"generation": 2, "annotations": {FINGERPRINT: intent.fingerprint}},
             spec={"replicas": count},
             status={
                 "observedGeneration": 2,

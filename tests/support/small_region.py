@@ -70,8 +70,8 @@ def small_region() -> Environment:
         images=laptop.images.model_copy(update={"images": images}),
         tenants=(),
         hosts=tuple(host for name in ("a1", "a2", "a10", "b1", "n1", "n2", "n3") for host in rack(name)),
-        allocations=AllocationsLock(schema_version=2),
-        image_pins=ImagesLock(schema_version=3),
+        allocations=AllocationsLock(schema_version=1),
+        image_pins=ImagesLock(schema_version=1),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,7 +9,6 @@ from components.render import labels as keys
 from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.manifest import Readiness
 from components.render.objects import given
-from components.render.pools.template_revisions import CLUSTER_WIDE
 from components.specs.base import Address, Domain, KubernetesVersion
 from components.specs.control_planes.data_stores import DataStoreSpec
 from components.specs.control_planes.hosted_control_plane import ClusterSpec, Events
@@ -98,12 +96,6 @@ class ControlPlane:
         """Return whether events are stored in a separate etcd."""
         dedicated = isinstance(self.data_store, MadeEtcd)
         return dedicated and self.spec.control_plane.events is Events.APART
-
-    @property
-    def kubelet(self) -> Mapping[str, Any]:
-        """Return the cluster-wide ``KubeletConfiguration`` for nodes with templates too old to contain it."""
-        cluster_wide = (intent for intent in self.intents if intent.revision in CLUSTER_WIDE)
-        return next((intent.kubelet_configuration for intent in cluster_wide), {})
 
 
 def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | None = None) -> list[dict[str, Any]]:

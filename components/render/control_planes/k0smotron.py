@@ -26,8 +26,7 @@ from components.render.control_planes.etcd_defragmentation import RULE
 from components.render.control_planes.sizing import Component, resources
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
-from components.render.pools.template_revision_3 import profile, settings
-from components.render.pools.template_revisions import CLUSTER_WIDE
+from components.render.pools.node_templates import kubelet_settings, worker_profile
 from components.render.providers import Provider
 from components.render.region.budgets import quorum_budget, serving_budget
 from components.render.region.monitors import INTERVAL, metrics_service, rules, service_monitor
@@ -45,7 +44,6 @@ _K0S_RELEASE = "k0s.0"
 """Build of k0s for a Kubernetes version. It follows a hyphen, since image tags cannot contain a plus sign."""
 _METRICS_PORT = 8090
 """Port of the sidecar that exposes the metrics of API server, controller manager, scheduler and etcd."""
-_PROFILE = "default"
 """Worker profile of nodes that select none; its values override k0s' own."""
 
 
@@ -167,12 +165,9 @@ def _dual_stack(network: VpcAllocation) -> dict[str, Any]:
 
 
 def _profiles(control_plane: ControlPlane) -> list[dict[str, Any]]:
-    """Return the worker profiles: the default for nodes that select none, then one for each kind of node."""
-    profiles = {_PROFILE: dict(control_plane.kubelet)} if control_plane.kubelet else {}
-    for intent in control_plane.intents:
-        if intent.revision not in CLUSTER_WIDE:
-            values = settings(intent.kubelet_configuration, intent.max_pods)
-            profiles[profile(values)] = values
+    """Return the worker profiles, one for each kind of node."""
+    every = (kubelet_settings(intent.kubelet_configuration, intent.max_pods) for intent in control_plane.intents)
+    profiles = {worker_profile(values): values for values in every}
     return [{"name": name, "values": values} for name, values in profiles.items()]
 
 

@@ -147,7 +147,6 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
             "dataStoreName": store,
             **given(dataStoreOverrides=list(_overrides(control_plane))),
             "addons": {"coreDNS": {}, "kubeProxy": {}, "konnectivity": _konnectivity(control_plane)},
-            **given(kubelet=_kubelet(control_plane)),
             "network": _network(control_plane),
             "deployment": {
                 "serviceAccountName": _ACCOUNT,
@@ -190,15 +189,6 @@ def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
         "server": {"port": _KONNECTIVITY_PORT, "resources": resources(control_plane.nodes, Component.KONNECTIVITY)},
         "agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]},
     }
-
-
-def _kubelet(control_plane: ControlPlane) -> dict[str, Any]:
-    # Adding an existing key replaces its value (RFC 6902).
-    return given(
-        configurationJSONPatches=[
-            {"op": "add", "path": f"/{key}", "value": value} for key, value in control_plane.kubelet.items()
-        ]
-    )
 
 
 def _overrides(control_plane: ControlPlane) -> Iterator[dict[str, str]]:

@@ -27,15 +27,14 @@ class Port:
     """A physical port of the switch."""
 
     name: str
-    mtu_bytes: int | None
-    """MTU in bytes; None for the switch's default."""
+    mtu_bytes: int
+    """MTU in bytes."""
 
     def commands(self, bridge: str) -> Iterator[str]:
         """Yield the ovs-vsctl commands that add the port to ``bridge``."""
         yield f"--may-exist add-port {bridge} {self.name}"
         yield f"set Interface {self.name} type=dpdk"
-        if self.mtu_bytes is not None:
-            yield f"set Interface {self.name} mtu_request={self.mtu_bytes}"
+        yield f"set Interface {self.name} mtu_request={self.mtu_bytes}"
         yield f"set Port {self.name} external_ids:dpf-type=physical"
 
 
@@ -79,13 +78,13 @@ def _vsctl(command: str) -> str:
     return f"ovs-vsctl --timeout=15 {command}"
 
 
-def flavor(*, virtual_functions: int, mtu_bytes: int, uplink_mtu_bytes: int | None, mirror: str | None) -> Json:
+def flavor(*, virtual_functions: int, mtu_bytes: int, uplink_mtu_bytes: int, mirror: str | None) -> Json:
     """Return ``DPUFlavor.spec``.
 
     Args:
         virtual_functions: number of virtual functions per physical function, for the host.
         mtu_bytes: MTU of the host's ports.
-        uplink_mtu_bytes: MTU of the ports to leaf switches; None for the switch's default.
+        uplink_mtu_bytes: MTU of the ports to leaf switches.
         mirror: registry mirror for container images; None for none.
     """
     ports = tuple(Port(name=name, mtu_bytes=uplink_mtu_bytes) for name in UPLINKS)

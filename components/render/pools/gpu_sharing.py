@@ -2,7 +2,7 @@
 
 NVIDIA's operator (GPUOP) installs a MIG manager, which partitions GPUs by a label of the node. It also passes
 configurations to its device plugin (NVDP), of which a label of the node selects one. Both labels are set by the node's
-template (`template_revision_6`); this module renders their prerequisites in the cluster.
+template (`template_revision_1`); this module renders their prerequisites in the cluster.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest
-from components.render.pools.template_revision_6 import time_slicing
+from components.render.pools.node_templates import time_slicing
 from components.specs.hosts.instance_types import GpuSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 

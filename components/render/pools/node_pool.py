@@ -17,11 +17,15 @@ from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest,
 from components.render.pools import join_service, metal3
 from components.render.pools.gpu_sharing import offered
 from components.render.pools.join_service import HostIdentity
-from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.node_templates import (
+    NodeTemplates,
+    TemplateIntent,
+    address_pool_name,
+    data_template_name,
+)
 from components.render.pools.pool_health import health_check, readiness
 from components.render.pools.pool_rollout import drain_limit_seconds, drain_rules, rollout_section, window_text
-from components.render.pools.template_revision_5 import data_name, pool_name
-from components.render.pools.template_revisions import REVISIONS, fingerprint
+from components.render.pools.template_revisions import REVISIONS
 from components.specs.base import Address
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import InstanceType
@@ -35,7 +39,7 @@ from components.specs.times import WindowSpec
 
 def render(cluster: str, pool: str, addresses: Mapping[str, Address], labels: dict[str, str]) -> Manifest:
     """Return the IPPool of the hosts in ``pool``, with ``addresses`` by host."""
-    name = pool_name(cluster, pool)
+    name = address_pool_name(cluster, pool)
     return manifest(
         "ipam.metal3.io/v1alpha1",
         "IPPool",
@@ -127,15 +131,15 @@ def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest
     """Yield the address pool of the pool's hosts, and the distinct data templates that pass addresses to nodes."""
     if pool.addresses:
         yield render(pool.cluster, pool.spec.name, pool.addresses, labels)
-    specs = (REVISIONS[group.intent.revision].build(_template_intent(pool, group)).data for group in pool.groups)
-    for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in specs if data}.items():
+    specs = (_templates(pool, group).data for group in pool.groups)
+    for name, spec in {data_template_name(pool.cluster, pool.spec.name, data): data for data in specs if data}.items():
         api_version, kind = metal3.DATA_TEMPLATE
         yield manifest(api_version, kind, name, namespace=pool.cluster, labels=labels, retain=True, spec=spec)
 
 
 def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
     intent = group.intent
-    templates = REVISIONS[intent.revision].build(_template_intent(pool, group))
+    templates = _templates(pool, group)
     machine = _template(pool, group, *BARE_METAL[intent.bare_metal].machine_template, templates.machine)
     bootstrap = _template(pool, group, *CONTROL_PLANES[intent.control_planes].bootstrap_template, templates.bootstrap)
     if intent.boot is BootMode.LIVE_ISO:
@@ -166,8 +170,9 @@ def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> Manifes
     )
 
 
-def _template_intent(pool: NodePoolInput, group: RolloutGroup) -> TemplateIntent:
-    return TemplateIntent.of(group.intent, pool.cluster, pool.spec.name, group.failure_domain)
+def _templates(pool: NodePoolInput, group: RolloutGroup) -> NodeTemplates:
+    at = TemplateIntent.of(group.intent, pool.cluster, pool.spec.name, group.failure_domain)
+    return REVISIONS[group.intent.revision](at)
 
 
 def _template(pool: NodePoolInput, group: RolloutGroup, api_version: str, kind: str, spec: Json) -> Manifest:
@@ -244,7 +249,7 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
 
 
 def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    annotations = {keys.FINGERPRINT: fingerprint(group.intent, _template_intent(pool, group))}
+    annotations = {keys.FINGERPRINT: group.intent.fingerprint}
     if pool.window is not None:
         annotations[keys.WINDOW] = window_text(pool.window)
     if pool.burn_in is not None and pool.spec.health.burn_in is BurnIn.GATED:

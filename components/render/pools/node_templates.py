@@ -1,4 +1,7 @@
-"""Input and output of template revisions: the intent of a rollout group, and the specs of its node templates."""
+"""Input and output of template revisions: the intent of a rollout group, and the specs of its node templates.
+
+The functions return names and settings that templates share with other objects. Revisions are frozen, so are these.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.render.manifest import Json
+from components.render.objects import LABEL_LIMIT, digest, fit
 from components.specs.base import Registry
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.node_addresses import NodeNetwork
@@ -15,13 +19,14 @@ from components.specs.pools.intents import NodeIntent
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 
+NODE_IP = "node_ip"
+"""Key of the node's address in its metadata."""
+_DIGITS = 10
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateIntent:
-    """All inputs of the node templates of one rollout group: its intent and its identity.
-
-    Revisions are frozen. The names of these fields are frozen too, since older fingerprints contain them.
-    """
+    """All inputs of the node templates of one rollout group: its intent and its identity."""
 
     control_plane: ControlPlaneBackend
     """Control-plane backend, which determines the join method of a node."""
@@ -81,3 +86,28 @@ class NodeTemplates:
     """``KubeadmConfigTemplate.spec``, or ``K0sWorkerConfigTemplate.spec`` with k0smotron."""
     data: Json | None = None
     """Spec of Metal3's data template with per-node data; None if nodes have no such data."""
+
+
+def address_pool_name(cluster: str, pool: str) -> str:
+    """Return the name of the address pool of a pool's hosts."""
+    return fit(f"{cluster}-{pool}", LABEL_LIMIT)
+
+
+def data_template_name(cluster: str, pool: str, data: Json) -> str:
+    """Return the name of the data template with the spec ``data``, which groups of a pool share."""
+    return f"{fit(f'{cluster}-{pool}', LABEL_LIMIT)}-{digest(data, _DIGITS)}"
+
+
+def kubelet_settings(configuration: Mapping[str, Any], max_pods: int) -> dict[str, Any]:
+    """Return the fields of ``KubeletConfiguration`` for nodes with at most ``max_pods`` pods."""
+    return {**configuration, "maxPods": max_pods}
+
+
+def worker_profile(settings: Json) -> str:
+    """Return the name of the k0s worker profile with these fields of ``KubeletConfiguration``."""
+    return f"node-{digest(settings, _DIGITS)}"
+
+
+def time_slicing(slices: int) -> str:
+    """Return the name of the device plugin configuration with ``slices`` time slices per GPU."""
+    return f"time-slices-{slices}"

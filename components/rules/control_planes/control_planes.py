@@ -116,7 +116,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
         there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
         for key, why in _KEPT.items():
             before, now = getattr(old, key), getattr(placed.cluster, key)
-            if before not in {None, now}:
+            if before != now:
                 text = f"'{now}' instead of {before} ({there}): {why}; write {before}, or create a new cluster"
                 yield problem(environment, placed.file, (*placed.path, key), text)
 
@@ -130,7 +130,7 @@ def _backends_kept(environment: Environment) -> Iterator[Problem]:
             ("control_planes", old.control_planes, region.control_planes.backend),
             ("bare_metal", old.bare_metal, region.bare_metal.backend),
         ):
-            if before in {None, now} or concept in reported:
+            if before == now or concept in reported:
                 continue
             reported.add(concept)
             text = (

@@ -23,9 +23,7 @@ def services_last(environment: Environment) -> Iterator[Problem]:
     the region's is applied first.
     """
     region, lock = environment.region, environment.allocations
-    left = [
-        name for name, vpc in lock.vpcs.items() if vpc.isolation is not None and NETWORK_BACKENDS[vpc.isolation].ovn
-    ]
+    left = [name for name, vpc in lock.vpcs.items() if NETWORK_BACKENDS[vpc.isolation].ovn]
     if not left or uses_ovn(environment):
         return
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}

@@ -92,7 +92,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
         old, name = environment.allocations.clusters.get(placed.cluster.name), placed.cluster.name
         for index, vpc in enumerate(placed.tenant.vpcs):
             given = environment.allocations.vpcs.get(vpc.name)
-            if old is None or given is None or old.tenant != placed.tenant.tenant or old.vpc not in {None, vpc.name}:
+            if old is None or given is None or old.tenant != placed.tenant.tenant or old.vpc != vpc.name:
                 continue
             had = {more: one for more, one in given.more_prefixes.items() if one.cluster == name}
             path, now = ("vpcs", index, "more_prefixes"), {more.name for more in vpc.more_prefixes}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.intents.boot import FIRST_REVISION
 from components.lookups.pools import clusters, declared_spares, place, pools, problem
 from components.rollout.limits import RolloutLimits
 from components.rules.rule import Rules
@@ -13,7 +12,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import cluster_of, group_key, pool_key, pool_of
 from components.specs.pools.node_pool import BurnIn
-from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
+from components.specs.reading.loader import ALLOCATIONS, POLICY, REGION
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.region import FailureDomain
 
@@ -161,21 +160,7 @@ def rollout_limits(environment: Environment) -> Iterator[Problem]:
                 reported.add((placed.key, excess.limit))
 
 
-def template_revisions(environment: Environment) -> Iterator[Problem]:
-    """Report pins with a template revision that is too old to boot their image."""
-    pins = environment.image_pins
-    for name in dict.fromkeys(pins.groups.values()):
-        intent = pins.intents[name]
-        first = FIRST_REVISION[intent.boot]
-        if intent.revision < first:
-            text = (
-                f"revision {intent.revision} cannot boot {intent.image} by {intent.boot}, revision {first} can; restore"
-                " the file with git checkout, because only commands write it"
-            )
-            yield problem(environment, IMAGE_PINS, ("intents", name, "revision"), text)
-
-
 RULES = Rules(
     data=(burn_ins, patience, surges, restarts, failure_domains, instance_types, endings),
-    locks=(rollout_limits, template_revisions),
+    locks=(rollout_limits,),
 )

@@ -14,8 +14,8 @@ from components.lookups.number_kinds import PUBLIC_IPS, Kind
 from components.lookups.numbers import as_block
 from components.lookups.pools import DataPath, PlacedPool, declared_spares, place, pools, problem
 from components.lookups.spares import spares_for
-from components.render.network.dpu_templates import NEWEST as DPUS_NEWEST
-from components.render.pools.template_revisions import NEWEST as NODES_NEWEST
+from components.render.network import dpu_templates
+from components.render.pools import template_revisions
 from components.rules.region.ranges import Given, left_out
 from components.rules.region.running import Entry, restored, running_nodes
 from components.rules.rule import Rules
@@ -168,10 +168,10 @@ def pins(environment: Environment) -> Iterator[Problem]:
 def intents(environment: Environment) -> Iterator[Problem]:
     """Report intents of a newer library, and content that changed under an immutable name."""
     lock = environment.image_pins
-    for section, newest in (("intents", NODES_NEWEST), ("dpu_intents", DPUS_NEWEST)):
+    for section, of in (("intents", template_revisions), ("dpu_intents", dpu_templates)):
         for name, intent in getattr(lock, section).items():
-            if intent.revision > newest:
-                text = f"revision {intent.revision} is newer than this library ({newest}); use the newer release"
+            if intent.revision > of.newest():
+                text = f"revision {intent.revision} is newer than this library ({of.newest()}); use the newer release"
                 yield problem(environment, IMAGE_PINS, (section, name, "revision"), text)
     images = [(("images", index), image) for index, image in enumerate(environment.images.images)]
     yield from _republished(environment, "intents", {image.version: (path, image) for path, image in images})

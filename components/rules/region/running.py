@@ -34,7 +34,7 @@ def running_nodes(environment: Environment) -> Counter[Entry]:
         if cluster in vpcs:
             given = lock.clusters.get(cluster)
             found["clusters", cluster] += group.nodes
-            found["vpcs", (given and given.vpc) or vpcs[cluster]] += group.nodes
+            found["vpcs", given.vpc if given else vpcs[cluster]] += group.nodes
     return found
 
 

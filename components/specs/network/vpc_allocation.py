@@ -45,9 +45,8 @@ class VpcAllocation(Spec):
 
     tenant: ShortName
     """Tenant that owns the numbers. A VPC of the same name of another tenant gets different numbers."""
-    isolation: Isolation | None = None
-    """Mechanism that isolates the VPC. It changes only while no node runs in the VPC. None in files of an older format,
-    for a VPC that its tenant no longer had."""
+    isolation: Isolation
+    """Mechanism that isolates the VPC. It changes only while no node runs in the VPC."""
     vni: Vni
     """Virtual network identifier of the VPC, allocated from ``networks.vni`` and unique in the region."""
     asn: Asn

@@ -119,13 +119,11 @@ class NodeIntent(ImageIntent):
     firmware: Firmware | None = None
     """BIOS settings and firmware versions. Hosts get them before the next boot of the node."""
     mirror: Registry | None = None
-    """Registry through which the node pulls images of its pods; None in intents of revisions that do not support it."""
+    """Registry through which the node pulls images of its pods; None without a mirror."""
     network: NodeNetwork | None = None
-    """Address configuration of the node in its VPC; None where no address is allocated, and in intents of revisions
-    that do not support it."""
+    """Address configuration of the node in its VPC; None where no address is allocated."""
     gpu_sharing: GpuSharingSpec | None = None
-    """GPU sharing of the node; None where each GPU is used by one pod, and in intents of revisions that do not support
-    it."""
+    """GPU sharing of the node; None where each GPU is used by one pod."""
     dual_stack: Literal[True] | None = None
     """Whether pods of the node also have IPv6 addresses; fixed for the lifetime of the cluster."""
     after: AwareDatetime | None = None
@@ -147,8 +145,8 @@ class DpuIntent(ImageIntent):
     """Number of virtual functions of each physical function, a setting of the DPU's firmware."""
     mtu_bytes: int = Field(ge=1280)
     """MTU of the host's ports on the DPU."""
-    uplink_mtu_bytes: int | None = Field(default=None, ge=1280)
-    """MTU of the DPU's ports to leaf switches; None in intents of revisions that do not support it."""
+    uplink_mtu_bytes: int = Field(ge=1280)
+    """MTU of the DPU's ports to leaf switches."""
     mirror: Registry | None = None
     """Registry mirror of the DPU's container runtime."""
 

@@ -159,7 +159,7 @@ def test_racks_that_look_alike_share_a_line_from_three_on(laptop: Environment) -
 
 def test_a_region_that_has_no_numbers_yet_is_drawn_too(laptop: Environment) -> None:
     fresh = laptop.model_copy(
-        update={"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
+        update={"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
     )
 
     assert region_map(fresh).count("not allocated\n") == 4

@@ -17,7 +17,7 @@ from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]
 DPUS = ("promote", "laptop", "dpus")
-OLD = "bfb-3.2.0@db201f37dc1746f6"
+OLD = "bfb-3.2.0@01e02c83e5a09475"
 HOW = "DPUs flashed and hosts rebooted as each maintenance hold is released"
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pytest
 from dpu_rollouts import INTENT
 
-from components.render.network.dpu_templates import KNOWS_UPLINKS, REVISIONS, templates
+from components.render.network.dpu_templates import REVISIONS, templates
 
 API = "provisioning.dpu.nvidia.com/v1alpha1"
 
@@ -27,8 +27,7 @@ def made(kind: str, name: str, spec: Any) -> dict[str, Any]:
 def test_images_and_flavors_of_each_revision_fit_their_published_schema(
     published: Oracle, revision: int, mirror: str | None
 ) -> None:
-    uplink = INTENT.uplink_mtu_bytes if revision >= KNOWS_UPLINKS else None
-    intent = INTENT.model_copy(update={"revision": revision, "uplink_mtu_bytes": uplink, "mirror": mirror})
+    intent = INTENT.model_copy(update={"revision": revision, "mirror": mirror})
     found = templates(intent)
 
     assert published.problems(made("BFB", found.bfb_name, found.bfb)) == []

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from backend_objects import CONTROL_PLANE, TEMPLATE, conditions, ironcore_host, ironcore_template, k0smotron, of_kind
-from rollouts import fingerprint_at
 from second_backends import with_backends
 from settled_region import settled_region
 
@@ -229,7 +228,7 @@ def test_what_is_said_of_a_region_of_second_backends_is_evidence_of_a_wave(
         intent = south.image_pins.node(f"{CLUSTER}/h100/a").model_copy(update={"image": image})
         for pool in answer["pools"]:
             for group in pool["groups"]:
-                group["fingerprint"] = fingerprint_at(intent, f"{CLUSTER}/h100/{group['failure_domain']}")
+                group["fingerprint"] = intent.fingerprint
         evidence = read_evidence("seen.json", json.dumps(answer).encode())
         return list(shortcomings(south.name, placed, wave, intent, soak_minutes, evidence))
 

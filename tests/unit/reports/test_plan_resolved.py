@@ -127,7 +127,7 @@ def test_nothing_lies_below_a_value(region: Environment) -> None:
 
 
 def test_what_a_lock_file_does_not_say_is_not_there(region: Environment) -> None:
-    bare = region.model_copy(update={"allocations": type(region.allocations)(schema_version=2)})
+    bare = region.model_copy(update={"allocations": type(region.allocations)(schema_version=1)})
 
     vpc = resolved(bare, "tenants.acme.vpcs.acme")
 

@@ -9,7 +9,6 @@ from rollouts import NEW, OLD, evidence, pin, rollable, with_intent, with_pins
 from small_region import changed
 
 from components.intents.pins import knowing
-from components.render.pools.template_revisions import NEWEST
 from components.rollout.promotion import Promotion
 from components.rollout.waves import carried
 from components.rules.pools.rollouts import in_motion_together, mixed
@@ -292,7 +291,7 @@ def test_a_pool_is_mixed_only_while_a_rollout_is_open() -> None:
     assert list(mixed(region)) == []
     [problem] = mixed(closed)
     assert problem.text == (
-        f"{pin(region, OLD, 1).name} (revision 1) differs from {pin(region, NEW).name} (revision {NEWEST}) of"
+        f"{pin(region, OLD).name} (revision 1) differs from {pin(region, NEW).name} (revision 1) of"
         f" {ONE}/n1, and no rollout of {ONE} is open; make it uniform: jacquard promote laptop {ONE} --to {NEW}"
     )
     assert list(mixed(with_pins(closed, Promotion(closed, ONE, NEW).all_at_once()))) == []

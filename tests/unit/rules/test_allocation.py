@@ -155,7 +155,7 @@ def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_min
     ahead = with_version(environment, "globex-lab", "v1.36.0")
     with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes can join control plane v1\.36\.0 only with"):
         promote(ahead, "globex-lab/lab", "gpu-2026.11.1")
-    pins = ImagesLock(schema_version=3, groups={})
+    pins = ImagesLock(schema_version=1, groups={})
     with pytest.raises(SpecError, match=r"no image of channel stable fits h100-ib-8 with a kubelet for v1\.36\.0"):
         allocate(environment.model_copy(update={"image_pins": pins}))
 

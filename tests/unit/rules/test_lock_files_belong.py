@@ -11,9 +11,7 @@ import pytest
 from environment_data import ENVIRONMENTS
 from promoting import promote
 
-from components.allocate.migrations import MIGRATIONS
 from components.rules.checks import check_data
-from components.specs.reading.migrations import moves
 from components.specs.reading.problems import SpecError
 from components.specs.reading.store import write_locks
 
@@ -120,18 +118,6 @@ def test_a_pin_that_went_back_alone_is_seen_though_no_number_changed(laptop: Any
 
     had = laptop.load().allocations.beside
     assert laptop.report().splitlines()[1].startswith(f"  allocations.lock.yaml:48  beside: {had[:19]}... is not")
-
-
-def test_lock_files_of_the_formats_before_come_to_name_their_region_and_each_other(laptop: Any) -> None:
-    now = {name: (laptop.folder / name).read_text() for name in (ALLOCATIONS, PINS)}
-    for name, text in now.items():
-        body = re.sub(", isolation: [-a-z]+", "", text.split("region: laptop\n")[0]).replace(": 3\n", ": 2\n", 1)
-        (laptop.folder / name).write_text(body.replace(": 2\n", ": 1\n", name == ALLOCATIONS))
-
-    found, problems = moves(laptop.root, "laptop", MIGRATIONS)
-
-    assert problems == []
-    assert {move.file: move.text for move in found if move.file in now} == now
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from components.render.control_planes.cluster_namespaces import ClusterNamespace
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.network.policy_only import render
 from components.render.network.tenant_network import TenantNetworkInput
-from components.render.pools.template_revisions import KNOWS_DUAL_STACK, KNOWS_GPU_SHARING, REVISIONS
+from components.render.pools.template_revision_1 import build
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.ipv6 import Network6
@@ -39,14 +39,12 @@ def dual(numbers: VpcAllocation) -> VpcAllocation:
 
 @pytest.mark.parametrize("control_plane", ControlPlaneBackend)
 @pytest.mark.parametrize("bare_metal", BareMetalBackend)
-def test_revision_7_tells_workers_of_k0s_to_look_for_one_address_and_nothing_else(
+def test_only_k0s_workers_of_dual_stack_clusters_have_an_explicit_node_ip(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
 ) -> None:
     alone = replace(INTENT, taints=(), control_plane=control_plane, bare_metal=bare_metal)
-    before = REVISIONS[KNOWS_GPU_SHARING].build(alone)
+    before, after = build(alone), build(replace(alone, dual_stack=True))
 
-    assert REVISIONS[KNOWS_DUAL_STACK].build(alone) == before
-    after = REVISIONS[KNOWS_DUAL_STACK].build(replace(alone, dual_stack=True))
     if control_plane is ControlPlaneBackend.KAMAJI:
         assert after == before
         return

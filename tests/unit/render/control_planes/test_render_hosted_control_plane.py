@@ -11,7 +11,7 @@ from api_options import API_OPTIONS
 
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.render.pools.template_revision_3 import profile
+from components.render.pools.node_templates import worker_profile
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
@@ -161,36 +161,21 @@ def test_further_names_of_the_api_server_come_after_its_own(inputs_of: Any) -> N
 SETTINGS = {"maxPods": 64, "podPidsLimit": 8192, "systemReserved": {"cpu": "4", "memory": "8Gi"}}
 
 
-def with_settings(inputs_of: Any, revision: int, **others: Any) -> HostedControlPlaneInput:
-    """Return a control plane whose nodes have an intent of ``revision`` with settings of the kubelet."""
+def with_settings(inputs_of: Any, **others: Any) -> HostedControlPlaneInput:
+    """Return a control plane whose nodes have settings of the kubelet."""
     one = replace(control_plane(inputs_of), **others)
-    set_ = {"revision": revision, "max_pods": 64, "kubelet_configuration": SETTINGS}
-    return replace(one, intents=(one.intents[0].model_copy(update=set_),))
+    changes = {"max_pods": SETTINGS["maxPods"], "kubelet_configuration": SETTINGS}
+    return replace(one, intents=(one.intents[0].model_copy(update=changes),))
 
 
-@pytest.mark.parametrize("revision", [1, 2])
-def test_older_nodes_find_the_settings_of_kubelets_at_their_cluster(inputs_of: Any, revision: int) -> None:
+def test_only_k0s_has_the_settings_of_kubelets_in_its_control_plane_as_a_profile(inputs_of: Any) -> None:
     kamaji, k0s = (
-        with_settings(inputs_of, revision, backend=backend).render()[-1].body["spec"]
-        for backend in (ControlPlaneBackend.KAMAJI, ControlPlaneBackend.K0SMOTRON)
-    )
-
-    assert kamaji["kubelet"] == {
-        "configurationJSONPatches": [
-            {"op": "add", "path": f"/{name}", "value": value} for name, value in SETTINGS.items()
-        ]
-    }
-    assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": "default", "values": SETTINGS}]
-
-
-def test_newer_nodes_bring_the_settings_of_kubelets_or_name_a_profile_of_k0s(inputs_of: Any) -> None:
-    kamaji, k0s = (
-        with_settings(inputs_of, 3, backend=backend).render()[-1].body["spec"]
+        with_settings(inputs_of, backend=backend).render()[-1].body["spec"]
         for backend in (ControlPlaneBackend.KAMAJI, ControlPlaneBackend.K0SMOTRON)
     )
 
     assert "kubelet" not in kamaji
-    assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": profile(SETTINGS), "values": SETTINGS}]
+    assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": worker_profile(SETTINGS), "values": SETTINGS}]
 
 
 def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of: Any) -> None:

@@ -80,12 +80,6 @@ def test_the_switch_starts_with_its_settings_before_it_gets_ports() -> None:
     assert {"doca-init": "true", "hw-offload": "true"}.items() <= switch.started_with.items()
 
 
-def test_an_intent_that_says_nothing_of_uplinks_leaves_their_mtu_to_the_switch() -> None:
-    switch = Switch().run(flavor(uplink_mtu_bytes=None)["ovs"]["rawConfigScript"])
-
-    assert switch.columns["Interface", "p0"] == {"type": "dpdk"}
-
-
 def test_the_firmware_offers_scalable_functions_to_services_and_virtual_ones_to_the_host() -> None:
     [settings] = flavor()["nvconfig"]
     found = dict(parameter.split("=") for parameter in settings["parameters"])

@@ -15,7 +15,7 @@ from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import objects
 from components.render.pools.gpu_sharing import configurations, offered, values
 from components.render.pools.node_pool import NodePoolInput
-from components.render.pools.template_revisions import KNOWS_GPU_SHARING, REVISIONS
+from components.render.pools.template_revision_1 import build
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import GpuSpec
@@ -41,18 +41,15 @@ def labelled(bootstrap: Any) -> list[str]:
 @pytest.mark.parametrize("control_plane", ControlPlaneBackend)
 @pytest.mark.parametrize("bare_metal", BareMetalBackend)
 @pytest.mark.parametrize("sharing", LABELS)
-def test_revision_6_adds_one_label_and_nothing_else(
+def test_gpu_sharing_adds_one_label_and_nothing_else(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, sharing: GpuSharingSpec
 ) -> None:
     silent = replace(INTENT, taints=(), control_plane=control_plane, bare_metal=bare_metal)
-    before = REVISIONS[5].build(silent)
-
-    after = REVISIONS[KNOWS_GPU_SHARING].build(replace(silent, gpu_sharing=sharing))
+    before, after = build(silent), build(replace(silent, gpu_sharing=sharing))
 
     assert labelled(after.bootstrap) == [*labelled(before.bootstrap), LABELS[sharing]]
     assert yaml.safe_dump(after.bootstrap).replace(f",{LABELS[sharing]}", "") == yaml.safe_dump(before.bootstrap)
     assert (after.machine, after.data) == (before.machine, before.data)
-    assert REVISIONS[KNOWS_GPU_SHARING].build(silent) == before
 
 
 def test_the_name_of_a_configuration_is_the_value_of_the_nodes_label() -> None:
@@ -114,10 +111,7 @@ def test_what_pods_ask_for_has_another_name_than_a_whole_gpu(
 def test_the_autoscaler_is_told_what_a_node_of_an_empty_group_would_offer(inputs_of: Any) -> None:
     pool = next(item for item in inputs_of(NodePoolInput) if item.kind.gpu)
     grows = pool.spec.model_copy(update={"autoscaling": True, "min_nodes": 0, "max_nodes": 9})
-    groups = tuple(
-        replace(group, intent=group.intent.model_copy(update={"revision": KNOWS_GPU_SHARING, "gpu_sharing": CUT}))
-        for group in pool.groups
-    )
+    groups = tuple(replace(group, intent=group.intent.model_copy(update={"gpu_sharing": CUT})) for group in pool.groups)
 
     every = objects(replace(pool, spec=grows, groups=groups).render())
 

@@ -12,8 +12,8 @@ from node_intents import INTENT
 from components.inputs.manifests import everything
 from components.render.hosts.inventory import dpu_name
 from components.render.manifest import Manifest
-from components.render.pools.template_revision_5 import data_name
-from components.render.pools.template_revisions import KNOWS_ADDRESSES, REVISIONS
+from components.render.pools.node_templates import data_template_name
+from components.render.pools.template_revision_1 import build
 from components.specs.environment import Environment
 from components.specs.network.node_addresses import NodeNetwork
 from components.specs.reading.loader import load_environment
@@ -62,8 +62,14 @@ def test_each_address_pool_has_the_hosts_of_its_pool_and_no_address_beside_their
 
 
 def test_a_pool_that_was_not_promoted_is_told_nothing_yet(lab: Environment) -> None:
-    named = {item.name: at(item, "dataTemplate") for item in of_kind(lab, "Metal3MachineTemplate")}
-    [data] = of_kind(lab, "Metal3DataTemplate")
+    pins = lab.image_pins
+    unaddressed = {
+        name: intent.model_copy(update={"network": None}) if intent.image.startswith("cpu-") else intent
+        for name, intent in pins.intents.items()
+    }
+    older = lab.model_copy(update={"image_pins": pins.model_copy(update={"intents": unaddressed})})
+    named = {item.name: at(item, "dataTemplate") for item in of_kind(older, "Metal3MachineTemplate")}
+    [data] = of_kind(older, "Metal3DataTemplate")
 
     assert {name: value for name, value in named.items() if value} == {
         next(name for name in named if "-h100-" in name): {"name": data.name}
@@ -74,19 +80,16 @@ def at(template: Manifest, key: str) -> Any:
     return template.body["spec"]["template"]["spec"].get(key)
 
 
-def test_revision_5_is_revision_4_where_no_address_is_given() -> None:
-    assert REVISIONS[KNOWS_ADDRESSES].build(INTENT) == REVISIONS[4].build(INTENT) == REVISIONS[4].build(ADDRESSED)
-
-
-def test_revision_5_hands_over_address_gateway_and_name_servers_and_tells_the_kubelet() -> None:
-    before, after = REVISIONS[4].build(ADDRESSED), REVISIONS[5].build(ADDRESSED)
+def test_a_node_gets_address_gateway_and_name_servers_and_its_kubelet_the_address() -> None:
+    before, after = build(INTENT), build(ADDRESSED)
+    assert before.data is None
     assert after.data is not None
     machine, bootstrap = after.machine["template"]["spec"], after.bootstrap["template"]["spec"]
     [metadata] = after.data["metaData"]["ipAddressesFromPool"]
     [network] = after.data["networkData"]["networks"]["ipv4"]
     [link] = after.data["networkData"]["links"]["ethernets"]
 
-    name = data_name("acme-train", "train", after.data)
+    name = data_template_name("acme-train", "train", after.data)
     assert machine == {**before.machine["template"]["spec"], "dataTemplate": {"name": name}}
     assert bootstrap["ntp"] == {"enabled": True, "servers": ["10.2.0.123"]}
     registration = before.bootstrap["template"]["spec"]["joinConfiguration"]["nodeRegistration"]
@@ -104,7 +107,7 @@ def test_revision_5_hands_over_address_gateway_and_name_servers_and_tells_the_ku
 
 def test_groups_of_a_pool_have_one_data_template_and_pools_have_their_own() -> None:
     built = {
-        (pool, domain): REVISIONS[5].build(replace(ADDRESSED, pool=pool, failure_domain=domain)).data
+        (pool, domain): build(replace(ADDRESSED, pool=pool, failure_domain=domain)).data
         for pool in ("train", "infer")
         for domain in ("a01", "a02")
     }

@@ -1,4 +1,4 @@
-"""Revisions of node templates and fingerprints."""
+"""Node templates: what each field of an intent changes in them, for all backends."""
 
 from __future__ import annotations
 
@@ -10,135 +10,72 @@ from typing import Any
 import pytest
 from node_intents import INTENT
 
-from components.render.pools.node_templates import TemplateIntent
-from components.render.pools.template_revision_3 import MANAGED, profile
-from components.render.pools.template_revisions import CLUSTER_WIDE, REVISIONS, fingerprint, older_fingerprint
+from components.render.pools.node_templates import TemplateIntent, worker_profile
+from components.render.pools.template_revision_1 import build
+from components.render.pools.template_revisions import REVISIONS
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.intents import NodeIntent
-from components.specs.pools.kubelet import KubeletSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 
-ISO = replace(INTENT, boot=BootMode.LIVE_ISO, image_url="https://images.cloud.example/gpu-1.iso")
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 
 
-@pytest.mark.parametrize(("control_plane", "bare_metal"), BACKENDS)
-def test_what_a_revision_does_not_know_changes_nothing_it_writes(
-    control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
-) -> None:
-    one = replace(INTENT, control_plane=control_plane, bare_metal=bare_metal)
-    other = replace(one, boot=BootMode.LIVE_ISO, max_pods=250)
-
-    assert REVISIONS[1].build(one) == REVISIONS[1].build(other)
-    assert older_fingerprint(one, 1) == older_fingerprint(other, 1)
-    assert older_fingerprint(one, 2) != older_fingerprint(other, 2)
-
-
-@pytest.mark.parametrize("revision", CLUSTER_WIDE)
-def test_a_fingerprint_changes_with_all_that_its_revision_knows_and_with_the_revision(revision: int) -> None:
-    others = {
-        "control_plane": ControlPlaneBackend.K0SMOTRON,
-        "bare_metal": BareMetalBackend.IRONCORE_METAL,
-        "boot": BootMode.NETBOOT,
-        "taints": (),
-        "max_pods": 64,
-    }
-    seen = {older_fingerprint(INTENT, revision), older_fingerprint(INTENT, sum(CLUSTER_WIDE) - revision)}
-    for name in REVISIONS[revision].intent:
-        changed = replace(INTENT, **{name: others.get(name, "other")})
-        seen.add(older_fingerprint(changed, revision))
-
-    assert len(seen) == 2 + len(REVISIONS[revision].intent)
+def bootstrap(intent: TemplateIntent) -> dict[str, Any]:
+    spec: dict[str, Any] = build(intent).bootstrap["template"]["spec"]
+    return spec
 
 
 def patch_of(intent: TemplateIntent) -> dict[str, Any]:
-    [file] = REVISIONS[3].build(intent).bootstrap["template"]["spec"]["files"]
+    [file] = bootstrap(intent)["files"]
+    assert file["path"] == "/etc/kubernetes/patches/kubeletconfiguration0+merge.json"
     patch: dict[str, Any] = json.loads(file["content"])
     return patch
 
 
-def test_revision_3_says_every_setting_of_the_kubelet_and_takes_away_what_is_not_asked_for() -> None:
-    asked = replace(INTENT, max_pods=250, kubelet_configuration={"podPidsLimit": 4096, "maxPods": 250})
-    spec = REVISIONS[3].build(asked).bootstrap["template"]["spec"]
+def test_a_kubeadm_node_merges_its_settings_into_the_configuration_of_its_kubelet() -> None:
+    changed = replace(INTENT, max_pods=250, kubelet_configuration={"podPidsLimit": 4096})
 
-    assert spec["joinConfiguration"]["patches"] == {"directory": "/etc/kubernetes/patches"}
-    assert [file["path"] for file in spec["files"]] == ["/etc/kubernetes/patches/kubeletconfiguration0+merge.json"]
-    assert patch_of(asked) == {**dict.fromkeys(MANAGED), "podPidsLimit": 4096, "maxPods": 250}
-    assert patch_of(INTENT) == {**dict.fromkeys(MANAGED), "maxPods": 110}
-    arguments = spec["joinConfiguration"]["nodeRegistration"]["kubeletExtraArgs"]
+    assert bootstrap(changed)["joinConfiguration"]["patches"] == {"directory": "/etc/kubernetes/patches"}
+    assert patch_of(changed) == {"podPidsLimit": 4096, "maxPods": 250}
+    assert patch_of(INTENT) == {"maxPods": 110}
+    arguments = bootstrap(changed)["joinConfiguration"]["nodeRegistration"]["kubeletExtraArgs"]
     assert [item["name"] for item in arguments] == ["node-labels"]
 
 
-def test_revision_3_knows_every_setting_that_a_cluster_may_make() -> None:
-    settings = KubeletSpec.model_validate(
-        {
-            "pod_pids_limit": 4096,
-            "container_log_max_size": "10Mi",
-            "container_log_max_files": 3,
-            "image_gc_high_threshold_percent": 80,
-            "image_gc_low_threshold_percent": 70,
-            "serialize_image_pulls": False,
-            "max_parallel_image_pulls": 4,
-            "registry_pull_qps": 10,
-            "registry_burst": 20,
-            "cpu_manager_policy": "static",
-            "topology_manager_policy": "restricted",
-            "topology_manager_scope": "pod",
-            "reserved_cpu": "4",
-            "reserved_memory": "8Gi",
-            "allowed_unsafe_sysctls": ["net.core.somaxconn"],
-        }
-    )
-
-    assert settings.model_fields_set == set(KubeletSpec.model_fields)
-    assert {*settings.configuration(), "maxPods"} == set(MANAGED)
-
-
-def test_revision_3_gives_a_k0s_node_the_profile_of_its_settings() -> None:
+def test_a_k0s_node_selects_the_profile_of_its_settings() -> None:
     k0s = replace(INTENT, control_plane=ControlPlaneBackend.K0SMOTRON, max_pods=250)
-    arguments = REVISIONS[3].build(k0s).bootstrap["template"]["spec"]["args"]
+    arguments = bootstrap(k0s)["args"]
 
-    assert arguments[-1] == f"--profile={profile({'maxPods': 250})}"
+    assert arguments[-1] == f"--profile={worker_profile({'maxPods': 250})}"
     assert not any("max-pods" in argument for argument in arguments)
 
 
-def test_revision_3_boots_an_iso_as_revision_2_does() -> None:
-    assert REVISIONS[3].build(ISO).machine == REVISIONS[2].build(ISO).machine
+def test_metal3_boots_an_iso_as_an_iso_and_keeps_its_digest_in_the_template() -> None:
+    disk, iso = (
+        build(replace(INTENT, boot=boot)).machine["template"]["spec"]["image"]
+        for boot in (BootMode.DISK, BootMode.LIVE_ISO)
+    )
+
+    assert iso == {**disk, "diskFormat": "live-iso"}
+    assert iso["checksum"] == INTENT.image_sha256
 
 
 @pytest.mark.parametrize(("control_plane", "bare_metal"), BACKENDS)
-def test_revision_4_tells_containerd_of_the_mirror_beside_what_revision_3_writes(
+def test_a_mirror_adds_one_file_for_containerd(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
 ) -> None:
     one = replace(INTENT, control_plane=control_plane, bare_metal=bare_metal)
-    before, after = (REVISIONS[4].build(replace(one, mirror=mirror)) for mirror in (None, "mirror.example:5000/all"))
-    files = after.bootstrap["template"]["spec"].pop("files")
+    before, after = (build(replace(one, mirror=mirror)) for mirror in (None, "mirror.example:5000/all"))
+    spec = after.bootstrap["template"]["spec"]
+    *others, mirror = spec["files"]
 
-    assert before == REVISIONS[3].build(one)
     assert after.machine == before.machine
-    assert {"files": files[:-1]} | after.bootstrap["template"]["spec"] == {"files": []} | before.bootstrap["template"][
-        "spec"
-    ]
-    assert files[-1]["path"] == "/etc/containerd/certs.d/_default/hosts.toml"
-    assert tomllib.loads(files[-1]["content"]) == {
+    assert {"files": [], **before.bootstrap["template"]["spec"]} == {**spec, "files": others}
+    assert mirror["path"] == "/etc/containerd/certs.d/_default/hosts.toml"
+    assert tomllib.loads(mirror["content"]) == {
         "host": {"https://mirror.example:5000/all": {"capabilities": ["pull", "resolve"]}}
     }
-
-
-@pytest.mark.parametrize("revision", CLUSTER_WIDE)
-def test_the_fingerprint_of_an_older_revision_stays_what_it_was(revision: int) -> None:
-    intent = node_intent(revision=revision)
-    at = TemplateIntent.of(intent, "acme-train", "train", "a01")
-
-    assert fingerprint(intent, at) == older_fingerprint(at, revision)
-
-
-def test_the_fingerprint_of_a_newer_revision_is_that_of_the_intent_in_the_lock_file() -> None:
-    intent = node_intent(revision=3)
-    at = TemplateIntent.of(intent, "acme-train", "train", "a01")
-
-    assert fingerprint(intent, at) == intent.fingerprint == intent.name.rpartition("@")[2]
 
 
 def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
@@ -156,26 +93,9 @@ def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
     assert known - place == set(NodeIntent.model_fields) - elsewhere
 
 
-def node_intent(**others: Any) -> NodeIntent:
-    return NodeIntent(
-        **{
-            "revision": 3,
-            "image": "gpu-1",
-            "url": "https://images.cloud.example/gpu-1.raw",
-            "sha256": "0" * 64,
-            "boot": "disk",
-            "kubelet": "v1.35.2",
-            "control_planes": "kamaji",
-            "bare_metal": "metal3",
-            "max_pods": 110,
-            **others,
-        }
-    )
-
-
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("boot", [BootMode.DISK, BootMode.LIVE_ISO])
-def test_hosts_are_reusable_in_every_revision_since_metal3_asks_the_template_that_machines_came_from(
+def test_every_revision_keeps_hosts_since_metal3_asks_the_template_that_the_old_machine_came_from(
     revision: int, boot: BootMode
 ) -> None:
-    assert REVISIONS[revision].build(replace(INTENT, boot=boot)).machine["nodeReuse"] is True
+    assert REVISIONS[revision](replace(INTENT, boot=boot)).machine["nodeReuse"] is True

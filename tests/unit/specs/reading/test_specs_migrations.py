@@ -157,7 +157,7 @@ def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
     lock = (source / "allocations.lock.yaml").read_text(encoding="utf-8")
     (home / "allocations.lock.yaml").write_text(lock, encoding="utf-8")
 
-    _, problems = moves(tmp_path, "lab", {"allocations.lock": {2: stamp}}, lambda _: 3)
+    _, problems = moves(tmp_path, "lab", {"allocations.lock": {1: stamp}}, lambda _: 2)
 
     assert {problem.path for problem in problems} == {"schema_version", "stamp"}
     assert all(problem.text.endswith("fix it in components/allocate/migrations.py") for problem in problems)

@@ -26,10 +26,13 @@ def test_lock_files_of_laptop_are_as_the_store_writes_them(laptop: Any) -> None:
 BESIDE = f"sha256:{'5e' * 32}"
 _LOW, _HIGH = "0x0000000000000000-0x0000000000000007", "0x0000000000000008-0x000000000000000f"
 
+_BACKENDS: dict[str, Any] = {"control_planes": "kamaji", "bare_metal": "metal3"}
+
 
 def _vpc(vni: int, **changes: Any) -> VpcAllocation:
     return VpcAllocation(
         tenant="t",
+        isolation="dpf-hbn",
         vni=vni,
         asn=vni,
         route_target=vni,
@@ -43,13 +46,15 @@ def _vpc(vni: int, **changes: Any) -> VpcAllocation:
 
 def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
     lock = AllocationsLock(
-        schema_version=2,
+        schema_version=1,
         region="r",
         beside=BESIDE,
         vpcs={"b": _vpc(9), "a": _vpc(10, pkeys={"ib": 16})},
         clusters={
-            "a": ClusterAllocation(tenant="t", vip="10.0.0.10", controller="c-1", guids={"ib": _LOW}),
-            "b": ClusterAllocation(tenant="t", vip="10.0.0.9"),
+            "a": ClusterAllocation(
+                tenant="t", vip="10.0.0.10", controller="c-1", guids={"ib": _LOW}, vpc="a", **_BACKENDS
+            ),
+            "b": ClusterAllocation(tenant="t", vip="10.0.0.9", vpc="b", **_BACKENDS),
         },
         hosts={"rack-10": "a/p", "rack-9": "b/p"},
         groups={"a/p/r1": GroupAllocation(nodes=1)},
@@ -59,13 +64,14 @@ def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
 
     assert lock_text(lock) == (
         "# written by jacquard allocate; review, do not edit\n"
-        "schema_version: 2\n"
+        "schema_version: 1\n"
         "vpcs:\n"
-        f"  b: {{tenant: t, vni: 9, asn: 9, route_target: 9, {prefixes}}}\n"
-        f"  a: {{tenant: t, vni: 10, asn: 10, route_target: 10, {prefixes}, pkeys: {{ib: 0x10}}}}\n"
+        f"  b: {{tenant: t, isolation: dpf-hbn, vni: 9, asn: 9, route_target: 9, {prefixes}}}\n"
+        f"  a: {{tenant: t, isolation: dpf-hbn, vni: 10, asn: 10, route_target: 10, {prefixes}, pkeys: {{ib: 0x10}}}}\n"
         "clusters:\n"
-        "  b: {tenant: t, vip: 10.0.0.9}\n"
-        "  a: {tenant: t, vip: 10.0.0.10, controller: c-1, guids: {ib: 0x0000000000000000-0x0000000000000007}}\n"
+        "  b: {tenant: t, vip: 10.0.0.9, vpc: b, control_planes: kamaji, bare_metal: metal3}\n"
+        "  a: {tenant: t, vip: 10.0.0.10, controller: c-1, guids: {ib: 0x0000000000000000-0x0000000000000007}, vpc: a,"
+        " control_planes: kamaji, bare_metal: metal3}\n"
         "hosts:\n"
         "  rack-9: b/p\n"
         "  rack-10: a/p\n"
@@ -80,7 +86,7 @@ def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
 
 
 def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
-    lock = AllocationsLock(schema_version=2, hosts={"h1": "a/p"})
+    lock = AllocationsLock(schema_version=1, hosts={"h1": "a/p"})
     others = (
         lock.model_copy(update={"hosts": {"h1": "a/q"}}),
         lock.model_copy(update={"vpcs": {"a": _vpc(9)}}),
@@ -94,7 +100,7 @@ def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
 
 
 def test_two_files_name_each_other_whatever_they_named_before() -> None:
-    numbers, pins = AllocationsLock(schema_version=2, hosts={"h1": "a/p"}), ImagesLock(schema_version=3)
+    numbers, pins = AllocationsLock(schema_version=1, hosts={"h1": "a/p"}), ImagesLock(schema_version=1)
     once = paired("r", numbers, pins)
     again = paired("r", *once)
 
@@ -111,7 +117,7 @@ def test_whatever_is_written_is_read_back(laptop: Any) -> None:
     awkward = {"1e3": True, "no": None, "list": [1, "0x10", "a: b, {c}"], 'quote"': "2026-01-01", "back\\slash": "#"}
     odd = intent.model_copy(update={"kubelet_configuration": awkward, "sha256": "1e" + "0" * 62})
     pins = ImagesLock(
-        schema_version=3, intents={odd.name: odd}, groups={f"{trap}/{trap}/{trap}": odd.name for trap in _TRAPS}
+        schema_version=1, intents={odd.name: odd}, groups={f"{trap}/{trap}/{trap}": odd.name for trap in _TRAPS}
     )
 
     write_locks(environment, laptop.root, numbers, pins)

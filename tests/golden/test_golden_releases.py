@@ -1,0 +1,91 @@
+"""Regions as each release wrote them: a newer library accepts their data and replaces no node and flashes no DPU.
+
+``releases/<version>/environments`` holds the data, ``releases/<version>/<region>.txt`` the objects that decide what
+nodes and DPUs are. The names of templates contain a digest of their content. Nothing refreshes these files. A region
+without its text gets one with ``JACQUARD_UPDATE_GOLDEN=1``, when a release is recorded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from golden import UPDATE
+
+from components.allocate.allocation import allocate
+from components.allocate.migrations import MIGRATIONS
+from components.inputs.manifests import everything
+from components.render.manifest import Manifest
+from components.rules.checks import check
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
+from components.specs.reading.migrations import moves
+
+RELEASES = Path(__file__).parent / "releases"
+RECORDED = sorted(
+    (release.name, region.parent.name)
+    for release in RELEASES.iterdir()
+    for region in release.glob("environments/*/region.yaml")
+)
+TEMPLATES = {
+    "BFB",
+    "DPUFlavor",
+    "IroncoreMetalMachineTemplate",
+    "K0sWorkerConfigTemplate",
+    "KubeadmConfigTemplate",
+    "Metal3DataTemplate",
+    "Metal3MachineTemplate",
+}
+"""Kinds whose names contain a digest of their content."""
+
+
+def migrated(release: str, region: str, folder: Path) -> Environment:
+    shutil.copytree(RELEASES / release / "environments", folder)
+    found, problems = moves(folder, region, MIGRATIONS)
+    assert problems == []
+    for move in found:
+        move.path.write_text(move.text, encoding="utf-8")
+    return load_environment(region, folder)
+
+
+def decisive(environment: Environment) -> Iterator[str]:
+    """Yield a line for each template, and for each object that selects one."""
+    for item in everything(environment):
+        if not isinstance(item, Manifest):
+            continue
+        place = f"{item.cluster} {item.kind} {item.namespace}/{item.name}"
+        spec = item.body.get("spec", {})
+        if item.kind in TEMPLATES:
+            yield place
+        elif item.kind == "MachineDeployment":
+            machine = spec["template"]["spec"]
+            references = machine["bootstrap"]["configRef"]["name"], machine["infrastructureRef"]["name"]
+            after = spec["rollout"].get("after", "-")
+            yield " ".join((place, machine["version"], machine["failureDomain"], *references, after))
+        elif item.kind == "DPUDeployment":
+            yield f"{place} {spec['dpus']['bfb']} {spec['dpus']['flavor']}"
+
+
+@pytest.mark.parametrize(("release", "region"), RECORDED)
+def test_data_of_a_release_are_valid_and_allocated(release: str, region: str, tmp_path: Path) -> None:
+    environment = migrated(release, region, tmp_path / "environments")
+
+    assert check(environment) == []
+    assert allocate(environment) == (environment.allocations, environment.image_pins)
+
+
+@pytest.mark.parametrize(("release", "region"), RECORDED)
+def test_a_newer_library_replaces_no_node_of_a_release(release: str, region: str, tmp_path: Path) -> None:
+    lines = sorted(decisive(migrated(release, region, tmp_path / "environments")))
+    recorded = RELEASES / release / f"{region}.txt"
+    if os.environ.get(UPDATE) and not recorded.exists():
+        recorded.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    assert lines == recorded.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_library_has_recorded_releases() -> None:
+    assert RECORDED
