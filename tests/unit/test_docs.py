@@ -69,6 +69,17 @@ def test_each_component_has_a_page(concept: str) -> None:
     assert name in {page.name for page in PAGES}
 
 
+def test_the_index_lists_each_decision_with_its_title() -> None:
+    rows = [
+        f"| [{number}](adr/{page.name}) | {title}"
+        for page in sorted((DOCS / "adr").glob("*.md"))
+        for number, title in [text(page).partition("\n")[0].removeprefix("# ").split(". ", 1)]
+    ]
+    index = text(DOCS / "README.md")
+
+    assert [row for row in rows if row not in index] == []
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links(prose(page)) if not leads_somewhere(page, link)] == []
