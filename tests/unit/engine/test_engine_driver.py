@@ -51,6 +51,16 @@ def test_operations_that_a_killed_engine_left_open_are_forgotten(pulumi: Any) ->
     assert json.loads((pulumi.folder / "imported.json").read_text()) == PENDING
 
 
+def test_secrets_of_a_stack_stay_encrypted(pulumi: Any) -> None:
+    pulumi.answer("stack export", stdout=json.dumps(PENDING))
+    pulumi.answer("up", events="create")
+
+    engine().prepare("laptop")
+    engine().run("up", "laptop", "--yes")
+
+    assert not [call for call in pulumi.calls if "--show-secrets" in call]
+
+
 def test_the_lock_of_a_killed_engine_is_removed_and_told(pulumi: Any, home: Path) -> None:
     del pulumi
     lock = home / "pulumi" / "state" / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop" / "x.json"
