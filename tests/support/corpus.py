@@ -1,20 +1,17 @@
 """The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests.
 
-A line more in the data moves the lines that many reports name. ``JACQUARD_UPDATE_GOLDEN=1`` on one process (``-n 0``)
-writes these down anew, and nothing else: another word of a report is written by hand.
+Reports name lines of the data by markers (``places.py``), so that they stay right when the examples get more lines.
 """
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
-from golden import UPDATE
+from places import resolved
 from workbench import Workbench
 
 from components.specs.reading.fixes import Mended
@@ -25,8 +22,6 @@ _UNIT = paths.ROOT / "tests" / "unit"
 FOLDERS = (_UNIT / "specs", _UNIT / "rules")
 
 Case = dict[str, Any]
-_PLACE = re.compile(r"(?<=:)\d+|(?<=line )\d+|(?<=lines )\d+-\d+| +")
-"""What moves with the data: numbers of lines, and blanks that line up what stands behind them."""
 
 
 def cases(folder: Path, pattern: str) -> list[Case]:
@@ -43,29 +38,14 @@ def title(case: Case) -> str:
     return f"{case['rule']}: {case['name']}" if "rule" in case else case["name"]
 
 
-def assert_told(case: Case, report: str) -> None:
-    """Fail when ``report`` is not that of ``case``; an update moves the lines that it names."""
-    told, reviewed = report + "\n", case["report"]
-    if is_moved(told, reviewed):
-        move(case["corpus"], case["name"], _indented(reviewed), _indented(told))
-        reviewed = told
-    assert told == reviewed
+def expected(bench: Workbench, case: Case) -> str:
+    """Return the report of ``case`` with the lines in the files of ``bench``."""
+    return resolved(case["report"], bench.folder).removesuffix("\n")
 
 
-def is_moved(told: str, reviewed: str) -> bool:
-    """Tell whether an update is asked for, and two reports differ in nothing but lines that they name."""
-    return bool(os.environ.get(UPDATE)) and told != reviewed and _PLACE.sub("", told) == _PLACE.sub("", reviewed)
-
-
-def move(path: Path, name: str, old: str, new: str) -> None:
-    """Write ``new`` for the first ``old`` behind the title of the case called ``name``."""
-    text = path.read_text(encoding="utf-8")
-    at = text.index(old, text.index(name))
-    path.write_text(text[:at] + text[at:].replace(old, new, 1), encoding="utf-8")
-
-
-def _indented(report: str) -> str:
-    return "".join(f"    {line}" if line.strip() else line for line in report.splitlines(keepends=True))
+def expected_fixes(bench: Workbench, case: Case) -> list[str]:
+    """Return the fixes of ``case`` with the lines in the files of ``bench``, which are not fixed yet."""
+    return [resolved(fix, bench.folder) for fix in case.get("fixes", ())]
 
 
 def fixes(found: Iterable[Mended]) -> list[str]:

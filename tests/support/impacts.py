@@ -71,5 +71,6 @@ def _line(row: Row) -> str:
         parts.append(f"{row.gpus} GPUs")
     if row.roll:
         parts.append(f"{row.roll.out_at_once} away, {row.roll.spares_left} of {row.roll.spares_floor} spares")
-    places = sorted({f"{cause.file}:{cause.line}" for cause in row.causes})
-    return f"{', '.join(parts)}; by {' '.join(places[:3])}{' and more' if len(places) > 3 else ''}"
+    places = sorted({(cause.file, cause.line) for cause in row.causes})
+    by = " ".join(f"{file}:{line}" for file, line in places[:3])
+    return f"{', '.join(parts)}; by {by}{' and more' if len(places) > 3 else ''}"
