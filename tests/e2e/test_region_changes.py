@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
 from other_plug_ins import vendors_on_path
+from places import resolved
 from region_contents import POOLS, applied, changed, commit, images, machines
 from region_steps import edited, refused, up
 
@@ -77,9 +78,10 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     region.edit("catalog/versions.yaml", "v1.36.1]", "v1.36.1, v1.37.0]")
     region.edit("catalog/versions.yaml", "kubernetes: v1.36}", "kubernetes: v1.37}")
     region.edit(GLOBEX, f"version: {NEXT_MINOR}", "version: v1.37.0")
-    assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == (
+    assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == resolved(
         "v1.37.0 is 2 minor versions above v1.35.2, and control planes are upgraded one minor version at a time; write"
-        " v1.36.1 first (running version: images.lock.yaml:5)"
+        " v1.36.1 first (running version: images.lock.yaml:<control_planes.globex-lab>)",
+        region.environments / ENVIRONMENT,
     )
     region.edit(GLOBEX, "version: v1.37.0", "version: v1.35.2")
     region.edit("catalog/versions.yaml", "v1.36.1, v1.37.0]", "v1.36.1]")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from environment_data import copy_data
+from places import resolved
 from workbench import Workbench
 
 from components.lookups.overcommitted import overcommitted
@@ -33,7 +34,7 @@ def quotas(tmp_path: Path) -> Callable[..., Environment]:
 
 
 def test_tells_what_namespaces_come_to_and_where_the_quota_is(
-    quotas: Callable[..., Environment], text: Callable[..., str], now: dt.datetime
+    quotas: Callable[..., Environment], text: Callable[..., str], now: dt.datetime, tmp_path: Path
 ) -> None:
     environment = quotas(
         "load_balancers: 4, storage: {shared-vast: 10Ti}",
@@ -43,14 +44,15 @@ def test_tells_what_namespaces_come_to_and_where_the_quota_is(
     cluster = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}
     fact = object_fact({**cluster, "metadata": {"name": "globex-lab", "namespace": "globex-lab"}}, "management")
 
-    assert text(RULE, fact, Context.of(environment, now)) == (
+    assert text(RULE, fact, Context.of(environment, now)) == resolved(
         "overcommitted-namespaces: Cluster globex-lab/globex-lab in cluster management\n"
         "  found:   namespaces may use of shared-vast 8Ti in globex-lab/daily, 4Ti in globex-lab/nightly, more than"
-        " the quota of globex (10Ti, tenants/globex.yaml:9)\n"
+        " the quota of globex (10Ti, tenants/globex.yaml:<quotas>)\n"
         "  allowed: namespace quotas whose sum is at most the tenant's quota\n"
         "  why:     each team expects to be able to use its whole quota\n"
         "  fix:     lower the namespace quotas, raise the tenant's quota, or add a waiver for this cluster\n"
-        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster globex-lab/globex-lab"
+        "  waiver:  add an entry to environments/laptop/waivers.yaml with subject Cluster globex-lab/globex-lab",
+        tmp_path / "environments" / "laptop",
     )
     assert [item.rule.name for item in judge(environment, now).advised] == ["overcommitted-namespaces"]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from places import resolved
 from workbench import Workbench
 
 from components.specs.reading.fixes import Mended
@@ -40,12 +39,12 @@ def title(case: Case) -> str:
 
 def expected(bench: Workbench, case: Case) -> str:
     """Return the report of ``case`` with the lines in the files of ``bench``."""
-    return resolved(case["report"], bench.folder).removesuffix("\n")
+    return bench.resolved(case["report"]).removesuffix("\n")
 
 
 def expected_fixes(bench: Workbench, case: Case) -> list[str]:
     """Return the fixes of ``case`` with the lines in the files of ``bench``, which are not fixed yet."""
-    return [resolved(fix, bench.folder) for fix in case.get("fixes", ())]
+    return [bench.resolved(fix) for fix in case.get("fixes", ())]
 
 
 def fixes(found: Iterable[Mended]) -> list[str]:

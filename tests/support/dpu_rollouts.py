@@ -39,25 +39,25 @@ FREE, SMALL, LARGE = "dpus/unassigned", "dpus/globex", "dpus/acme"
 DATA = {
     "virtual_functions": (
         ("../catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32"),
-        "virtual_functions is 16, data has 32 (../catalog/instance_types.yaml:12)",
+        "virtual_functions is 16, data has 32 (../catalog/instance_types.yaml:<instance_types.h100-ib-8.dpu>)",
     ),
     "url": (
         ("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb"),
         (
             "url is https://images.cloud.example/bfb-3.2.0.bfb, data has https://images.moved.example/bfb-3.2.0.bfb"
-            " (../catalog/images.yaml:243)"
+            " (../catalog/images.yaml:<dpu_images.bfb-3.2.0>)"
         ),
     ),
     "mtu_bytes": (
         ("region.yaml", "management_api: 10.0.0.10", "management_api: 10.0.0.10\n  mtu_bytes: 8000"),
-        "mtu_bytes is 9000, data has 8000 (region.yaml:48)",
+        "mtu_bytes is 9000, data has 8000 (region.yaml:<dpus.mtu_bytes>)",
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror is registry.laptop.cloud.example, data has elsewhere.laptop.cloud.example (region.yaml:63)"),
+        ("mirror is registry.laptop.cloud.example, data has elsewhere.laptop.cloud.example (region.yaml:<registry>)"),
     ),
 }
-"""By field of an intent: an edit of the data, and what is told of it."""
+"""By field of an intent: an edit of the data, and the report, whose lines are markers (``places.py``)."""
 
 
 def behind(laptop: Any, *fields: str) -> Environment:

@@ -8,6 +8,7 @@ from pathlib import Path
 from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
+LAPTOP = ENVIRONMENTS / "laptop"
 
 
 def copy_data(folder: Path, *names: str) -> Path:

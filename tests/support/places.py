@@ -26,7 +26,7 @@ FILE = r"(?:\.\./)*[\w./-]+\.(?:yaml|csv)"
 _MARK = r"<'[^']*'(?:#\d+)?>|<[^'>][^>]*>"
 _PLACE = re.compile(rf"({FILE}):(LINE\b|{_MARK})(?= +(\S+): |)")
 _SAME_FILE = re.compile(rf"(?<=line )({_MARK})")
-_ROW = re.compile(r"  (\S+) {2,}(\S.*)")
+_ROW = re.compile(r"  (\S*[^\s:]) {2,}(\S.*)")
 _COUNTED = re.compile(r"(.*?)(?:#(\d+))?", re.DOTALL)
 
 

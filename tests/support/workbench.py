@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from places import resolved
 from promoting import promote
 
 from components.allocate.allocation import allocate
@@ -34,6 +35,10 @@ class Workbench:
 
     def load(self) -> Environment:
         return load_environment(self.name, self.root)
+
+    def resolved(self, text: str) -> str:
+        """Return an expected text with the lines of its markers in the files of this environment."""
+        return resolved(text, self.folder)
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace the first ``old`` in ``file`` (relative to the environment), which must be there."""

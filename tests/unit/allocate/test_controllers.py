@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from environment_data import LAPTOP
+from places import resolved
 from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.allocate.allocation import attempt
@@ -45,9 +47,10 @@ def test_no_controller_for_the_way_hosts_boot_is_a_problem() -> None:
 
     [problem] = attempt(changed(region, tenants=(ANT,))).problems
 
-    assert problem.text == (
-        "no bare-metal controller has room for its 3 hosts, which boot by network-boot (region.yaml:37: none); add one"
-        " there"
+    assert problem.text == resolved(
+        "no bare-metal controller has room for its 3 hosts, which boot by network-boot (region.yaml:<bare_metal>:"
+        " none); add one there",
+        LAPTOP,
     )
 
 
@@ -78,9 +81,10 @@ def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gon
     assert found.numbers.clusters["ant-one"].controller == "m-1"
     [problem] = found.problems
     assert (problem.place, problem.path) == ("tenants/ant.yaml", "clusters[0]")
-    assert problem.text == (
-        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:37 does not list; add it again: a host can"
-        " change controllers only while it is not assigned to a cluster"
+    assert problem.text == resolved(
+        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:<bare_metal> does not list; add it again: a"
+        " host can change controllers only while it is not assigned to a cluster",
+        LAPTOP,
     )
 
 

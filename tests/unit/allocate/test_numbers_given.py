@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from environment_data import LAPTOP
+from places import resolved
 from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.allocate.allocation import allocate, attempt
@@ -160,9 +162,10 @@ def test_an_exhausted_range_says_what_is_in_quarantine_and_how_to_release_it() -
     [problem] = attempt(changed(after, tenants=(BEE, CAT, DOG))).problems
 
     assert (problem.file, problem.path) == ("tenants/dog.yaml", "vpcs[0]")
-    assert problem.text == (
-        "no free VNI in networks.vni (region.yaml:19, 10000-10002); widen it there, or release quarantined"
-        " numbers that are no longer used (1: 10000 of ant/ant): jacquard allocate laptop --release-quarantine ant/ant"
+    assert problem.text == resolved(
+        "no free VNI in networks.vni (region.yaml:<networks.vni>, 10000-10002); widen it there, or release quarantined"
+        " numbers that are no longer used (1: 10000 of ant/ant): jacquard allocate laptop --release-quarantine ant/ant",
+        LAPTOP,
     )
     released = allocated(release_quarantine(after, "ant/ant"), tenants=(BEE, CAT, DOG)).allocations
     assert released.vpcs["dog"].vni == 10000
@@ -222,7 +225,11 @@ def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
     assert (problem.place, problem.path, problem.text) == (
         "tenants/eel.yaml",
         "clusters[0]",
-        "no bare-metal controller has room for its 4 hosts (region.yaml:37: m-1 2 of 3, m-2 0 of 3); add one there",
+        resolved(
+            "no bare-metal controller has room for its 4 hosts (region.yaml:<bare_metal>: m-1 2 of 3, m-2 0 of 3); add"
+            " one there",
+            LAPTOP,
+        ),
     )
 
 

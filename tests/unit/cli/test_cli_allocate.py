@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from places import resolved
 from typer.testing import Result
 
 from components.specs.environment import Environment
@@ -73,9 +74,10 @@ def test_a_broken_host_is_replaced_on_request(invoke: Invoke, data_folder: Path)
 def test_a_fault_that_leaves_a_contract_unmet_is_recorded_and_told(invoke: Invoke, data_folder: Path) -> None:
     hosts = "".join(f"  a03-u0{slot}: {{state: rma, since: 2026-11-01, reason: fans}}\n" for slot in range(1, 8))
     (data_folder / "laptop" / "out_of_service.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
-    unmet = (
-        "tenants/acme.yaml:6: 14 h100-ib-8 are contracted, 10 can run, as many as hosts in service and their spares"
-        " allow; out of service: a03-u01, a03-u02, a03-u03, a03-u04, a03-u05"
+    unmet = resolved(
+        "tenants/acme.yaml:<contract[0]>: 14 h100-ib-8 are contracted, 10 can run, as many as hosts in service and"
+        " their spares allow; out of service: a03-u01, a03-u02, a03-u03, a03-u04, a03-u05",
+        data_folder / "laptop",
     )
 
     checked, allocated = invoke("check", "laptop"), invoke("allocate", "laptop")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from environment_data import LAPTOP
+from places import resolved
 from typer.testing import Result
 
 from components.specs.region.policy import Enforcement
@@ -91,13 +93,16 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
     line, isolation, behind = result.stdout.splitlines()
     assert line.startswith("laptop: ok, ")
     assert f" objects, {len(RULES)} policies, " in line
-    assert isolation == (
+    assert isolation == resolved(
         "  isolation: dpf-ovn is a tech preview, which upstream does not recommend for production"
-        " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex (tenants/globex.yaml:11)"
+        " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex"
+        " (tenants/globex.yaml:<vpcs.globex.isolation>)",
+        LAPTOP,
     )
-    assert behind == (
+    assert behind == resolved(
         "  out of date: acme-train/train and 1 more: image is gpu-2026.10.2, data has gpu-2026.11.1"
-        " (../catalog/images.yaml:15); to update: jacquard promote laptop acme-train/train"
+        " (../catalog/images.yaml:<images.gpu-2026.11.1>); to update: jacquard promote laptop acme-train/train",
+        LAPTOP,
     )
 
 
@@ -114,7 +119,7 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
             "field": "image",
             "pinned": "gpu-2026.10.2",
             "data": "gpu-2026.11.1",
-            "where": "../catalog/images.yaml:15",
+            "where": resolved("../catalog/images.yaml:<images.gpu-2026.11.1>", LAPTOP),
         }
     ]
     assert (answer["environment"], answer["ok"], [answer[name] for name in lists]) == ("laptop", True, [[]] * 6)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import resolved
 from typer.testing import Result
 
 from components.specs.reading import migrations, reference, schema
@@ -207,12 +208,13 @@ def test_migrate_writes_nothing_when_one_file_cannot_be_moved(invoke: Invoke, da
     result = invoke("migrate")
 
     assert result.exit_code == ExitCode.BAD_DATA
-    assert result.stderr == (
+    assert result.stderr == resolved(
         "environments/laptop: 2 problems\n"
-        "  region.yaml:1          schema_version: is required; add schema_version: <version of the file>, "
+        "  region.yaml:LINE  schema_version: is required; add schema_version: <version of the file>, "
         "2 for a new file\n"
-        "  tenants/globex.yaml:2  schema_version: is 9, but this jacquard supports at most 2; update jacquard\n"
-        "error: nothing was migrated\n"
+        "  tenants/globex.yaml:LINE  schema_version: is 9, but this jacquard supports at most 2; update jacquard\n"
+        "error: nothing was migrated\n",
+        data_folder / "laptop",
     )
     assert tree(data_folder) == before
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import resolved
 from repositories import COMMIT, committed, git
 from typer.testing import Result
 
@@ -32,7 +33,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
     commit = git(repository, "rev-parse", "HEAD")[:9]
 
     told = re.sub(r"part [0-9a-f]{12}\b", "part DIGEST", invoke("impact", "laptop").stdout)
-    assert told.splitlines() == [
+    expected = [
         f"laptop: {commit} -> work tree",
         f"  {VERDICT}",
         (
@@ -50,11 +51,11 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         ),
         "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
         (
-            "  caused by images.lock.yaml:62 groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
+            "  caused by images.lock.yaml:LINE groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
             "gpu-2026.11.1@8be388024e6c0b15"
         ),
         (
-            "  caused by images.lock.yaml:63 groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
+            "  caused by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
             "gpu-2026.11.1@8be388024e6c0b15"
         ),
         "",
@@ -71,6 +72,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "pending promotions:",
         "  acme-train/infer (image), before this change: jacquard promote laptop acme-train/infer --to data",
     ]
+    assert told.splitlines() == [resolved(line, repository / "laptop") for line in expected]
 
 
 def with_durations(repository: Path) -> None:

@@ -65,14 +65,14 @@ def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: 
 
 
 def test_values_stay_within_their_code_spans(promoted: Impact) -> None:
-    cause = Cause(file="tenants/acme.yaml", line=3, path="x", old=HOSTILE, new=None)
+    cause = Cause(file="tenants/ant.yaml", line=3, path="x", old=HOSTILE, new=None)
 
     [line] = [
         line for line in comment([promoted.model_copy(update={"rows": (row("c/p/a", cause),)})]).splitlines()
-        if "acme.yaml:3" in line
+        if "ant.yaml:3" in line
     ]  # fmt: skip
 
-    assert line.startswith("- ````caused by tenants/acme.yaml:3 x: ``` </details> @team")
+    assert line.startswith("- ````caused by tenants/ant.yaml:3 x: ``` </details> @team")
     assert line.endswith("end\\nnext -> none````")
     assert "\\x1b" in line
     assert "\\u202e" in line

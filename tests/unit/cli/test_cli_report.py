@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from environment_data import ENVIRONMENTS
 from impacts import NOW, edited, impact_of
+from places import resolved
 from strict_html import Element, page
 from typer.testing import Result
 
@@ -50,9 +51,14 @@ def report_of(folder: Path, *edits: tuple[str, ...], then: tuple[str, ...] = (),
 
 
 @pytest.fixture(scope="module")
-def promoted(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    folder = tmp_path_factory.mktemp("data")
-    return report_of(folder, ("region.yaml", STEPS), then=("promote acme-train/train gpu-2026.11.1",))
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that gets the data of the promotion."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def promoted(data: Path) -> Report:
+    return report_of(data, ("region.yaml", STEPS), then=("promote acme-train/train gpu-2026.11.1",))
 
 
 @pytest.fixture(scope="module")
@@ -143,10 +149,10 @@ def test_waves_and_spares_are_drawn_with_words_to_each_box(shown: Element) -> No
     assert all(picture.attributes["aria-label"] for picture in pictures)
 
 
-def test_edits_and_fields_that_force_a_change_stand_with_their_part(shown: Element) -> None:
+def test_edits_and_fields_that_force_a_change_stand_with_their_part(shown: Element, data: Path) -> None:
     part = rows(shown.by_id("e0-p0"))
     assert part[1] == [
-        "images.lock.yaml:62",
+        resolved("images.lock.yaml:<groups.acme-train/train/a01>", data / "environments" / "laptop"),
         "groups.acme-train/train/a01",
         "gpu-2026.10.2@869a40df17452a4c",
         "gpu-2026.11.1@8be388024e6c0b15",

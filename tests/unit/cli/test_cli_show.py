@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from environment_data import LAPTOP
+from places import resolved
 from rich.console import Console
 from typer.testing import Result
 
@@ -25,7 +27,7 @@ SECTIONS = "region, tenants, hosts, policy, waivers, images, instance_types, fir
 FIRST_HOSTS = ", ".join(
     f"{rack}-u{slot:02}" for rack, slots in (("a01", 8), ("a02", 4)) for slot in range(1, slots + 1)
 )
-WRITTEN = Origin(Source.WRITTEN, "region.yaml", 3)
+WRITTEN = Origin(Source.WRITTEN, "a.yaml", 3)
 
 
 def test_text_has_the_origins_in_a_column() -> None:
@@ -34,17 +36,17 @@ def test_text_has_the_origins_in_a_column() -> None:
             "name": Value("a", WRITTEN),
             "empty": Branch(),
             "inner": Branch({"flags": Value(["x", "y"], DEFAULT), "on": Value(value=True, origin=DEFAULT)}),
-            "address": Value(None, Origin(Source.ALLOCATED, "allocations.lock.yaml", 7)),
+            "address": Value(None, Origin(Source.ALLOCATED, "a.lock.yaml", 7)),
         }
     )
 
     assert list(show_view.text_lines(node, "lab", "")) == [
-        "name: a        region.yaml:3",
+        "name: a        a.yaml:3",
         "empty: none",
         "inner:",
         "  flags: x, y  default",
         "  on: true     default",
-        "address: none  allocated, allocations.lock.yaml:7",
+        "address: none  allocated, a.lock.yaml:7",
     ]
 
 
@@ -59,7 +61,7 @@ def test_yaml_is_read_back_as_the_values_that_were_shown() -> None:
     text = "\n".join(show_view.yaml_lines(node))
 
     assert yaml.safe_load(text) == {"outer": values}
-    assert text.count("  # region.yaml:3") == len(values)
+    assert text.count("  # a.yaml:3") == len(values)
 
 
 def test_a_pool_is_shown_with_defaults_and_allocations(invoke: Invoke) -> None:
@@ -216,6 +218,12 @@ def test_wrong_data_is_reported_as_by_check(invoke: Invoke, data_folder: Path, e
     assert result.stderr.startswith("environments/laptop: ")
 
 
+UPGRADE = (
+    "  write version: v1.36.1 in tenants/globex.yaml:<clusters.globex-lab.version>, then jacquard promote laptop"
+    " globex-lab --to v1.36.1"
+)
+
+
 def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
     lines = invoke("show", "laptop", "upgrades").stdout.splitlines()
 
@@ -225,7 +233,7 @@ def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
     ]
     assert lines[-2:] == [
         "globex-lab to v1.36.1",
-        "  write version: v1.36.1 in tenants/globex.yaml:20, then jacquard promote laptop globex-lab --to v1.36.1",
+        resolved(UPGRADE, LAPTOP),
     ]
 
 
@@ -238,9 +246,8 @@ def test_upgrades_that_are_blocked_say_by_what(invoke: Invoke, data_folder: Path
     lines = invoke("show", "laptop", "upgrades").stdout.splitlines()
 
     assert lines[1].split() == ["acme-train", "v1.35.2", "v1.36.1", "none", "for", *POOLS, "3", "reasons"]
-    assert lines[5].startswith(
-        "  tenants/acme.yaml:26 clusters[0].pools[0].image: no image of channel stable for cpu-gen4 has kubelet"
-    )
+    blocked = "  tenants/acme.yaml:LINE clusters[0].pools[0].image: no image of channel stable for cpu-gen4 has kubelet"
+    assert lines[5].startswith(resolved(blocked, data_folder / "laptop"))
     [acme, _] = json.loads(invoke("show", "laptop", "upgrades", "--format", "json").stdout)["clusters"]
     assert (acme["next"], len(acme["blocks"])) == ("v1.36.1", 3)
     assert invoke("show", "laptop", "upgrades", "--format", "yaml").exit_code == ExitCode.BAD_DATA

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import LAPTOP
+from places import resolved
 
 from components.specs.base import Address
 from components.specs.environment import Environment
@@ -103,17 +105,18 @@ def test_all_wrong_options_are_told_at_once(two: Environment) -> None:
 
     rule = "is not an additional column of EKS Anywhere (ip_address, netmask, gateway, nameservers, disk, vlan_id)"
     counts = "1 in --hall b, 1 in --set gatway=1, 1 in inventory/hall-a.csv, 5 in t.csv"
-    assert str(caught.value).splitlines() == [
+    expected = [
         f"environments/laptop: 8 problems ({counts})",
         "  --hall b                has no hosts in laptop (a); choose a listed hall",
         f"  --set gatway=1          'gatway' {rule}; did you mean 'gateway'?",
-        "  inventory/hall-a.csv:2  bmc: contains credentials; remove them and store them in Secret bmc-a01",
+        "  inventory/hall-a.csv:<a01-u01>  bmc: contains credentials; remove them and store them in Secret bmc-a01",
         "  t.csv:1                 'bmc_password' is a credential, which is never exported; enter it in EKS Anywhere",
         f"  t.csv:1                 'dsk' {rule}; did you mean 'disk'?",
         "  t.csv:3                 host: 'a01-u1' is in no inventory/hall-*.csv; did you mean 'a01-u01'?",
         "  t.csv:4                 host: 'a01-u01' has two rows; remove one of them",
         "  t.csv:5                 has 2 values, the header has 3; write a value for each column",
     ]
+    assert str(caught.value) == resolved("\n".join(expected), LAPTOP)
 
 
 def test_a_table_names_its_hosts(two: Environment) -> None:

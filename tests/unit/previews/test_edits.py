@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS, copy_data
+from environment_data import ENVIRONMENTS, LAPTOP, copy_data
+from places import resolved
 
 from jacquard.previews.impacts.edits import edits, with_edit
 
@@ -36,24 +37,27 @@ def test_a_comment_and_another_order_of_keys_are_no_edit(head: Path) -> None:
 
 def test_an_entry_of_a_list_is_called_by_its_name(head: Path) -> None:
     path = "clusters.acme-train.pools.train.nodes"
-    assert changed(head, "tenants/acme.yaml", "nodes: 10", "nodes: 9") == [("tenants/acme.yaml:29", path, 10, 9)]
+    place = resolved(f"tenants/acme.yaml:<{path}>", LAPTOP)
+    assert changed(head, "tenants/acme.yaml", "nodes: 10", "nodes: 9") == [(place, path, 10, 9)]
 
 
 def test_what_is_gone_has_the_line_that_it_had(head: Path) -> None:
     found = changed(head, "tenants/acme.yaml", "    egress: public\n", "")
-    assert found == [("tenants/acme.yaml:17", "vpcs.acme.egress", "public", None)]
+    assert found == [(resolved("tenants/acme.yaml:<vpcs.acme.egress>", LAPTOP), "vpcs.acme.egress", "public", None)]
 
 
 def test_a_cell_of_the_inventory_has_the_line_of_its_host(head: Path) -> None:
     found = changed(head, "inventory/hall-a.csv", "MT26A0102", "MT26A9102")
-    assert found == [("inventory/hall-a.csv:3", "a01-u02.dpu_serial", "MT26A0102", "MT26A9102")]
+    place = resolved("inventory/hall-a.csv:<a01-u02>", LAPTOP)
+    assert found == [(place, "a01-u02.dpu_serial", "MT26A0102", "MT26A9102")]
 
 
 def test_a_file_of_the_catalogue_and_one_that_is_new_are_named_as_reports_name_them(head: Path) -> None:
     (head / "laptop" / "waivers.yaml").write_text("schema_version: 1\n", encoding="utf-8")
     found = changed(head, "../catalog/versions.yaml", "version: v1.19.2", "version: v1.19.3")
+    place = resolved("../catalog/versions.yaml:<charts.cert-manager.version>", LAPTOP)
     assert found == [
-        ("../catalog/versions.yaml:7", "charts.cert-manager.version", "v1.19.2", "v1.19.3"),
+        (place, "charts.cert-manager.version", "v1.19.2", "v1.19.3"),
         ("waivers.yaml:1", "", None, {"schema_version": 1}),
     ]
 

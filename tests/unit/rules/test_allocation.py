@@ -61,9 +61,9 @@ def test_a_host_changes_its_cluster_in_two_changes_never_in_one(laptop: Any) -> 
     laptop.edit(GLOBEX, "name: globex-lab", "name: globex-new")
     with pytest.raises(SpecError) as short:
         allocate(laptop.load())
-    assert str(short.value) == (
+    assert str(short.value) == laptop.resolved(
         "environments/laptop: 1 problem\n"
-        "  tenants/globex.yaml:24  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes requested, 0 available: rack a01 has"
+        "  tenants/globex.yaml:LINE  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes requested, 0 available: rack a01 has"
         " 8, all in other pools, rack a02 has 8, all in other pools, rack a03 has 8, all in other pools"
         " (inventory/hall-a.csv); remove the pool or add a rack; 7 released by other clusters can be used after the"
         " next up and allocate"
@@ -186,11 +186,13 @@ def test_nothing_is_allocated_when_something_cannot_be(laptop: Any) -> None:
 def test_what_must_be_sound_before_anything_is_allocated(laptop: Any) -> None:
     laptop.edit("allocations.lock.yaml", "vni: 10001", "vni: 10000")
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.11.2 ")
-    wrong = ["allocations.lock.yaml:5", "tenants/acme.yaml:30"]
+    number, digest = "allocations.lock.yaml:<vpcs.globex.vni>", "allocations.lock.yaml:<digest>"
+    image = "tenants/acme.yaml:<clusters.acme-train.pools.train.image>"
 
-    assert [problem.place for problem in check_data(laptop.load(), edits_meant=True)] == wrong
-    wrong.insert(1, "allocations.lock.yaml:49")
-    assert [problem.place for problem in check_data(laptop.load())] == wrong
+    told = [problem.place for problem in check_data(laptop.load(), edits_meant=True)]
+    assert told == [laptop.resolved(place) for place in (number, image)]
+    told = [problem.place for problem in check_data(laptop.load())]
+    assert told == [laptop.resolved(place) for place in (number, digest, image)]
 
 
 def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:
@@ -212,10 +214,10 @@ def test_rollout_groups_whose_names_join_to_the_same_are_told(laptop: Any) -> No
 
     [found] = group_names(environment.model_copy(update={"allocations": lock}))
 
-    assert found.place == "tenants/acme.yaml:35"
-    assert found.text == (
+    assert found.place == laptop.resolved("tenants/acme.yaml:<clusters.acme-train.pools.train-u>")
+    assert found.text == laptop.resolved(
         "acme-train's rollout group acme-train/train-u/a03 becomes acme-train-train-u-a03, and so does"
-        " acme-train/train/u-a03 (tenants/acme.yaml:27); rename one"
+        " acme-train/train/u-a03 (tenants/acme.yaml:<clusters.acme-train.pools.train>); rename one"
     )
 
 

@@ -81,8 +81,10 @@ def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> N
         Promotion(before, PROMOTED, NEW)
 
     assert [problem.text for problem in caught.value.problems] == [
-        f"cilium: add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
-        " cilium 1.20.1 (../catalog/versions.yaml:68: none); remove it"
+        laptop.resolved(
+            f"cilium: add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
+            " cilium 1.20.1 (../catalog/versions.yaml:<charts.cilium#2>: none); remove it"
+        )
         for cluster in ("acme-train", "globex-lab")
     ]
     laptop.edit(VERSIONS, f'"sha256:{"c" * 64}"', f'"sha256:{"c" * 64}", tunable: {{debug.enabled: boolean}}')
@@ -168,9 +170,9 @@ def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any
         Promotion(three.load(), PROMOTED, NEW).all_at_once()
 
     [problem] = caught.value.problems
-    assert problem.text == (
-        "canary_tenants (region.yaml:62) requires a first wave of globex-eval, globex-lab; promote it in 2 waves"
-        f" (--plan lists them): jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
+    assert problem.text == three.resolved(
+        "canary_tenants (region.yaml:<chart_rollouts>) requires a first wave of globex-eval, globex-lab;"
+        f" promote it in 2 waves (--plan lists them): jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
     )
 
 

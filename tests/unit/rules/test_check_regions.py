@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from corpus import add_column
+from places import resolved
 
 from components.rules.checks import check_neighbours, check_regions
 from components.specs.environment import Environment
@@ -42,12 +43,17 @@ def _reports(environments: list[Environment]) -> dict[str, str]:
     return {name: str(SpecError(name, problems)) for name, problems in check_regions(environments).items()}
 
 
+def _expected(laptop: Any, text: str) -> str:
+    """Return a text of the second region, or of the first if it names the second."""
+    return resolved(text, laptop.folder if "../palmtop" in text else laptop.root / "palmtop")
+
+
 def test_regions_that_nothing_connects_may_repeat_networks_and_numbers(both: Any) -> None:
     assert _reports(both()) == {}
     assert _reports(both(("  vni: 10000-19999\n", BACKBONE))) == {}
 
 
-def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_is_free(both: Any) -> None:
+def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_is_free(both: Any, laptop: Any) -> None:
     environments = both(
         ("  vni: 10000-19999\n", "  vni: 15000-15999\n  backbone: wan-1\n"),
         ("asn: 4200000000-4200009999", "asn: 4200009999-4200020000"),
@@ -56,14 +62,17 @@ def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_
 
     numbers = [line for line in _reports(environments)["palmtop"].splitlines() if "ranges of regions" in line]
     assert numbers == [
-        (
-            "  region.yaml:19  networks.vni: 15000-15999 overlaps laptop (10000-19999, ../laptop/region.yaml:19) on the"
-            " shared backbone 'wan-1'; VNI ranges of regions that share a backbone must be disjoint; use 20000-20999"
+        _expected(
+            laptop,
+            "  region.yaml:LINE  networks.vni: 15000-15999 overlaps laptop (10000-19999,"
+            " ../laptop/region.yaml:<networks.vni>) on the shared backbone 'wan-1'; VNI ranges of regions that share a"
+            " backbone must be disjoint; use 20000-20999",
         ),
-        (
-            "  region.yaml:21  networks.asn: 4200009999-4200020000 overlaps laptop (4200000000-4200009999,"
-            " ../laptop/region.yaml:21) on the shared backbone 'wan-1'; ASN ranges of regions that share a backbone"
-            " must be disjoint; use 4200020001-4200030002"
+        _expected(
+            laptop,
+            "  region.yaml:LINE  networks.asn: 4200009999-4200020000 overlaps laptop (4200000000-4200009999,"
+            " ../laptop/region.yaml:<networks.asn>) on the shared backbone 'wan-1'; ASN ranges of regions that share a"
+            " backbone must be disjoint; use 4200020001-4200030002",
         ),
     ]
 
@@ -96,44 +105,47 @@ def test_borders_of_regions_that_nothing_connects_may_repeat_route_targets(both:
             TWO,
             ONE,
             (
-                "  region.yaml:21  networks.border.services: 64496:200 is also networks.border.internet of laptop"
-                " (../laptop/region.yaml:21) on the shared backbone 'wan-1', so VPCs would get routes of the other"
-                " network edge; pick another asn or number"
+                "  region.yaml:LINE  networks.border.services: 64496:200 is also networks.border.internet of laptop"
+                " (../laptop/region.yaml:<networks.border>) on the shared backbone 'wan-1', so VPCs would get routes of"
+                " the other network edge; pick another asn or number"
             ),
         ),
         (
             ONE,
             OF_A_VPC,
             (
-                "  region.yaml:21  networks.border.asn: 4200010001 is in networks.asn of palmtop"
-                " (4200010000-4200019999, ../palmtop/region.yaml:22) on the shared backbone 'wan-1', so a VPC there"
-                " could have a route target of this network edge; pick another outside it"
+                "  region.yaml:LINE  networks.border.asn: 4200010001 is in networks.asn of palmtop"
+                " (4200010000-4200019999, ../palmtop/region.yaml:<networks.asn>) on the shared backbone 'wan-1', so a"
+                " VPC there could have a route target of this network edge; pick another outside it"
             ),
         ),
         (ONE, "{asn: 64497, services: 100, internet: 200}", None),
     ],
 )
 def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or_vpcs(
-    both: Any, mine: str, theirs: str, report: str | None
+    both: Any, laptop: Any, mine: str, theirs: str, report: str | None
 ) -> None:
     edits, first = _borders(mine, theirs)
 
     lines = [line for text in _reports(both(*edits, first=first)).values() for line in text.splitlines()]
 
-    assert [line for line in lines if "border" in line] == ([] if report is None else [report])
+    assert [line for line in lines if "border" in line] == ([] if report is None else [_expected(laptop, report)])
 
 
-def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behind_its_border(both: Any) -> None:
+def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behind_its_border(
+    both: Any, laptop: Any
+) -> None:
     edits, first = _borders("{networks: [172.20.0.0/24]}", "{networks: [10.65.0.0/24, 172.20.0.0/24]}")
     apart = (("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),)
 
     lines = [line for text in _reports(both(*edits, first=(*first, *apart))).values() for line in text.splitlines()]
 
     assert [line for line in lines if "border" in line] == [
-        (
-            "  region.yaml:21  networks.border.networks[0]: 10.65.0.0/24 overlaps networks.tenants of palmtop"
-            " (10.64.0.0/10, ../palmtop/region.yaml:17) on the shared backbone 'wan-1', and every VPC of laptop would"
-            " reach it; remove it, or write networks outside all regions"
+        _expected(
+            laptop,
+            "  region.yaml:LINE  networks.border.networks[0]: 10.65.0.0/24 overlaps networks.tenants of palmtop"
+            " (10.64.0.0/10, ../palmtop/region.yaml:<networks.tenants>) on the shared backbone 'wan-1', and every VPC"
+            " of laptop would reach it; remove it, or write networks outside all regions",
         )
     ]
 
@@ -155,7 +167,7 @@ def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
     assert _reports(both(*apart, first=first)) == {}
 
 
-def test_a_network_inside_another_regions_is_told_with_both_names(both: Any) -> None:
+def test_a_network_inside_another_regions_is_told_with_both_names(both: Any, laptop: Any) -> None:
     environments = both(
         ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
         ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
@@ -171,11 +183,12 @@ def test_a_network_inside_another_regions_is_told_with_both_names(both: Any) -> 
     )
 
     assert _reports(environments) == {
-        "palmtop": (
+        "palmtop": _expected(
+            laptop,
             "environments/palmtop: 1 problem\n"
-            "  region.yaml:13  networks.bmc: 10.64.8.0/24 overlaps networks.tenants of laptop (10.64.0.0/10,"
-            " ../laptop/region.yaml:17) on the shared backbone 'wan-1'; networks of regions that share a backbone must"
-            " be disjoint, move one"
+            "  region.yaml:LINE  networks.bmc: 10.64.8.0/24 overlaps networks.tenants of laptop (10.64.0.0/10,"
+            " ../laptop/region.yaml:<networks.tenants>) on the shared backbone 'wan-1'; networks of regions that share"
+            " a backbone must be disjoint, move one",
         )
     }
 
@@ -183,13 +196,14 @@ def test_a_network_inside_another_regions_is_told_with_both_names(both: Any) -> 
 OWNED = ("stage: rehearsal", 'context: east\nstate: {backend: "s3://state", secrets_provider: x}\nstage: rehearsal')
 
 
-def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any) -> None:
+def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any, laptop: Any) -> None:
     assert _reports(both(OWNED, first=(OWNED,))) == {
-        "palmtop": (
-            "environments/palmtop: 2 problems\n  region.yaml:4  context: 'east' is also used by laptop"
-            " (../laptop/region.yaml:4), but environments must not share it; write another\n  region.yaml:5"
-            "  state.backend: 's3://state' is also used by laptop (../laptop/region.yaml:5), but environments must not"
-            " share it; write another"
+        "palmtop": _expected(
+            laptop,
+            "environments/palmtop: 2 problems\n  region.yaml:LINE  context: 'east' is also used by laptop"
+            " (../laptop/region.yaml:<context>), but environments must not share it; write another\n  region.yaml:LINE"
+            "  state.backend: 's3://state' is also used by laptop (../laptop/region.yaml:<state.backend>), but"
+            " environments must not share it; write another",
         )
     }
 
@@ -203,14 +217,16 @@ REAL = ("stage: rehearsal", "stage: development")
 
 
 @pytest.mark.parametrize("zone", ["laptop.cloud.example", "east.laptop.cloud.example", "cloud.example"])
-def test_zones_of_names_do_not_lie_in_one_another(both: Any, zone: str) -> None:
+def test_zones_of_names_do_not_lie_in_one_another(both: Any, laptop: Any, zone: str) -> None:
     other = ("zone: laptop.cloud.example", f"zone: {zone}")
     found = [one for one in check_regions(both(REAL, other, first=(REAL,)))["palmtop"] if one.rule == "regions.zones"]
 
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
-        (
-            f"region.yaml:35  dns.zone: '{zone}' and the zone of laptop (laptop.cloud.example,"
-            " ../laptop/region.yaml:35) are nested, so clusters of one would have names in the other; pick another zone"
+        _expected(
+            laptop,
+            f"region.yaml:LINE  dns.zone: '{zone}' and the zone of laptop (laptop.cloud.example,"
+            " ../laptop/region.yaml:<dns.zone>) are nested, so clusters of one would have names in the other; pick"
+            " another zone",
         )
     ]
 
@@ -222,14 +238,15 @@ def test_zones_beside_one_another_are_apart(both: Any, zone: str) -> None:
     assert "regions.zones" not in {problem.rule for problem in found}
 
 
-def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> None:
+def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any, laptop: Any) -> None:
     found = check_regions(both(REAL, ("zone: laptop", "zone: palmtop"), first=(REAL,)))["palmtop"]
 
     assert len(found) == 3 * 30
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found[:3]] == [
-        (
-            f"inventory/hall-a.csv:2  {column}: '{value}' is also in laptop (../laptop/inventory/hall-a.csv:2), but a"
-            " machine is in one region; remove it from the other"
+        _expected(
+            laptop,
+            f"inventory/hall-a.csv:<a01-u01>  {column}: '{value}' is also in laptop"
+            " (../laptop/inventory/hall-a.csv:<a01-u01>), but a machine is in one region; remove it from the other",
         )
         for column, value in (("boot_mac", "02:00:00:01:01:01"), ("dpu_serial", "MT26A0101"), ("serial", "G26A0101"))
     ]
@@ -248,14 +265,18 @@ def _guids(first: str, last: str) -> tuple[str, str]:
         ("0200000000000000", "ffffffffffffffff", "move one"),
     ],
 )
-def test_a_guid_is_given_in_one_region_unless_it_is_simulated(both: Any, first: str, last: str, remedy: str) -> None:
+def test_a_guid_is_given_in_one_region_unless_it_is_simulated(
+    both: Any, laptop: Any, first: str, last: str, remedy: str
+) -> None:
     mine, theirs = _guids("0200000000008000", "0200000000008fff"), _guids(first, last)
     real = check_regions(both(REAL, mine, first=(REAL, theirs)))["palmtop"]
 
     assert [f"{one.place}  {one.path}: {one.text}" for one in real if one.rule == "regions.guid-ranges"] == [
-        (
-            "region.yaml:23  fabrics[0].guids: 0x0200000000008000-0x0200000000008fff overlaps north of laptop"
-            f" (0x{first}-0x{last}, ../laptop/region.yaml:23), but a GUID identifies one port worldwide; {remedy}"
+        _expected(
+            laptop,
+            "region.yaml:LINE  fabrics[0].guids: 0x0200000000008000-0x0200000000008fff overlaps north of laptop"
+            f" (0x{first}-0x{last}, ../laptop/region.yaml:<fabrics.north.guids>), but a GUID identifies one port"
+            f" worldwide; {remedy}",
         )
     ]
 
@@ -274,9 +295,10 @@ def test_a_port_of_infiniband_is_in_one_region_checked_with_others_or_alone(both
     for problems in (together, alone):
         found = [f"{one.place}  {one.path}: {one.text}" for one in problems if one.path == "port_guids"]
         assert len(found) == 8
-        assert found[7] == (
-            "inventory/hall-a.csv:3  port_guids: '0x946dae0300000107' is also in laptop"
-            " (../laptop/inventory/hall-a.csv:3), but a machine is in one region; remove it from the other"
+        assert found[7] == _expected(
+            laptop,
+            "inventory/hall-a.csv:<a01-u02>  port_guids: '0x946dae0300000107' is also in laptop"
+            " (../laptop/inventory/hall-a.csv:<a01-u02>), but a machine is in one region; remove it from the other",
         )
 
 
@@ -290,18 +312,20 @@ def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: An
     found = [one for one in check_regions(both(REAL, same, first=(REAL, store)))["palmtop"] if "bucket" in one.rule]
 
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
-        (
-            "tenants/acme.yaml:20  buckets[0].name: 'acme-runs' at https://objects.cloud.example:443 is also"
-            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:20), but regions must not share buckets; pick"
-            " another name"
+        _expected(
+            laptop,
+            "tenants/acme.yaml:LINE  buckets[0].name: 'acme-runs' at https://objects.cloud.example:443 is also"
+            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:<buckets.runs.name>), but regions must not share"
+            " buckets; pick another name",
         )
     ]
 
 
-def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: Any) -> None:
+def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: Any, laptop: Any) -> None:
     backup = 'backup: {schedule: "0 */6 * * *", endpoint: https://o.example, bucket: etcd, secret: etcd-backup}'
     kept = ("      max_clusters: 20\n", f"      max_clusters: 20\n      {backup}\n")
 
     assert _reports(both(kept, first=(kept,))) == {}
     [found] = [one for one in check_regions(both(REAL, first=(REAL,)))["palmtop"] if "bucket" in one.rule]
-    assert f"{found.place}  {found.path}" == "region.yaml:30  control_planes.data_stores[0].backup.bucket"
+    path = "control_planes.data_stores[0].backup.bucket"
+    assert (found.place, found.path) == (_expected(laptop, f"region.yaml:<{path}>"), path)

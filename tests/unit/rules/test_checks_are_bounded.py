@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from environment_data import LAPTOP
+from places import resolved
 
 from components.rules.checks import check_data
 from components.specs.reading.loader import load_environment
@@ -18,8 +20,11 @@ def test_a_rule_stops_after_more_problems_than_people_read_and_says_so(monkeypat
 
     told = [problem for problem in check_data(doubled) if problem.rule == "inventory.host-duplicates"]
 
-    assert [(problem.file, problem.line, problem.path, problem.text) for problem in told] == [
-        (HALL, 6, "host", f"'a01-u01' is duplicated, first in {HALL}:2; correct one of the two"),
-        (HALL, 7, "host", f"'a01-u02' is duplicated, first in {HALL}:3; correct one of the two"),
-        (HALL, 8, "", "rule stopped after 2 problems; fix those first"),
+    expected = (
+        f"{HALL}:<a01-u05> host: 'a01-u01' is duplicated, first in {HALL}:<a01-u01>; correct one of the two",
+        f"{HALL}:<a01-u06> host: 'a01-u02' is duplicated, first in {HALL}:<a01-u02>; correct one of the two",
+        f"{HALL}:<a01-u07> : rule stopped after 2 problems; fix those first",
+    )
+    assert [f"{problem.place} {problem.path}: {problem.text}" for problem in told] == [
+        resolved(line, LAPTOP) for line in expected
     ]

@@ -51,7 +51,7 @@ def test_data_that_change_leave_dpus_behind_and_flash_none(laptop: Any, field: s
     laptop.edit(*edit)
     after = laptop.load()
 
-    assert [str(one) for one in dpus_behind(after)] == [told]
+    assert [str(one) for one in dpus_behind(after)] == [laptop.resolved(told)]
     assert laptop.report() == ""
     assert flashes(after) == flashes(before) != []
     assert allocate(after)[1] == before.image_pins
@@ -189,8 +189,8 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
     assert home.image_pins == environment.image_pins
     with pytest.raises(SpecError) as caught:
         Promotion(home, DPUS, None)
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  images.lock.yaml:70  dpus.dpus/acme: no previous version of dpus is"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  images.lock.yaml:LINE  dpus.dpus/acme: no previous version of dpus is"
         " recorded; select the target with --to"
     )
 
@@ -201,16 +201,16 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
         (
             "bfb-3.3.0",
             (
-                "environments/laptop: 1 problem\n  ../catalog/images.yaml:240  dpu_images: DPU image 'bfb-3.3.0' is not"
-                " declared (declared: bfb-2.9.2, bfb-3.2.0); add it there; did you mean 'bfb-3.2.0'?"
+                "environments/laptop: 1 problem\n  ../catalog/images.yaml:LINE  dpu_images: DPU image 'bfb-3.3.0' is"
+                " not declared (declared: bfb-2.9.2, bfb-3.2.0); add it there; did you mean 'bfb-3.2.0'?"
             ),
         ),
         (
             "bfb-2.9.2",
             (
-                "environments/laptop: 2 problems\n  region.yaml:42  dpus.image: DOCA 2.9.2 is incompatible with images"
-                " in use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:42 "
-                " dpus.image: the region declares DPU image bfb-3.2.0; write bfb-2.9.2 here first"
+                "environments/laptop: 2 problems\n  region.yaml:LINE  dpus.image: DOCA 2.9.2 is incompatible with"
+                " images in use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n "
+                " region.yaml:LINE  dpus.image: the region declares DPU image bfb-3.2.0; write bfb-2.9.2 here first"
             ),
         ),
     ],
@@ -218,7 +218,7 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
 def test_an_image_that_the_region_does_not_name_is_refused(laptop: Any, version: str, text: str) -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), DPUS, version)
-    assert str(caught.value) == text
+    assert str(caught.value) == laptop.resolved(text)
 
 
 def test_a_new_vpc_gets_dpus_like_most_others_whatever_the_data_say(laptop: Any) -> None:
@@ -256,7 +256,7 @@ def test_a_region_whose_vpcs_need_no_dpu_has_none_to_promote(laptop: Any) -> Non
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), DPUS, "data")
 
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  region.yaml:42  dpus.image: no VPC of this region is isolated by DPUs,"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  region.yaml:LINE  dpus.image: no VPC of this region is isolated by DPUs,"
         " so DPF manages no DPUs to promote"
     )

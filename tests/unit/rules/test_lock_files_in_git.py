@@ -128,8 +128,8 @@ def test_a_hand_edit_is_told_and_allocate_makes_it_a_change_like_any_other(lapto
     laptop.edit(ALLOCATIONS, "10.65.17.64/27", "10.65.17.96/27")
     edited = digest_of(laptop.load().allocations)
 
-    assert laptop.report() == (
-        f"environments/laptop: 1 problem\n  allocations.lock.yaml:49  digest: {digest[:19]}... is not the digest of"
+    assert laptop.report() == laptop.resolved(
+        f"environments/laptop: 1 problem\n  allocations.lock.yaml:LINE  digest: {digest[:19]}... is not the digest of"
         f" this file ({edited[:19]}...), it was edited or merged by hand; undo that with git checkout, or after a merge"
         " take one side of the whole file, and run jacquard allocate laptop; accept intended edits with --accept-edits"
     )
@@ -161,9 +161,9 @@ def test_a_number_that_is_given_and_in_quarantine_is_told(laptop: Any) -> None:
     laptop.sign()
 
     again = "remove quarantine.gone/gone and run jacquard allocate laptop --accept-edits"
-    assert laptop.report() == (
+    assert laptop.report() == laptop.resolved(
         "environments/laptop: 2 problems\n"
-        f"  allocations.lock.yaml:48  quarantine.gone/gone.prefixes: 10.64.0.0/17 overlaps vpcs.acme.pods"
+        f"  allocations.lock.yaml:LINE  quarantine.gone/gone.prefixes: 10.64.0.0/17 overlaps vpcs.acme.pods"
         f" (10.64.0.0/16); {again}\n"
-        f"  allocations.lock.yaml:48  quarantine.gone/gone.vnis: 10001 is also assigned to globex; {again}"
+        f"  allocations.lock.yaml:LINE  quarantine.gone/gone.vnis: 10001 is also assigned to globex; {again}"
     )

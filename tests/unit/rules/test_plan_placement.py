@@ -70,10 +70,10 @@ def test_a_cluster_that_grew_above_the_limit_is_told_to_move(laptop: Any) -> Non
     laptop.edit("region.yaml", "  dedicated:", "  dedicated_above_nodes: 10\n  dedicated:")
 
     assert laptop.report().splitlines()[1:] == [
-        (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: 'shared-a' is shared, but clusters with more"
-            " than 10 nodes (dedicated_above_nodes, region.yaml:24) require a dedicated one; acme-train has 16, write"
-            " dedicated"
+        laptop.resolved(
+            "  tenants/acme.yaml:LINE  clusters[0].control_plane.data_store: 'shared-a' is shared, but clusters with"
+            " more than 10 nodes (dedicated_above_nodes, region.yaml:<control_planes.dedicated_above_nodes>) require a"
+            " dedicated one; acme-train has 16, write dedicated"
         )
     ]
 
@@ -86,8 +86,8 @@ def test_a_cluster_that_no_data_store_can_take_is_told_why(placed: Any) -> None:
     assert (problem.file, problem.path, problem.text) == (
         GLOBEX,
         "clusters[0].control_plane.data_store",
-        (
-            "no data store of region.yaml:22 has capacity for it, 4 nodes; add dedicated: {storage_class: ...} there,"
-            " or for a small cluster a shared one"
+        placed.resolved(
+            "no data store of region.yaml:<control_planes> has capacity for it, 4 nodes; add dedicated:"
+            " {storage_class: ...} there, or for a small cluster a shared one"
         ),
     )

@@ -40,21 +40,21 @@ def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
             "acme-train/train",
             "gpu-2026.12.0",
             (
-                "tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.12.0 is in candidate, not in channel"
-                " stable of region.yaml"
+                "tenants/acme.yaml:LINE  clusters[0].pools[1].image: image gpu-2026.12.0 is in candidate, not in"
+                " channel stable of region.yaml"
             ),
         ),
         (
             "acme-train/train",
             "cpu-2026.10.2",
-            "tenants/acme.yaml:30  clusters[0].pools[1].image: image cpu-2026.10.2 fits cpu-gen4, not h100-ib-8",
+            "tenants/acme.yaml:LINE  clusters[0].pools[1].image: image cpu-2026.10.2 fits cpu-gen4, not h100-ib-8",
         ),
     ],
 )
 def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str, text: str) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), pool, version)
-    assert str(caught.value) == f"environments/laptop: 1 problem\n  {text}"
+    assert str(caught.value) == laptop.resolved(f"environments/laptop: 1 problem\n  {text}")
 
 
 def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
@@ -64,8 +64,8 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
     laptop.edit("../catalog/images.yaml", "containerd: 2.1.5}", "containerd: 2.1.5, registry_hosts: true}")
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.11.1"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  tenants/acme.yaml:LINE  clusters[0].pools[1].image: image gpu-2026.11.1"
         " configures no registry mirror (contents.registry_hosts), and nodes pull through mirror.example"
     )
     assert after.node("acme-train/train/a01").mirror == "mirror.example"
@@ -90,8 +90,8 @@ def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
     known = ", ".join(image.version for image in environment.images.images)
     with pytest.raises(SpecError) as caught:
         promote(environment, "acme-train/train", "gpu-2026.12.00")
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  ../catalog/images.yaml:4  images: image 'gpu-2026.12.00' is not declared"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  ../catalog/images.yaml:LINE  images: image 'gpu-2026.12.00' is not declared"
         f" (declared: {known}); add it there; did you mean 'gpu-2026.12.0'?"
     )
 
@@ -106,16 +106,16 @@ DAYS = {
 def test_an_image_is_pinned_while_it_lives(laptop: Any, today: dt.date, reason: str) -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), "acme-train/train", "gpu-2026.11.1", today)
-    assert str(caught.value) == (
-        f"environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: {reason}"
+    assert str(caught.value) == laptop.resolved(
+        f"environments/laptop: 1 problem\n  tenants/acme.yaml:LINE  clusters[0].pools[1].image: {reason}"
     )
 
 
 def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "gpu-2026.10.2")
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: gpu-2026.10.2 is older"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:LINE  clusters[0].pools[0].image: gpu-2026.10.2 is older"
         " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to allow it"
     )
 
@@ -163,9 +163,9 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
     laptop.edit("../catalog/images.yaml", "fits: [h200-ib-8, b200-ib-8]", "fits: [h200-ib-8, b200-ib-8, h100-ib-8]")
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
-    assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: hgx-2026.11.1 is of line"
-        " hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to allow it"
+    assert str(caught.value) == laptop.resolved(
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:LINE  clusters[0].pools[0].image: hgx-2026.11.1 is of"
+        " line hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to allow it"
     )
     laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")
     lock = promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")

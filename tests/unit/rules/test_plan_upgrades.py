@@ -84,7 +84,7 @@ def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
             "acme-train",
             "v1.36.2",
             (
-                "  tenants/acme.yaml:21  clusters[0].version: v1.36.2 is not in ../catalog/versions.yaml"
+                "  tenants/acme.yaml:LINE  clusters[0].version: v1.36.2 is not in ../catalog/versions.yaml"
                 " (v1.34.6, v1.35.1, v1.35.2, v1.36.1); add it there; did you mean 'v1.36.1'?"
             ),
         ),
@@ -92,15 +92,15 @@ def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
             "acme-train",
             "v1.34.6",
             (
-                "  tenants/acme.yaml:21  clusters[0].version: v1.34.6 is older than v1.35.2, and control planes cannot"
-                " be downgraded; write v1.35.2"
+                "  tenants/acme.yaml:LINE  clusters[0].version: v1.34.6 is older than v1.35.2, and control planes"
+                " cannot be downgraded; write v1.35.2"
             ),
         ),
         (
             "globex-lab",
             "v1.36.1",
             (
-                "  tenants/globex.yaml:20  clusters[0].version: this cluster declares version v1.35.2; write v1.36.1"
+                "  tenants/globex.yaml:LINE  clusters[0].version: this cluster declares version v1.35.2; write v1.36.1"
                 " here first"
             ),
         ),
@@ -110,7 +110,7 @@ def test_a_wrong_step_is_refused_with_the_remedy(ready: Any, cluster: str, versi
     with pytest.raises(SpecError) as error:
         promote_control_plane(ready.load(), cluster, version)
 
-    assert refusal(error) == [told]
+    assert refusal(error) == [ready.resolved(told)]
 
 
 def test_a_minor_version_is_not_left_out(ready: Any) -> None:
@@ -118,9 +118,9 @@ def test_a_minor_version_is_not_left_out(ready: Any) -> None:
         promote_control_plane(running(ready.load(), "acme-train", "v1.34.6"), "acme-train", "v1.36.1")
 
     assert refusal(error) == [
-        (
-            "  tenants/acme.yaml:21  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, and control planes"
-            " are upgraded one minor version at a time; write v1.35.2 first"
+        ready.resolved(
+            "  tenants/acme.yaml:LINE  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, and control"
+            " planes are upgraded one minor version at a time; write v1.35.2 first"
         )
     ]
 
@@ -157,8 +157,8 @@ def test_a_control_plane_goes_to_no_minor_version_without_an_image_for_each_pool
         promote_control_plane(ready.load(), "acme-train", "v1.36.1")
 
     assert refusal(error) == [
-        f"  tenants/acme.yaml:30  clusters[0].pools[1].image: {NO_IMAGE.format('train')}",
-        f"  tenants/acme.yaml:35  clusters[0].pools[2].image: {NO_IMAGE.format('infer')}",
+        ready.resolved(f"  tenants/acme.yaml:LINE  clusters[0].pools[1].image: {NO_IMAGE.format('train')}"),
+        ready.resolved(f"  tenants/acme.yaml:LINE  clusters[0].pools[2].image: {NO_IMAGE.format('infer')}"),
     ]
 
 
@@ -185,8 +185,9 @@ def test_upgrades_say_the_next_version_whether_images_are_ready_and_what_to_do(l
 
     assert (acme.version, acme.next, acme.blocks) == ("v1.35.2", "v1.36.1", ())
     assert acme.images == {"system": "cpu-2026.11.3", "train": "gpu-2026.11.3", "infer": "gpu-2026.11.3"}
-    assert globex.do == (
-        "write version: v1.36.1 in tenants/globex.yaml:20, then jacquard promote laptop globex-lab --to v1.36.1"
+    assert globex.do == laptop.resolved(
+        "write version: v1.36.1 in tenants/globex.yaml:<clusters.globex-lab.version>, then jacquard promote laptop"
+        " globex-lab --to v1.36.1"
     )
 
 
@@ -196,8 +197,8 @@ def test_upgrades_say_what_blocks_as_the_promotion_would(ready: Any) -> None:
     [acme, _] = upgrades(ready.load())
     assert acme.images == {"system": "cpu-2026.11.3", "train": None, "infer": None}
     assert acme.blocks == (
-        f"tenants/acme.yaml:30 clusters[0].pools[1].image: {NO_IMAGE.format('train')}",
-        f"tenants/acme.yaml:35 clusters[0].pools[2].image: {NO_IMAGE.format('infer')}",
+        ready.resolved(f"tenants/acme.yaml:LINE clusters[0].pools[1].image: {NO_IMAGE.format('train')}"),
+        ready.resolved(f"tenants/acme.yaml:LINE clusters[0].pools[2].image: {NO_IMAGE.format('infer')}"),
     )
     assert acme.do == "jacquard promote laptop acme-train --to v1.36.1"
 
@@ -238,8 +239,8 @@ def test_a_move_that_the_data_does_not_ask_for_is_refused(ready: Any) -> None:
         move_data_store(ready.load(), "acme-train", "dedicated")
 
     assert refusal(error) == [
-        (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: this cluster declares shared-a; write"
+        ready.resolved(
+            "  tenants/acme.yaml:LINE  clusters[0].control_plane.data_store: this cluster declares shared-a; write"
             " dedicated here first"
         )
     ]
@@ -255,8 +256,8 @@ def test_k0smotron_moves_no_cluster(ready: Any) -> None:
         move_data_store(environment.model_copy(update={"region": region}), "acme-train", "dedicated")
 
     assert refusal(error) == [
-        (
-            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: k0smotron cannot move a cluster to another"
+        ready.resolved(
+            "  tenants/acme.yaml:LINE  clusters[0].control_plane.data_store: k0smotron cannot move a cluster to another"
             " data store; write shared-a, its current data store, or create a new cluster"
         )
     ]

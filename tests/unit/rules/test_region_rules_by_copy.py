@@ -40,8 +40,8 @@ def test_a_stack_whose_name_pulumi_would_refuse(laptop: Any) -> None:
 
     stack = f"{LONG}.inventory-a-hall-with-a-name-of-some-length"
     [told] = _told(names.stack_names(long))
-    assert told == (
-        f"region.yaml:3 region: its stack {stack} has 107 characters, 100 are allowed (region and slice joined);"
+    assert told == laptop.resolved(
+        f"region.yaml:LINE region: its stack {stack} has 107 characters, 100 are allowed (region and slice joined);"
         " shorten one of the names"
     )
     whole = region.model_copy(update={"stacks": StackLayout.WHOLE})
@@ -59,7 +59,9 @@ def test_more_partitions_than_a_tenant_may_have_on_a_fabric(laptop: Any) -> None
         return environment.model_copy(update={"tenants": (tenant, globex)})
 
     assert _told(fabrics.partition_limit(with_vpcs(32))) == [
-        "tenants/acme.yaml:10 vpcs[31].fabrics[0]: acme has more than 31 partitions on ib; merge VPCs"
+        laptop.resolved(
+            "tenants/acme.yaml:LINE vpcs[31].fabrics[0]: acme has more than 31 partitions on ib; merge VPCs"
+        )
     ]
     assert _told(fabrics.partition_limit(with_vpcs(31))) == []
 
@@ -95,9 +97,9 @@ def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> Non
     assert (gpu.nodes_per_rack, most_nodes(environment, pool)) == (8, 14)
     assert most_hosts(environment)["globex-lab"] == 16
     [problem] = contracts.contracted_nodes(environment)
-    assert problem.text == (
-        "4 h100-ib-8 are contracted, but the pools up to tenants/globex.yaml:24 have 14; make the pools smaller by 10,"
-        " because the inventory has no more capacity"
+    assert problem.text == laptop.resolved(
+        "4 h100-ib-8 are contracted, but the pools up to tenants/globex.yaml:<clusters.globex-lab.pools.lab> have 14;"
+        " make the pools smaller by 10, because the inventory has no more capacity"
     )
 
 
@@ -123,11 +125,13 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
 
     too_many = NumberRange(first=1, last=5_000_000_000)
     assert with_ranges(asn=too_many, route_targets=NumberRange(first=1, last=9)) == [
-        "region.yaml:20 networks.asn: 1-5000000000 exceeds 1-4294967295, the valid ASNs; write a range within"
+        laptop.resolved(
+            "region.yaml:LINE networks.asn: 1-5000000000 exceeds 1-4294967295, the valid ASNs; write a range within"
+        )
     ]
     [told] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
-    assert told == (
-        "region.yaml:10 networks.route_targets: 1-5000000000 exceeds 1-4294967295, the route targets with a two-byte"
+    assert told == laptop.resolved(
+        "region.yaml:LINE networks.route_targets: 1-5000000000 exceeds 1-4294967295, the route targets with a two-byte"
         " ASN; write a range within"
     )
 
@@ -143,9 +147,9 @@ def test_a_cluster_in_more_failure_domains_than_cluster_api_lists(laptop: Any) -
         return environment.model_copy(update={"allocations": allocations, "region": region})
 
     [told] = _told(capacity.failure_domains(in_domains(101)))
-    assert told == (
-        "tenants/acme.yaml:25 clusters[0].pools: acme-train is in 101 failure domains, but Cluster API lists 100 for a"
-        " cluster; split it into two clusters"
+    assert told == laptop.resolved(
+        "tenants/acme.yaml:LINE clusters[0].pools: acme-train is in 101 failure domains, but Cluster API lists 100 for"
+        " a cluster; split it into two clusters"
     )
     assert _told(capacity.failure_domains(in_domains(100))) == []
     assert _told(capacity.failure_domains(in_domains(101, BareMetalBackend.IRONCORE_METAL))) == []
@@ -185,8 +189,7 @@ def test_clusters_of_older_files_and_of_other_tenants_bind_no_backend(laptop: An
         return _told(control_planes.kept(moved.model_copy(update={"allocations": lock})))
 
     [refused] = told()
-    assert refused.startswith(
-        "region.yaml:23 control_planes.backend: 'k0smotron' instead of kamaji, which created acme-train"
-    )
+    expected = "region.yaml:LINE control_planes.backend: 'k0smotron' instead of kamaji, which created acme-train"
+    assert refused.startswith(laptop.resolved(expected))
     assert told(control_planes=None) == []
     assert told(tenant="other") == []

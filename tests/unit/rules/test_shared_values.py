@@ -23,8 +23,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "nodes_per_rack: 18",
             "nodes_per_rack: 36",
             (
-                ":61  instance_types[4].nodes_per_rack: 36 in a rack, but none of the 150 racks of pools has more than"
-                " 18 gb200-nvl72 (inventory/hall-c.csv:275); write 18"
+                ":LINE  instance_types[4].nodes_per_rack: 36 in a rack, but none of the 150 racks of pools has more"
+                " than 18 gb200-nvl72 (inventory/hall-c.csv:<c065-u18>); write 18"
             ),
             id="a rack of more nodes than any has",
         ),
@@ -34,8 +34,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "nodes_per_rack: 18",
             "nodes_per_rack: 9",
             (
-                ":61  instance_types[4].nodes_per_rack: 9 in a rack, but c065, c066, c067 and 157 more have up to 18"
-                " gb200-nvl72 (inventory/hall-c.csv:267); write 18, or move hosts to other racks first"
+                ":LINE  instance_types[4].nodes_per_rack: 9 in a rack, but c065, c066, c067 and 157 more have up to 18"
+                " gb200-nvl72 (inventory/hall-c.csv:<c065-u10>); write 18, or move hosts to other racks first"
             ),
             id="a rack of fewer nodes than most have, beside racks of nobody",
         ),
@@ -45,8 +45,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "scale: rack ",
             "scale: node ",
             (
-                ":50  instance_types[4].scale: is node, but 2700 hosts of gb200-nvl72 are in groups by rack"
-                " (allocations.lock.yaml:5332), whose nodes would all be recreated; write scale: rack"
+                ":LINE  instance_types[4].scale: is node, but 2700 hosts of gb200-nvl72 are in groups by rack"
+                " (allocations.lock.yaml:<groups>), whose nodes would all be recreated; write scale: rack"
             ),
             id="racks that fail node by node",
         ),
@@ -56,8 +56,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "    cpu_model",
             "    scale: rack\n    cpu_model",
             (
-                ":5  instance_types[0].scale: is rack, but 1213 hosts of h100-ib-8 are in groups by hall"
-                " (allocations.lock.yaml:5332), whose nodes would all be recreated; write scale: node"
+                ":LINE  instance_types[0].scale: is rack, but 1213 hosts of h100-ib-8 are in groups by hall"
+                " (allocations.lock.yaml:<groups>), whose nodes would all be recreated; write scale: node"
             ),
             id="nodes that fail with their rack",
         ),
@@ -67,8 +67,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "    cpu_model",
             "    scale: rack\n    cpu_model",
             (
-                ":5  instance_types[0].scale: is rack, but rack a01 of h100-ib-8 also has cpu-gen5"
-                " (inventory/hall-a.csv:6); write scale: node"
+                ":LINE  instance_types[0].scale: is rack, but rack a01 of h100-ib-8 also has cpu-gen5"
+                " (inventory/hall-a.csv:<a01-u05>); write scale: node"
             ),
             id="nodes of a rack that others have too",
         ),
@@ -78,9 +78,9 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "infiniband_ports: 4",
             "infiniband_ports: 8",
             (
-                ":56  instance_types[4].infiniband_ports: with 8 ports and 16 virtual functions each, aurelia-train,"
+                ":LINE  instance_types[4].infiniband_ports: with 8 ports and 16 virtual functions each, aurelia-train,"
                 " meridian-train, northwind-train and 3 more require more GUIDs than they have"
-                f" (allocations.lock.yaml:22); {RESTORE}"
+                f" (allocations.lock.yaml:<clusters.aurelia-train>); {RESTORE}"
             ),
             id="more ports than GUIDs were given for",
         ),
@@ -90,8 +90,9 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "infiniband_ports: 8",
             "infiniband_ports: 0",
             (
-                ":9  instance_types[0].infiniband_ports: with 0 ports and 16 virtual functions each, borealis-train,"
-                f" cobalt-one, delphi-fold and 1 more have GUIDs without ports (allocations.lock.yaml:23); {RESTORE}"
+                ":LINE  instance_types[0].infiniband_ports: with 0 ports and 16 virtual functions each, borealis-train,"
+                " cobalt-one, delphi-fold and 1 more have GUIDs without ports"
+                f" (allocations.lock.yaml:<clusters.borealis-train>); {RESTORE}"
             ),
             id="no ports, where GUIDs were given",
         ),
@@ -103,7 +104,7 @@ def test_an_edit_of_the_catalogue_is_told_once_and_where_it_was_made(
     bench = Workbench(copy_data(tmp_path, name), name)
     _edit(bench, kind, value, edited)
 
-    assert [f"{one.place}  {one.path}: {one.text}" for one in bench.problems()] == [f"{CATALOG}{text}"]
+    assert [f"{one.place}  {one.path}: {one.text}" for one in bench.problems()] == [bench.resolved(f"{CATALOG}{text}")]
     assert check_data(bench.load()), "an allocation would give the numbers and hosts of what runs anew"
 
     _edit(bench, kind, edited, value)
@@ -136,11 +137,13 @@ def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> N
     bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
     bench.edit("region.yaml", "halls: [a, b]", "halls: [a]")
 
-    text = (
+    text = bench.resolved(
         "hall b is on no fabric with partitions, but has 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2"
-        " more (allocations.lock.yaml:24); list b in halls of one"
+        " more (allocations.lock.yaml:<clusters.cobalt-one>); list b in halls of one"
     )
-    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:34", "fabrics", text)]
+    assert [(one.place, one.path, one.text) for one in bench.problems()] == [
+        (bench.resolved("region.yaml:<fabrics>"), "fabrics", text)
+    ]
 
 
 def test_a_row_in_another_rack_is_no_edit_of_the_catalogue(tmp_path: Path) -> None:

@@ -42,13 +42,28 @@ def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("file", "old", "new", "lines"),
     [
-        (ACME, b"\n", b"\r\n", [f"{ACME}:0  61 line ends CRLF -> LF"]),
-        (ACME, b"schema_version: 1", b"schema_version:\xc2\xa01", [f"{ACME}:2  the blank U+00A0 -> a plain space"]),
+        (ACME, b"\n", b"\r\n", [f"{ACME}:0  COUNT line ends CRLF -> LF"]),
+        (
+            ACME,
+            b"schema_version: 1",
+            b"schema_version:\xc2\xa01",
+            [f"{ACME}:<'schema_version:'>  the blank U+00A0 -> a plain space"],
+        ),
         (ACME, b"# yaml", b"\xef\xbb\xbf# yaml", [f"{ACME}:1  a byte order mark -> none"]),
-        (HALL, b"\n", b"\r\n", [f"{HALL}:0  31 line ends CRLF -> LF"]),
-        (HALL, b'"02:00:00:01:01:01"', b"02-00-00-01-01-01", [f'{HALL}:2  02-00-00-01-01-01 -> "02:00:00:01:01:01"']),
-        (HALL, b'"02:00:00:01:01:01"', b'"0200.0001.0101"', [f'{HALL}:2  "0200.0001.0101" -> "02:00:00:01:01:01"']),
-        (HALL, b"\na01,2,", b"\n\na01,2,", [f"{HALL}:3  a line without a host -> none"]),
+        (HALL, b"\n", b"\r\n", [f"{HALL}:0  COUNT line ends CRLF -> LF"]),
+        (
+            HALL,
+            b'"02:00:00:01:01:01"',
+            b"02-00-00-01-01-01",
+            [f'{HALL}:<a01-u01>  02-00-00-01-01-01 -> "02:00:00:01:01:01"'],
+        ),
+        (
+            HALL,
+            b'"02:00:00:01:01:01"',
+            b'"0200.0001.0101"',
+            [f'{HALL}:<a01-u01>  "0200.0001.0101" -> "02:00:00:01:01:01"'],
+        ),
+        (HALL, b"\na01,2,", b"\n\na01,2,", [f"{HALL}:<''>  a line without a host -> none"]),
     ],
     ids=["CRLF", "no-break space", "byte order mark", "CRLF in a table", "MAC with dashes", "MAC of a switch", "empty"],
 )
@@ -56,8 +71,10 @@ def test_a_file_of_another_program_becomes_the_one_it_was(
     laptop: Any, file: str, old: bytes, new: bytes, lines: list[str]
 ) -> None:
     before = spoil_bytes(laptop, file, old, new)
+    count = str(before.count(b"\n"))
+    expected = [laptop.resolved(line.replace("COUNT", count)) for line in lines]
 
-    assert fixes(mend(laptop)) == lines
+    assert fixes(mend(laptop)) == expected
     assert (laptop.folder / file).read_bytes() == before
 
 
@@ -66,11 +83,12 @@ def test_several_things_in_one_file_are_mended_at_once_and_lines_are_those_of_th
     laptop.edit(ACME, "workload: training", "workload: on")
     laptop.edit(REGION, "storage: 10.2.0.0/17", "storage: '10.2.0.9/17'  # for NFS")
 
-    assert fixes(mend(laptop)) == [
-        f"{REGION}:14  '10.2.0.9/17' -> 10.2.0.0/17",
-        f'{ACME}:29  "10" -> 10',
-        f'{ACME}:31  on -> "on"',
-    ]
+    expected = (
+        f"{REGION}:<networks.storage>  '10.2.0.9/17' -> 10.2.0.0/17",
+        f'{ACME}:<clusters.acme-train.pools.train.nodes>  "10" -> 10',
+        f'{ACME}:<clusters.acme-train.pools.train.labels>  on -> "on"',
+    )
+    assert fixes(mend(laptop)) == [laptop.resolved(line) for line in expected]
     assert "  storage: 10.2.0.0/17  # for NFS\n" in (laptop.folder / REGION).read_text(encoding="utf-8")
     assert "nodes: 10    # ten\n" in (laptop.folder / ACME).read_text(encoding="utf-8")
 

@@ -43,7 +43,8 @@ def test_every_value_keeps_its_line(laptop: Any) -> None:
     assert text[line - 1] == "        nodes: 10"
     below = environment.positions.line(ACME, ("clusters", 0, "pools", 1, "nodes", "no", "such", "thing"))
     assert below == line
-    assert environment.positions.line("inventory/hall-a.csv", ("a01-u02",)) == 3
+    line = environment.positions.line("inventory/hall-a.csv", ("a01-u02",))
+    assert f"inventory/hall-a.csv:{line}" == laptop.resolved("inventory/hall-a.csv:<a01-u02>")
     assert environment.positions.line("no-such-file.yaml") == 0
 
 
@@ -63,14 +64,14 @@ def test_all_problems_of_all_files_come_at_once(laptop: Any) -> None:
     laptop.edit("inventory/hall-a.csv", "a01,2,", "a01,two,")
     laptop.edit("../catalog/images.yaml", "boot: disk", "boot: floppy")
 
-    assert laptop.report() == (
+    assert laptop.report() == laptop.resolved(
         "environments/laptop: 5 problems (1 in ../catalog/images.yaml, 1 in inventory/hall-a.csv, 1 in region.yaml,"
         " 2 in tenants/acme.yaml)\n"
-        "  ../catalog/images.yaml:13  images[0].boot: must be one of disk, live-iso, netboot (got 'floppy')\n"
-        "  inventory/hall-a.csv:3     slot: must be a whole number (got 'two')\n"
-        "  region.yaml:4              stage: must be one of rehearsal, development, staging, production (got 'test')\n"
-        "  tenants/acme.yaml:29       clusters[0].pools[1].nodes: must be at least 1 (got 0)\n"
-        "  tenants/acme.yaml:34       clusters[0].pools[1].rollout.strategy: must be one of rolling, idle (got 'lazy')"
+        "  ../catalog/images.yaml:LINE  images[0].boot: must be one of disk, live-iso, netboot (got 'floppy')\n"
+        "  inventory/hall-a.csv:<a01-u02>  slot: must be a whole number (got 'two')\n"
+        "  region.yaml:LINE  stage: must be one of rehearsal, development, staging, production (got 'test')\n"
+        "  tenants/acme.yaml:LINE  clusters[0].pools[1].nodes: must be at least 1 (got 0)\n"
+        "  tenants/acme.yaml:LINE  clusters[0].pools[1].rollout.strategy: must be one of rolling, idle (got 'lazy')"
     )
 
 
@@ -175,11 +176,11 @@ def test_files_of_two_tenants_in_each_others_place_are_not_told_to_take_the_othe
 
     assert [(problem.place, problem.text) for problem in _problems(laptop)] == [
         (
-            "tenants/acme.yaml:3",
+            laptop.resolved("tenants/acme.yaml:<tenant>"),
             "is 'globex' in tenants/acme.yaml, and 'acme' in tenants/globex.yaml; rename both files",
         ),
         (
-            "tenants/globex.yaml:3",
+            laptop.resolved("tenants/globex.yaml:<tenant>"),
             "is 'acme' in tenants/globex.yaml, and 'globex' in tenants/acme.yaml; rename both files",
         ),
     ]

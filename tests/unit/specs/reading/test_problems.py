@@ -5,26 +5,26 @@ from __future__ import annotations
 from components.specs.reading.problems import Problem, SpecError, dotted, shown
 
 _PROBLEMS = [
-    Problem("tenants/acme.yaml", 27, "clusters[0].name", "is wrong; correct it"),
+    Problem("tenants/ant.yaml", 27, "clusters[0].name", "is wrong; correct it"),
     Problem("region.yaml", 1, "vni", "is wrong; correct it"),
     Problem("region.yaml", 1, "vni", "is wrong; correct it"),
-    Problem("inventory/hall-a.csv", 0, "", "is empty; remove it"),
+    Problem("inventory/hall-x.csv", 0, "", "is empty; remove it"),
 ]
 
 
 def test_a_report_counts_sorts_and_aligns() -> None:
     assert str(SpecError("laptop", _PROBLEMS)) == (
         "environments/laptop: 3 problems\n"
-        "  inventory/hall-a.csv  is empty; remove it\n"
+        "  inventory/hall-x.csv  is empty; remove it\n"
         "  region.yaml:1         vni: is wrong; correct it\n"
-        "  tenants/acme.yaml:27  clusters[0].name: is wrong; correct it"
+        "  tenants/ant.yaml:27   clusters[0].name: is wrong; correct it"
     )
 
 
 def test_a_file_with_several_problems_among_others_is_counted() -> None:
     more = [*_PROBLEMS, Problem("region.yaml", 9, "asn", "is wrong; correct it")]
     assert str(SpecError("laptop", more)).splitlines()[0] == (
-        "environments/laptop: 4 problems (1 in inventory/hall-a.csv, 2 in region.yaml, 1 in tenants/acme.yaml)"
+        "environments/laptop: 4 problems (1 in inventory/hall-x.csv, 2 in region.yaml, 1 in tenants/ant.yaml)"
     )
 
 
@@ -45,28 +45,28 @@ def test_of_many_files_the_first_five_are_counted() -> None:
 
 def _rows(count: int) -> list[Problem]:
     return [
-        Problem("inventory/hall-a.csv", line, "slot", f"must be a whole number (got 'u{line}')")
+        Problem("inventory/hall-x.csv", line, "slot", f"must be a whole number (got 'u{line}')")
         for line in range(2, 2 + count)
     ]
 
 
 def test_of_many_alike_the_first_five_are_spelt_out() -> None:
-    other = Problem("inventory/hall-a.csv", 4, "rack", "must not be empty")
+    other = Problem("inventory/hall-x.csv", 4, "rack", "must not be empty")
     assert str(SpecError("laptop", [*_rows(300), other])) == (
         "environments/laptop: 301 problems\n"
-        "  inventory/hall-a.csv:2  slot: must be a whole number (got 'u2')\n"
-        "  inventory/hall-a.csv:3  slot: must be a whole number (got 'u3')\n"
-        "  inventory/hall-a.csv:4  rack: must not be empty\n"
-        "  inventory/hall-a.csv:4  slot: must be a whole number (got 'u4')\n"
-        "  inventory/hall-a.csv:5  slot: must be a whole number (got 'u5')\n"
-        "  inventory/hall-a.csv:6  slot: must be a whole number (got 'u6')\n"
-        "  inventory/hall-a.csv:7  slot: and 295 more like it (lines 7-301)"
+        "  inventory/hall-x.csv:2  slot: must be a whole number (got 'u2')\n"
+        "  inventory/hall-x.csv:3  slot: must be a whole number (got 'u3')\n"
+        "  inventory/hall-x.csv:4  rack: must not be empty\n"
+        "  inventory/hall-x.csv:4  slot: must be a whole number (got 'u4')\n"
+        "  inventory/hall-x.csv:5  slot: must be a whole number (got 'u5')\n"
+        "  inventory/hall-x.csv:6  slot: must be a whole number (got 'u6')\n"
+        "  inventory/hall-x.csv:7  slot: and 295 more like it (lines 7-301)"
     )
 
 
 def test_one_more_is_not_hidden_behind_a_line_that_counts_it() -> None:
     assert str(SpecError("laptop", _rows(6))).splitlines()[-1] == (
-        "  inventory/hall-a.csv:7  slot: must be a whole number (got 'u7')"
+        "  inventory/hall-x.csv:7  slot: must be a whole number (got 'u7')"
     )
 
 
@@ -88,7 +88,7 @@ def test_a_report_is_data_too() -> None:
         "environment": "laptop",
         "problems": [
             {
-                "file": "tenants/acme.yaml",
+                "file": "tenants/ant.yaml",
                 "line": 27,
                 "path": "clusters[0].name",
                 "text": "is wrong; correct it",
