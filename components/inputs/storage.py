@@ -8,7 +8,7 @@ from components.lookups.pools import PlacedCluster, clusters_of
 from components.render import labels as keys
 from components.render.storage.storage import DEFAULT_OF_VMS, StorageCatalogInput
 from components.specs.environment import Environment
-from components.specs.storage.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage.storage import StorageClassSpec
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[StorageCatalogInput]:
@@ -21,11 +21,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
         cluster=cluster.name,
         classes=offered,
         pins=environment.image_pins.charts_of(cluster.name),
-        annotations={
-            spec.name: _annotations(environment, placed, spec)
-            for spec in offered
-            if not isinstance(spec, TopolvmClassSpec)
-        },
+        annotations={spec.name: _annotations(environment, placed, spec) for spec in offered if not spec.LOCAL},
     )
 
 
@@ -36,11 +32,10 @@ def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageC
     networks = [str(prefix) for vpc in mounting for prefix in environment.allocations.vpcs[vpc].of_kind("hosts")]
     quota = tenant.quotas.storage.get(name)
     vms = tenant.vms
-    taken = spec.snapshots if isinstance(spec, VastClassSpec) else None
     of_vms = vms is not None and (vms.cluster, vms.image_storage_class) == (placed.cluster.name, name)
     return {
         keys.CLIENT_NETWORKS: ",".join(networks),
         **({keys.TENANT_QUOTA: quota} if quota else {}),
-        **({keys.TREE_SNAPSHOTS: taken.schedule} if taken else {}),
+        **({keys.TREE_SNAPSHOTS: spec.snapshots.schedule} if spec.snapshots else {}),
         **({DEFAULT_OF_VMS: "true"} if of_vms else {}),
     }

@@ -15,7 +15,6 @@ from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.problems import FORM, listed
 from components.specs.region.catalog import GoldenImage
 from components.specs.region.policy import Enforcement, RuleId, longest_waiver
-from components.specs.storage.storage import TopolvmClassSpec
 
 CHANNEL = "channel"
 MAX_MINORS_BEHIND = 3
@@ -127,8 +126,7 @@ def _disk_objections(
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if image.contents.encrypted_scratch or kind is None or not kind.nvme_disks:
         return []
-    local = [entry for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec) and entry.encrypted]
-    names = [entry.name for entry in local if entry.name in cluster.storage]
+    names = [entry.name for entry in environment.region.storage if entry.encrypted and entry.name in cluster.storage]
     if not names:
         return []
     text = f"image {image.version} does not encrypt disks (contents.encrypted_scratch)"

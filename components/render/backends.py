@@ -1,6 +1,7 @@
 """Renderers and capabilities of each backend, one entry per backend. No other renderer branches on the backend.
 
 Node templates are the exception: older revisions never change, so each revision keeps its own tables.
+The table of storage backends is in ``components.render.storage.storage``, because each class names its own backend.
 ``jacquard.observe.backends`` is the equivalent table for reading the status of each backend's objects.
 """
 

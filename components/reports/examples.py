@@ -69,10 +69,11 @@ def _volumes(environment: Environment) -> Iterator[Example]:
     classes = {entry.name: entry for entry in environment.region.storage}
     for placed in clusters(environment):
         for name in placed.cluster.storage:
-            if classes[name].SHARED:
+            if classes[name].shared:
                 what, manifest = "A volume for many nodes", examples.claim(name, _WORKLOAD)
             else:
-                what, manifest = "A pod with a volume of its node's disks", examples.scratch_pod(name, _WORKLOAD)
+                what = "A pod with a volume of its node's disks" if classes[name].LOCAL else "A pod with a volume"
+                manifest = examples.scratch_pod(name, _WORKLOAD)
             yield _example(name, f"{what}, of class {name},", placed, manifest)
 
 

@@ -34,7 +34,6 @@ from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.keys import cluster_of, group_key, pool_key
 from components.specs.network.fabrics import FabricSpec
 from components.specs.pools.gpu_sharing import GpuSharingSpec
-from components.specs.storage.storage import TopolvmClassSpec, VastClassSpec
 from components.specs.vms.vm_sizes import VmSizeSpec
 
 
@@ -179,10 +178,10 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             storage_class=entry.name,
             driver=entry.driver,
             default=entry.default,
-            shared=entry.SHARED,
-            encrypted=isinstance(entry, TopolvmClassSpec) and entry.encrypted,
-            durable=not isinstance(entry, TopolvmClassSpec) or entry.durable,
-            snapshots=entry.snapshots if isinstance(entry, VastClassSpec) else None,
+            shared=entry.shared,
+            encrypted=entry.encrypted,
+            durable=entry.durable,
+            snapshots=entry.snapshots,
             clusters=names,
         )
 
@@ -250,9 +249,9 @@ def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:
     """Yield the clusters whose jobs have storage classes on local disks of nodes."""
     for placed in clusters(environment):
         offered = [entry for entry in environment.region.storage if entry.name in placed.cluster.storage]
-        local = tuple(entry.name for entry in offered if isinstance(entry, TopolvmClassSpec))
+        local = tuple(entry.name for entry in offered if entry.LOCAL)
         if local:
-            kept = sorted((entry for entry in offered if entry.SHARED), key=lambda entry: not entry.default)
+            kept = sorted((entry for entry in offered if entry.shared), key=lambda entry: not entry.default)
             names = tuple(entry.name for entry in kept)
             yield CheckpointOffer(cluster=placed.cluster.name, written_to=local, kept_in=names)
 

@@ -40,7 +40,7 @@ from components.rules.region import (
     running,
 )
 from components.rules.rule import Rule
-from components.rules.storage import buckets, storage, tenant_separation
+from components.rules.storage import backends, buckets, storage, tenant_separation
 from components.rules.vms import vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
 
 _MODULES = (
@@ -87,6 +87,7 @@ _MODULES = (
     dpu_release,
     buckets,
     storage,
+    backends,
     tenant_separation,
     vm_offering,
     vm_orders,

@@ -12,7 +12,7 @@ from components.specs.locks import ImagesLock
 from components.specs.network.tenant_network import Isolation, VpcSpec
 from components.specs.region.region import ControlPlaneBackend
 from components.specs.region.tenant import TenantSpec
-from components.specs.storage.storage import TopolvmClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
 
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 OF_OTHERS = {"endpoints": ("etcd-a-0.etcd-a.kamaji-system.svc:2379",), "secret": "etcd-a-certs"}

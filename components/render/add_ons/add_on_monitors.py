@@ -16,7 +16,7 @@ from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
 from components.render.region import monitors
-from components.render.storage import storage
+from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
 
 _NAME = "platform-add-ons"
@@ -34,7 +34,7 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
 """Values that enable the monitors of each chart, as a function of the monitoring namespace."""
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
 """Namespace and DaemonSet of the agents of each network add-on."""
-_DRIVERS = f"{storage.NFS_NAMESPACE}|{storage.VAST_NAMESPACE}|{storage.TOPOLVM_NAMESPACE}"
+_DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
 _FULL_PERCENT = 90
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.render.storage.storage import STORAGE_BACKENDS
+
 NODE_AGENTS: Mapping[str, str] = {
     "cilium": "CNI agents",
     "tigera-operator": "CNI agents",
@@ -19,9 +21,7 @@ NODE_AGENTS: Mapping[str, str] = {
     "node-feature-discovery": "node labelling agents",
     "node-problem-detector": "problem detection agents",
     "kube-prometheus-stack": "metrics exporters",
-    "csi-driver-nfs": "CSI node agents",
-    "vast-csi": "CSI node agents",
-    "topolvm": "CSI node agents",
+    **{backend.chart: "CSI node agents" for backend in STORAGE_BACKENDS.values()},
     "kubevirt-operator": "VM agents",
 }
 """Agents on nodes, by chart."""

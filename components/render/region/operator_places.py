@@ -15,7 +15,7 @@ from components.render.hosts import bare_metal_controllers
 from components.render.network import dpus
 from components.render.pools import ironcore_metal, join_service
 from components.render.region import dns, secret_store
-from components.render.storage import storage
+from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.hosts.bare_metal import BareMetalSpec
 
@@ -61,7 +61,7 @@ PLACES: Mapping[str, OperatorPlace] = {
     "monitoring": _PRIVILEGED,
     dpus.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, api_servers=True),
     # TopoLVM's node agents create volumes on the devices of their host (TLVM:charts/topolvm/values.yaml).
-    storage.TOPOLVM_NAMESPACE: _PRIVILEGED,
+    topolvm.NAMESPACE: _PRIVILEGED,
     storage.SNAPSHOTS.namespace: _BASELINE,
     # metal-operator uses the host network by its chart's default (controllerManager.hostNetwork).
     ironcore_metal.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True),

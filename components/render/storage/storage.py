@@ -6,31 +6,43 @@ volumes keep the parameters they were created with.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.region.operators import Operator, sources, tenant_release
+from components.render.storage import nfs, topolvm, vast
 from components.specs.region.versions import Chart
-from components.specs.storage.storage import NfsClassSpec, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage.storage import StorageClassSpec
+from components.specs.storage.storage_class import ClassSpec
 
-NFS_NAMESPACE = "csi-nfs"
-VAST_NAMESPACE = "vast-csi"
-TOPOLVM_NAMESPACE = "topolvm-system"
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
 """The only chart that installs the snapshot CRDs of a cluster."""
 DEFAULT_OF_VMS = "storageclass.kubevirt.io/is-default-virt-class"
 """Annotation of the default class for VM disks, which takes precedence over the default class of all claims."""
-_NFS_DRIVER = "nfs.csi.k8s.io"
-_VAST_DRIVER = "csi.vastdata.com"
-_TOPOLVM_DRIVER = "topolvm.io"
-_ANYWHERE = {"tolerations": [{"operator": "Exists"}]}
-"""Additional tolerations of driver agents: they run on all nodes, including nodes with tenant taints, since a pod on a
-node without an agent gets no volume."""
-_VAST_SECRETS = ("provisioner", "controller-publish", "node-publish", "controller-expand")
+_Class = TypeVar("_Class", bound=ClassSpec)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageBackend(Generic[_Class]):
+    """Driver of one backend, and the parameters of its storage classes."""
+
+    chart: str
+    """Chart of the driver, which runs an agent on each node."""
+    namespace: str
+    provisioner: str
+    """Name of the driver in classes and volumes."""
+    values: Callable[[Sequence[_Class]], Mapping[str, Any]] = lambda _classes: {}
+    """Returns the values of the chart, by the classes of a cluster."""
+    without: tuple[str, ...] = ()
+    """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart."""
+    parameters: Callable[[str, _Class], dict[str, str]]
+    """Returns the parameters of a storage class of a cluster."""
+    snapshot_parameters: Callable[[str, _Class], dict[str, str]] = lambda _cluster, _spec: {}
+    """Returns the parameters of its snapshot class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,146 +75,79 @@ class StorageCatalogInput:
 
 def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
     """Return the operators required by ``classes``, in installation order."""
-    vast = [spec for spec in classes if isinstance(spec, VastClassSpec)]
-    nfs = [spec for spec in classes if isinstance(spec, NfsClassSpec)]
-    topolvm = [spec for spec in classes if isinstance(spec, TopolvmClassSpec)]
-    return (
-        *((SNAPSHOTS,) if classes else ()),
-        *((Operator(chart="csi-driver-nfs", namespace=NFS_NAMESPACE),) if nfs else ()),
-        *((_vast_driver(vast[0]),) if vast else ()),
-        *((_topolvm_driver(topolvm),) if topolvm else ()),
+    drivers = (
+        Operator(chart=one.chart, namespace=one.namespace, values=one.values(own), without=one.without)
+        for driver, one in STORAGE_BACKENDS.items()
+        if (own := [spec for spec in classes if spec.driver == driver])
     )
+    return (*((SNAPSHOTS,) if classes else ()), *drivers)
 
 
-def _vast_driver(spec: VastClassSpec) -> Operator:
-    """Return the VAST driver without a global login: each class has its own Secret.
-
-    With a global login, pods could request inline volumes with any path and policy, and the chart would create a
-    default snapshot class. ``spec`` provides the endpoint that the driver shows in errors, and the settings to delete
-    data on a VAST system without a trash folder: through the driver's own mount, at an address that it looks up.
-    """
-    deletion = {"deletionVipPool": spec.vip_pool, "deletionViewPolicy": spec.view_policy} if spec.vip_pool else {}
-    return Operator(
-        chart="vast-csi",
-        namespace=VAST_NAMESPACE,
-        values={
-            "endpoint": spec.endpoint,
-            "verifySsl": True,
-            "node": _ANYWHERE,
-            **deletion,
-            # The chart fails without a class. Pulumi manages our classes, since Helm cannot replace a changed class.
-            "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
-        },
-        without=("storage.k8s.io/StorageClass",),
-    )
-
-
-def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
-    """Return TopoLVM with a device class for each volume group of ``classes``, without the chart's storage class."""
-    groups = {spec.device_class: spec.spare_gib for spec in classes}
-    devices = [
-        {
-            "name": group,
-            "volume-group": group,
-            "default": place == 0,
-            **given(**{"spare-gb": spare}),
-        }
-        for place, (group, spare) in enumerate(groups.items())
-    ]
-    return Operator(
-        chart="topolvm",
-        namespace=TOPOLVM_NAMESPACE,
-        values={"lvmd": {"deviceClasses": devices, **_ANYWHERE}, "node": _ANYWHERE, "storageClasses": []},
-    )
-
-
-def of_management(classes: Iterable[StorageClassSpec]) -> tuple[TopolvmClassSpec, ...]:
+def of_management(classes: Iterable[StorageClassSpec]) -> tuple[StorageClassSpec, ...]:
     """Return the classes that the management cluster also has; never a default, since claims there name their class."""
-    local = (spec for spec in classes if isinstance(spec, TopolvmClassSpec) and spec.management)
-    return tuple(spec.model_copy(update={"default": False}) for spec in local)
+    return tuple(spec.model_copy(update={"default": False}) for spec in classes if spec.management)
 
 
 def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str, str]) -> Iterator[Manifest]:
     """Yield one storage class of ``cluster`` with its snapshot class."""
-    if isinstance(spec, NfsClassSpec):
-        location = {"server": str(spec.server), "share": spec.share}
-        # Clusters of a tenant are on one share: without separate folders they could delete each other's volumes.
-        folder = {"subDir": f"{cluster}/{spec.sub_directory}"}
-        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, **folder}, annotations)
-        # The driver mounts the share again to create a snapshot, and reads the mount options only from here.
-        options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
-        yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
-    elif isinstance(spec, TopolvmClassSpec):
-        # No snapshot class: TopoLVM stores snapshots on the disks of the volume, and supports thin pools only.
-        labels = {keys.DURABLE: str(spec.durable).lower(), **({keys.ENCRYPTED: "true"} if spec.encrypted else {})}
-        # A local volume must wait for its pod, whose node it follows.
-        parameters = _topolvm_parameters(spec)
-        wait = "WaitForFirstConsumer"
-        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=labels, binding=wait)
-    else:
-        yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec), annotations)
-        yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))
-
-
-def _topolvm_parameters(spec: TopolvmClassSpec) -> dict[str, str]:
-    return {"topolvm.io/device-class": spec.device_class, "csi.storage.k8s.io/fstype": "xfs"}
-
-
-def _vast_parameters(spec: VastClassSpec) -> dict[str, str]:
-    secrets = {key: value for role in _VAST_SECRETS for key, value in _secret(role, spec).items()}
-    return {
-        "root_export": spec.root_export,
-        "view_policy": spec.view_policy,
-        **given(vip_pool_name=spec.vip_pool, vip_pool_fqdn=spec.vip_pool_fqdn, qos_policy=spec.qos_policy),
-        **secrets,
-    }
-
-
-def _secret(role: str, spec: VastClassSpec) -> dict[str, str]:
-    return {
-        f"csi.storage.k8s.io/{role}-secret-name": spec.secret,
-        f"csi.storage.k8s.io/{role}-secret-namespace": VAST_NAMESPACE,
-    }
-
-
-def _storage_class(
-    cluster: str,
-    spec: StorageClassSpec,
-    driver: str,
-    parameters: dict[str, str],
-    annotations: Mapping[str, str],
-    *,
-    labels: dict[str, str] | None = None,
-    binding: str = "Immediate",
-) -> Manifest:
-    return manifest(
+    backend = STORAGE_BACKENDS[spec.driver]
+    durability = {keys.DURABLE: str(spec.durable).lower()} if spec.LOCAL else {}
+    yield manifest(
         "storage.k8s.io/v1",
         "StorageClass",
         spec.name,
         cluster=cluster,
-        labels=labels,
+        labels={**durability, **({keys.ENCRYPTED: "true"} if spec.encrypted else {})},
         annotations={**_default("storageclass.kubernetes.io/is-default-class", spec), **annotations},
-        provisioner=driver,
-        parameters=parameters,
+        provisioner=backend.provisioner,
+        parameters=backend.parameters(cluster, spec),
         reclaimPolicy=spec.reclaim.value,
-        volumeBindingMode=binding,
+        # A local volume must wait for its pod, whose node it follows.
+        volumeBindingMode="WaitForFirstConsumer" if spec.LOCAL else "Immediate",
         allowVolumeExpansion=True,
         **given(mountOptions=list(spec.mount_options)),
     )
-
-
-def _snapshot_class(cluster: str, spec: StorageClassSpec, driver: str, parameters: dict[str, Any]) -> Manifest:
-    return manifest(
-        "snapshot.storage.k8s.io/v1",
-        "VolumeSnapshotClass",
-        spec.name,
-        cluster=cluster,
-        annotations=_default("snapshot.storage.kubernetes.io/is-default-class", spec),
-        driver=driver,
-        deletionPolicy=spec.reclaim.value,
-        parameters=parameters,
-    )
+    if spec.SNAPSHOTS:
+        yield manifest(
+            "snapshot.storage.k8s.io/v1",
+            "VolumeSnapshotClass",
+            spec.name,
+            cluster=cluster,
+            annotations=_default("snapshot.storage.kubernetes.io/is-default-class", spec),
+            driver=backend.provisioner,
+            deletionPolicy=spec.reclaim.value,
+            parameters=backend.snapshot_parameters(cluster, spec),
+        )
 
 
 def _default(key: str, spec: StorageClassSpec) -> dict[str, str]:
     return {key: "true"} if spec.default else {}
+
+
+STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
+    "nfs": StorageBackend(
+        chart="csi-driver-nfs",
+        namespace="csi-nfs",
+        provisioner="nfs.csi.k8s.io",
+        parameters=nfs.parameters,
+        snapshot_parameters=nfs.snapshot_parameters,
+    ),
+    "vast": StorageBackend(
+        chart="vast-csi",
+        namespace=vast.NAMESPACE,
+        provisioner="csi.vastdata.com",
+        values=vast.values,
+        # Pulumi manages our classes, since Helm cannot replace a changed class.
+        without=("storage.k8s.io/StorageClass",),
+        parameters=vast.parameters,
+        snapshot_parameters=vast.snapshot_parameters,
+    ),
+    "topolvm": StorageBackend(
+        chart="topolvm",
+        namespace=topolvm.NAMESPACE,
+        provisioner="topolvm.io",
+        values=topolvm.values,
+        parameters=topolvm.parameters,
+    ),
+}
+"""Backends by ``driver`` of the class, in the order of installation."""

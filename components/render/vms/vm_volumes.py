@@ -65,12 +65,4 @@ def _profile(spec: StorageClassSpec) -> dict[str, Any]:
 
 
 def _modes(spec: StorageClassSpec) -> tuple[dict[str, Any], ...]:
-    """Return the access and volume modes of the class, the best for a VM first.
-
-    For node-local classes this is a block device: a file in a file system would be slower, and the volume is not
-    shared.
-    """
-    modes = [("ReadWriteMany", "Filesystem")]
-    if not spec.SHARED:
-        modes = [("ReadWriteOnce", "Block"), ("ReadWriteOnce", "Filesystem")]
-    return tuple({"accessModes": [access], "volumeMode": volume} for access, volume in modes)
+    return tuple({"accessModes": [access], "volumeMode": volume} for access, volume in spec.MODES)

@@ -13,7 +13,6 @@ from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, dotted, listed
-from components.specs.storage.storage import VastClassSpec
 
 _NEEDED = ("storage", "control_plane_vips", "tenants")
 _MAX_NAMES = 4
@@ -93,12 +92,15 @@ def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
     for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):
             yield ("nodes", "addresses", key, index), Network(f"{address}/32")
-    arrays = ((index, entry.endpoint) for index, entry in enumerate(region.storage) if isinstance(entry, VastClassSpec))
-    stores = ((index, store.host) for index, store in enumerate(region.object_stores))
-    for key, ends in (("storage", arrays), ("object_stores", stores)):
-        for index, end in ends:
-            if (there := address_of(end)) is not None:
-                yield (key, index, "endpoint"), Network(f"{there}/32")
+    ends: dict[DataPath, str] = {
+        ("storage", index, key): getattr(entry, key)
+        for index, entry in enumerate(region.storage)
+        for key in entry.MANAGEMENT_APIS
+    }
+    ends |= {("object_stores", index, "endpoint"): store.host for index, store in enumerate(region.object_stores)}
+    for path, end in ends.items():
+        if (there := address_of(end)) is not None:
+            yield path, Network(f"{there}/32")
 
 
 RULES = Rules(data=(needed, nested, backends))

@@ -18,7 +18,6 @@ from components.specs.network.tenant_network import Isolation, PrefixKind, VpcSp
 from components.specs.network.vpc_allocation import PREFIXES, VpcAllocation
 from components.specs.reading.loader import ALLOCATIONS, REGION
 from components.specs.reading.problems import Problem, dotted, listed
-from components.specs.storage.storage import NfsClassSpec
 
 AREA = "networks"
 """Prefix of the names of these rules in waivers and reports."""
@@ -176,9 +175,10 @@ def service_addresses(environment: Environment) -> Iterator[Problem]:
             text = f"{address} is also {dotted(other)} ({place(environment, REGION, other)}); pick another address"
             yield problem(environment, REGION, path, text)
     for index, entry in enumerate(region.storage):
-        server = entry.server if isinstance(entry, NfsClassSpec) else None
-        if isinstance(server, ipaddress.IPv4Address):
-            yield from _within(environment, ("storage", index, "server"), server, "storage")
+        for key in entry.SERVERS:
+            server = getattr(entry, key)
+            if isinstance(server, ipaddress.IPv4Address):
+                yield from _within(environment, ("storage", index, key), server, "storage")
 
 
 def _within(environment: Environment, path: DataPath, address: Address, key: str) -> Iterator[Problem]:

@@ -11,16 +11,15 @@ from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
-from components.specs.base import Address, bytes_of
+from components.specs.base import Address
 from components.specs.environment import Environment
-from components.specs.hosts.instance_types import InstanceType
 from components.specs.keys import cluster_of, parts_of
 from components.specs.network.tenant_network import Egress
-from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
+from components.specs.reading.loader import IMAGES, REGION
 from components.specs.reading.problems import Problem, listed, one_of
 from components.specs.region.catalog import GoldenImage, ImageContents
 from components.specs.storage.mount_options import VAST_OPTIONS
-from components.specs.storage.storage import SPARE_GIB, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage.storage import StorageClassSpec
 
 VAST_CLIENT = "vastnfs"
 MAX_CONNECTIONS = 16
@@ -49,63 +48,22 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
     """Report local classes in clusters without local disks, and local classes that are declared durable."""
     kinds = environment.instance_types.by_name
     for index, entry in enumerate(environment.region.storage):
-        if isinstance(entry, TopolvmClassSpec) and entry.durable:
+        if entry.LOCAL and entry.durable:
             text = f"volumes of {entry.name} are on one node and lost when it is replaced; write durable: false"
             yield problem(environment, REGION, ("storage", index, "durable"), text)
     for placed, at, entry in offered(environment):
         types = [kinds[pool.instance_type] for pool in placed.cluster.pools if pool.instance_type in kinds]
-        if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
+        if entry.LOCAL and types and not any(kind.nvme_disks for kind in types):
             names = listed(dict.fromkeys(kind.name for kind in types))
             text = f"'{entry.name}' requires local disks, but no pool has any (nvme_disks of {names} is 0); remove it"
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
-
-
-def spare_room(environment: Environment) -> Iterator[Problem]:
-    """Report spare capacity that uses a node's whole disks, or differs within one volume group."""
-    first: dict[str, tuple[int, TopolvmClassSpec]] = {}
-    for index, entry in enumerate(environment.region.storage):
-        if not isinstance(entry, TopolvmClassSpec):
-            continue
-        at, other = first.setdefault(entry.device_class, (index, entry))
-        spare, kept = _spare(entry), _spare(other)
-        if spare != kept:
-            value = f"is {spare}Gi" if entry.spare else f"is missing and defaults to {spare}Gi"
-            text = (
-                f"{value}, but {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
-                f" ({place(environment, REGION, ('storage', at))}); write {kept}Gi"
-            )
-            yield problem(environment, REGION, ("storage", index, "spare"), text)
-        for kind, size in _volume_groups(environment, entry):
-            if spare >= size:
-                text = (
-                    f"is {spare}Gi, but the {kind.nvme_disks} disks of {kind.name} have {size}Gi ({INSTANCE_TYPES}),"
-                    f" which leaves nothing for volumes; write at most {size - 1}Gi"
-                )
-                yield problem(environment, REGION, ("storage", index, "spare"), text)
-                break
-
-
-def _spare(entry: TopolvmClassSpec) -> int:
-    return SPARE_GIB if entry.spare_gib is None else entry.spare_gib
-
-
-def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterator[tuple[InstanceType, int]]:
-    """Yield the instance types of nodes with volumes of ``entry`` and their disk size in GiB, smallest first."""
-    kinds, names = environment.instance_types.by_name, dict[str, int]()
-    for placed, _, one in offered(environment):
-        for pool in placed.cluster.pools if one is entry else ():
-            kind = kinds.get(pool.instance_type)
-            if kind and kind.nvme_disks and kind.nvme_disk_size:
-                names[kind.name] = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) >> 30)
-    for name, size in sorted(names.items(), key=lambda item: item[1]):
-        yield kinds[name], size
 
 
 def encrypted_disks(environment: Environment) -> Iterator[Problem]:
     """Report encrypted classes on nodes whose images do not encrypt disks."""
     kinds = environment.instance_types.by_name
     for placed, at, entry in offered(environment):
-        if not isinstance(entry, TopolvmClassSpec) or not entry.encrypted:
+        if not entry.encrypted:
             continue
         cluster = placed.cluster
         with_disks = {
@@ -129,10 +87,10 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
     """
     classes = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     for placed, at, entry in offered(environment):
-        if not isinstance(entry, TopolvmClassSpec) or not entry.default:
+        if not entry.LOCAL or not entry.default:
             continue
         names = placed.cluster.storage
-        local = {one.name for one in environment.region.storage if isinstance(one, TopolvmClassSpec)}
+        local = {one.name for one in environment.region.storage if one.LOCAL}
         kept = [name for name in names if name in classes and name not in local]
         stateful = [one.name for one in add_ons(environment, placed) if one.chart in _STATEFUL]
         there = place(environment, REGION, ("storage", classes[entry.name], "default"))
@@ -151,8 +109,8 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
 
 def durable_volumes(environment: Environment) -> Iterator[Problem]:
     """Report volumes that must outlive their node on local classes."""
-    lost = [entry.name for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec)]
-    kept = [entry.name for entry in environment.region.storage if entry.name not in lost]
+    lost = [entry.name for entry in environment.region.storage if entry.LOCAL]
+    kept = [entry.name for entry in environment.region.storage if not entry.LOCAL]
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -204,28 +162,12 @@ def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable
         yield over_rdma, "nfs_rdma: true", lambda has: "" if has.nfs_rdma else "none"
 
 
-def shared_secrets(environment: Environment) -> Iterator[Problem]:
-    """Report classes with different endpoints that share a secret: it contains one endpoint."""
-    first: dict[str, tuple[int, str]] = {}
-    for index, entry in enumerate(environment.region.storage):
-        if not isinstance(entry, VastClassSpec):
-            continue
-        other, endpoint = first.setdefault(entry.secret, (index, entry.endpoint))
-        if endpoint != entry.endpoint:
-            there = place(environment, REGION, ("storage", other, "endpoint"))
-            text = (
-                f"'{entry.secret}' has the endpoint of {environment.region.storage[other].name} ({endpoint}, {there}),"
-                f" but this class is at {entry.endpoint}; use a separate secret"
-            )
-            yield problem(environment, REGION, ("storage", index, "secret"), text)
-
-
 def reachable(environment: Environment) -> Iterator[Problem]:
     """Report storage with an address that hosts of a VPC cannot reach. Hostnames are not checked."""
     for placed, at, entry in offered(environment):
-        if isinstance(entry, VastClassSpec):
-            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
-            text = cut_off(environment, placed, entry.name, address_of(entry.endpoint), there)
+        for key in entry.MANAGEMENT_APIS:
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), key))
+            text = cut_off(environment, placed, entry.name, address_of(getattr(entry, key)), there)
             if text:
                 yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
@@ -291,12 +233,10 @@ RULES = Rules(
     data=(
         default_storage_class,
         local_disks,
-        spare_room,
         encrypted_disks,
         kept_default,
         durable_volumes,
         mount_options,
-        shared_secrets,
         reachable,
     )
 )

@@ -12,7 +12,7 @@ from components.rules.storage.storage import offered
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, WAIVERS
 from components.specs.reading.problems import Problem, listed
-from components.specs.storage.storage import TENANT, NfsClassSpec, VastClassSpec
+from components.specs.storage.storage_class import TENANT
 
 AREA = "storage-walls"
 """Prefix of the names of these rules in waivers and reports."""
@@ -64,9 +64,8 @@ def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
     places = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     pairs = {(placed.tenant.tenant, entry.name): entry for placed, _, entry in offered(environment)}
     for (tenant, name), entry in pairs.items():
-        if isinstance(entry, NfsClassSpec | VastClassSpec):
-            own = entry.of_tenant(tenant)
-            yield from ((tenant, places[name], (own.system, key, _plain(getattr(own, key)))) for key in own.WALLS)
+        own = entry.of_tenant(tenant)
+        yield from ((tenant, places[name], (own.system, key, _plain(getattr(own, key)))) for key in own.WALLS)
 
 
 def _plain(value: str) -> str:

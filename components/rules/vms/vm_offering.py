@@ -43,10 +43,8 @@ _MEASURES = {
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
     """Report more public addresses in use than ordered."""
     for tenant in environment.tenants:
-        if not tenant.vms:
-            continue
-        used = len(tenant.vms.public_names)
-        if used > tenant.vms.public_ips:
+        used = len(tenant.vms.public_names) if tenant.vms else 0
+        if tenant.vms and used > tenant.vms.public_ips:
             text = f"{tenant.vms.public_ips} ordered, but VMs use {used}; write at least {used}"
             yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
 
@@ -68,16 +66,14 @@ def vm_user_data(environment: Environment) -> Iterator[Problem]:
 
 def vm_migration(environment: Environment) -> Iterator[Problem]:
     """Report node-local volumes of VMs whose eviction strategy requires live migration."""
-    sizes = environment.vm_catalog.sizes_by_name()
-    classes = {entry.name: entry for entry in environment.region.storage}
+    moving = {size.name for size in environment.vm_catalog.sizes if size.eviction is EvictionStrategy.LIVE_MIGRATE}
+    bound = [entry.name for entry in environment.region.storage if entry.LOCAL]
+    shared = [entry.name for entry in environment.region.storage if not entry.LOCAL]
+    remedy = f"pick {one_of(shared)}" if shared else f"add a shared class to storage of {REGION}"
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
-            if vm.size not in sizes or sizes[vm.size].eviction is not EvictionStrategy.LIVE_MIGRATE:
-                continue
-            for at, volume in enumerate(vm.volumes):
-                if volume.storage_class in classes and not classes[volume.storage_class].SHARED:
-                    shared = [name for name, entry in classes.items() if entry.SHARED]
-                    remedy = f"pick {one_of(shared)}" if shared else f"add a shared class to storage of {REGION}"
+            for at, volume in enumerate(vm.volumes) if vm.size in moving else ():
+                if volume.storage_class in bound:
                     text = (
                         f"'{volume.storage_class}' is on one node, but VMs of {vm.size} are evicted by LiveMigrate only"
                         f" ({VM_OFFERINGS}), so a drain of that node would never end; {remedy}, or a size with another"
@@ -173,17 +169,17 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
 
 def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
     """Report VM sizes with different GPUs under one device name: KubeVirt permits one selector for each."""
-    first: dict[str, tuple[str, int]] = {}
+    first: dict[str, tuple[str, str]] = {}
     for index, size in enumerate(environment.vm_catalog.sizes):
         if size.gpu is None:
             continue
         path = ("sizes", index, "gpu", "pci_selector")
-        line = environment.positions.line(VM_OFFERINGS, path)
-        other, place = first.setdefault(size.gpu.device, (size.gpu.pci_selector, line))
+        here = place(environment, VM_OFFERINGS, path)
+        other, there = first.setdefault(size.gpu.device, (size.gpu.pci_selector, here))
         if other != size.gpu.pci_selector:
             text = (
                 f"'{size.gpu.pci_selector}' differs from the selector of {size.gpu.device} elsewhere ('{other}',"
-                f" {VM_OFFERINGS}:{place}); correct one of the two, or the device"
+                f" {there}); correct one of the two, or the device"
             )
             yield problem(environment, VM_OFFERINGS, path, text)
 

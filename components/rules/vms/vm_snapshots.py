@@ -11,7 +11,8 @@ from components.specs.environment import Environment
 from components.specs.reading.loader import VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of
 from components.specs.region.tenant import TenantSpec
-from components.specs.storage.storage import NfsClassSpec, StorageClassSpec, VastClassSpec
+from components.specs.storage.snapshots import SnapshotMethod
+from components.specs.storage.storage import StorageClassSpec
 from components.specs.vms.vm_offering import VirtualMachineSpec
 
 
@@ -28,12 +29,12 @@ def classes(environment: Environment) -> Iterator[Problem]:
     """Report volumes of VMs with snapshots whose driver archives the live disk."""
     for tenant in environment.tenants:
         offered = _offered(environment, tenant)
-        vast = [entry for entry in offered.values() if isinstance(entry, VastClassSpec)]
+        able = [name for name, entry in offered.items() if entry.SNAPSHOTS is SnapshotMethod.POINT_IN_TIME]
         for path, vm in vms_of(tenant):
             for place, name in _volumes(path, vm) if vm.snapshots else ():
-                if not isinstance(offered.get(name), NfsClassSpec):
+                if name not in offered or offered[name].SNAPSHOTS is not SnapshotMethod.ARCHIVE:
                     continue
-                remedy = f"pick {one_of(one.name for one in vast)}" if vast else "list a class of VAST for the cluster"
+                remedy = f"pick {one_of(able)}" if able else "list a class of VAST for the cluster"
                 text = (
                     f"'{name}' supports snapshots only by tar of a disk in use, but a VM snapshot includes all volumes;"
                     f" {remedy}, or remove snapshots"

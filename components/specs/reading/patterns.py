@@ -11,7 +11,7 @@ from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
 from components.specs.region import cluster_api, region
-from components.specs.storage import buckets, snapshots, storage
+from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 
 _LABEL = "lower-case letters, digits and '-'"
@@ -45,8 +45,8 @@ PATTERN_RULES = {
     region.STATE_BACKEND: "must be a URL that pulumi login accepts, like s3://bucket/region",
     buckets.STORE_URL: "must be https:// and a host with an optional port, without a path, like https://objects.cloud.example",
     buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
-    storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
-    storage.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
+    storage_class.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
+    storage_class.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",

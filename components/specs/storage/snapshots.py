@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, auto
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -14,6 +15,15 @@ PERIOD = r"^[1-9][0-9]{0,2}[hd]$"
 _HOURS = {"h": 1, "d": 24}
 Period = Annotated[str, StringConstraints(pattern=PERIOD)]
 """Period in hours or days, ``6h`` or ``3d``."""
+
+
+class SnapshotMethod(Enum):
+    """Method by which a driver takes a snapshot of one volume."""
+
+    POINT_IN_TIME = auto()
+    """The storage system captures the volume at one point in time."""
+    ARCHIVE = auto()
+    """The driver archives the files of the volume, even while they are being written."""
 
 
 class TreeSnapshotsSpec(CheckedSpec):

@@ -9,7 +9,7 @@ from small_region import changed
 from components.intents.images import find_image, objections
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
-from components.specs.storage.storage import TopolvmClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
 
 
 def told(environment: Environment, *, encrypts: bool, cluster: str = "vireo-train") -> list[str]:

@@ -14,7 +14,7 @@ from components.render.control_planes.kamaji_etcd import NAMESPACE, SharedDataSt
 from components.render.manifest import MANAGEMENT
 from components.render.region.region import RegionInput
 from components.specs.control_planes.data_stores import BackupSpec, DedicatedDataStoreSpec
-from components.specs.storage.storage import TopolvmClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
 
 _CLASSES = ("here", "there")
 BACKUP = BackupSpec.model_validate(

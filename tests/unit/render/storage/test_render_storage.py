@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 from components.render.storage.storage import StorageCatalogInput
-from components.specs.storage.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage.nfs import NfsClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
+from components.specs.storage.vast import VastClassSpec
 
 NFS = NfsClassSpec(
     name="shared", driver="nfs", server="10.2.0.10", share="/export", mount_options=("nfsvers=4.2", "nconnect=8")

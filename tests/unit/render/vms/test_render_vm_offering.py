@@ -12,7 +12,7 @@ from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.pools.huge_pages import PageSize
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.region.tenant import QuotasSpec, VmQuotasSpec
-from components.specs.storage.storage import TopolvmClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
 from components.specs.vms.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpec
 from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
 

@@ -14,7 +14,10 @@ from pydantic import ValidationError
 from components.render.storage.storage import StorageCatalogInput
 from components.specs.base import Spec
 from components.specs.reading.translate import mistakes
-from components.specs.storage.storage import NfsClassSpec, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage.nfs import NfsClassSpec
+from components.specs.storage.storage import StorageClassSpec
+from components.specs.storage.topolvm import TopolvmClassSpec
+from components.specs.storage.vast import VastClassSpec
 from jacquard.providers.kube.objects import dig
 
 MODELS = get_args(get_args(StorageClassSpec)[0])

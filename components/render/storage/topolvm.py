@@ -1,0 +1,28 @@
+"""Driver of TopoLVM and parameters of its storage classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from components.render.add_ons.cluster_facts import EVERY_NODE
+from components.render.objects import given
+from components.specs.storage.topolvm import TopolvmClassSpec
+
+NAMESPACE = "topolvm-system"
+
+
+def values(classes: Sequence[TopolvmClassSpec]) -> dict[str, Any]:
+    """Return the values of TopoLVM: a device class for each volume group, without the chart's storage class."""
+    groups = {spec.device_class: spec.spare_gib for spec in classes}
+    devices = [
+        {"name": group, "volume-group": group, "default": place == 0, **given(**{"spare-gb": spare})}
+        for place, (group, spare) in enumerate(groups.items())
+    ]
+    agents = {"tolerations": EVERY_NODE}
+    return {"lvmd": {"deviceClasses": devices, **agents}, "node": agents, "storageClasses": []}
+
+
+def parameters(_cluster: str, spec: TopolvmClassSpec) -> dict[str, str]:
+    """Return the volume group and the file system of volumes."""
+    return {"topolvm.io/device-class": spec.device_class, "csi.storage.k8s.io/fstype": "xfs"}

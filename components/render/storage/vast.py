@@ -1,0 +1,54 @@
+"""Driver of VAST CSI and parameters of its storage classes, each of which has its own Secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from components.render.add_ons.cluster_facts import EVERY_NODE
+from components.render.objects import given
+from components.specs.storage.vast import VastClassSpec
+
+NAMESPACE = "vast-csi"
+_ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand")
+
+
+def values(classes: Sequence[VastClassSpec]) -> dict[str, Any]:
+    """Return the values of the driver without a global login.
+
+    With a global login, pods could request inline volumes with any path and policy, and the chart would create a
+    default snapshot class. The first class provides the endpoint that the driver shows in errors, and the settings to
+    delete data on a VAST system without a trash folder: through the driver's own mount, at an address that it looks up.
+    """
+    spec = classes[0]
+    deletion = {"deletionVipPool": spec.vip_pool, "deletionViewPolicy": spec.view_policy} if spec.vip_pool else {}
+    return {
+        "endpoint": spec.endpoint,
+        "verifySsl": True,
+        "node": {"tolerations": EVERY_NODE},
+        **deletion,
+        # The chart fails without a class; this one is removed from it.
+        "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
+    }
+
+
+def parameters(_cluster: str, spec: VastClassSpec) -> dict[str, str]:
+    """Return the location of volumes and the Secret of each operation."""
+    return {
+        "root_export": spec.root_export,
+        "view_policy": spec.view_policy,
+        **given(vip_pool_name=spec.vip_pool, vip_pool_fqdn=spec.vip_pool_fqdn, qos_policy=spec.qos_policy),
+        **{key: value for role in _ROLES for key, value in _secret(role, spec).items()},
+    }
+
+
+def snapshot_parameters(_cluster: str, spec: VastClassSpec) -> dict[str, str]:
+    """Return the Secret of snapshots."""
+    return _secret("snapshotter", spec)
+
+
+def _secret(role: str, spec: VastClassSpec) -> dict[str, str]:
+    return {
+        f"csi.storage.k8s.io/{role}-secret-name": spec.secret,
+        f"csi.storage.k8s.io/{role}-secret-namespace": NAMESPACE,
+    }
