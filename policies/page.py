@@ -6,7 +6,7 @@ import sys
 from inspect import cleandoc
 
 from components.specs.base import Stage
-from policies.rules import RULES
+from policies import rules
 from policies.verdict import Rule
 
 FILE = "docs/reference/policies.md"
@@ -61,8 +61,8 @@ use `jacquard check --today`.
 def text() -> str:
     """Return the page."""
     head = f"| rule | severity | {' | '.join(Stage)} |\n|---|---|{'---|' * len(Stage)}\n"
-    rows = "".join(_row(rule) for rule in RULES)
-    return f"{_MARK}{_INTRODUCTION}## Rules\n\n{head}{rows}\n" + "\n".join(_section(rule) for rule in RULES)
+    rows = "".join(_row(rule) for rule in rules.RULES)
+    return f"{_MARK}{_INTRODUCTION}## Rules\n\n{head}{rows}\n" + "\n".join(_section(rule) for rule in rules.RULES)
 
 
 def _row(rule: Rule) -> str:
@@ -71,7 +71,7 @@ def _row(rule: Rule) -> str:
 
 
 def _section(rule: Rule) -> str:
-    _, _, page = cleandoc(sys.modules[rule.find.__module__].__doc__ or "").partition("\n")
+    _, _, page = cleandoc(sys.modules[f"{rules.__name__}.{rule.name.replace('-', '_')}"].__doc__ or "").partition("\n")
     paragraphs = page.strip().replace("``", "`")
     for label in _LABELS:
         paragraphs = paragraphs.replace(f"\n{label}:", f"\n- {label}:")

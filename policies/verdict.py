@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from components.specs.base import Stage
 from components.specs.reading import problems
@@ -12,6 +13,7 @@ from components.specs.region.policy import Enforcement
 from policies.facts import Context, Fact, Unknown
 
 MAX_LISTED = 10
+_Entry = TypeVar("_Entry")
 
 
 class Verdict(StrEnum):
@@ -84,6 +86,38 @@ class Rule:
     def is_firm(self, stage: Stage) -> bool:
         """Return whether ``policy.yaml`` of this stage cannot make the rule advisory."""
         return stage is Stage.PRODUCTION and self.severity is Severity.CRITICAL
+
+
+def advisory(
+    name: str, *, description: str, why: str, kinds: Collection[str], find: Callable[[Fact, Context], Finding]
+) -> Rule:
+    """Return a rule that reports violations in every stage and rejects them only where ``policy.yaml`` says so."""
+    return Rule(
+        name=name,
+        description=description,
+        why=why,
+        severity=Severity.HIGH,
+        kinds=frozenset(kinds),
+        find=find,
+        levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+    )
+
+
+def cluster_advisory(
+    name: str,
+    *,
+    description: str,
+    why: str,
+    entries: Callable[[Context], Mapping[str, tuple[_Entry, ...]]],
+    report: Callable[[tuple[_Entry, ...]], Finding],
+) -> Rule:
+    """Return an advisory on clusters that have ``entries`` in the data; ``report`` describes those of one cluster."""
+
+    def find(fact: Fact, context: Context) -> Finding:
+        of_cluster = fact.of_cluster(entries(context))
+        return report(of_cluster) if of_cluster else PASS
+
+    return advisory(name, description=description, why=why, kinds={"Cluster"}, find=find)
 
 
 def violation(*, found: str, allowed: str, fix: str, level: Enforcement | None = None) -> Finding:

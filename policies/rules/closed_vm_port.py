@@ -10,30 +10,17 @@ Correct: an `ingress` rule with the port, from 0.0.0.0/0 or a smaller range; or 
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
-from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, violation
+from components.specs.region.policy import RuleId
+from policies.verdict import cluster_advisory, violation
 
-
-def find(fact: Fact, context: Context) -> Finding:
-    """Report the blocked ports of the cluster's VMs."""
-    closed = fact.of_cluster(context.closed_ports)
-    if not closed:
-        return PASS
-    return violation(
+RULE = cluster_advisory(
+    RuleId.CLOSED_VM_PORT,
+    description="A port that a VM lists for its public address is open at the edge of its VPC.",
+    why="a reader of the VM alone would assume that the port is reachable",
+    entries=lambda context: context.closed_ports,
+    report=lambda closed: violation(
         found="; ".join(port for port, _ in closed),
         allowed="ports that an ingress rule of the VPC's security group allows",
         fix=f"add {'; '.join(rule for _, rule in closed)}; or remove the ports from the VMs",
-    )
-
-
-RULE = Rule(
-    name=RuleId.CLOSED_VM_PORT,
-    description="A port that a VM lists for its public address is open at the edge of its VPC.",
-    why="a reader of the VM alone would assume that the port is reachable",
-    severity=Severity.HIGH,
-    kinds=frozenset({"Cluster"}),
-    find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+    ),
 )

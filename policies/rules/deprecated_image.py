@@ -16,7 +16,7 @@ from components.specs.region.catalog import Lifecycle
 from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, catalogued
-from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
+from policies.verdict import PASS, Finding, advisory, listed, violation
 
 _USABLE = frozenset({Lifecycle.PREVIEW, Lifecycle.SUPPORTED})
 
@@ -47,12 +47,10 @@ def find(fact: Fact, context: Context) -> Finding:
     )
 
 
-RULE = Rule(
-    name=RuleId.DEPRECATED_IMAGE,
+RULE = advisory(
+    RuleId.DEPRECATED_IMAGE,
     description="A node boots a maintained image.",
     why="the image's kernel and drivers no longer get fixes",
-    severity=Severity.HIGH,
     kinds=TEMPLATES,
     find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
 )

@@ -10,10 +10,9 @@ Correct: hosts with virtualisation enabled in firmware, without `vm_emulation`. 
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
+from policies.verdict import PASS, Finding, advisory, undecided, violation
 
 
 def find(fact: Fact, _: Context) -> Finding:
@@ -30,12 +29,10 @@ def find(fact: Fact, _: Context) -> Finding:
     )
 
 
-RULE = Rule(
-    name=RuleId.EMULATED_VMS,
+RULE = advisory(
+    RuleId.EMULATED_VMS,
     description="VMs use hardware virtualisation.",
     why="software emulation is many times slower than a CPU, and is not visible inside a VM",
-    severity=Severity.HIGH,
-    kinds=frozenset({"KubeVirt"}),
+    kinds={"KubeVirt"},
     find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
 )

@@ -10,30 +10,17 @@ Correct: `add_ons: default` without exceptions, or an add-on that provides the s
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
-from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, violation
+from components.specs.region.policy import RuleId
+from policies.verdict import cluster_advisory, violation
 
-
-def find(fact: Fact, context: Context) -> Finding:
-    """Report the default add-ons that the cluster omits."""
-    omitted = fact.of_cluster(context.left_out)
-    if not omitted:
-        return PASS
-    return violation(
+RULE = cluster_advisory(
+    RuleId.LEFT_OUT_ADD_ON,
+    description="A cluster has all default add-ons.",
+    why="jobs that run in every other cluster wait or fail in this cluster",
+    entries=lambda context: context.left_out,
+    report=lambda omitted: violation(
         found="; ".join(omitted),
         allowed="all default add-ons, or add-ons that provide the same capabilities",
         fix="remove them from without_add_ons, or inform the tenant and add a waiver for this cluster",
-    )
-
-
-RULE = Rule(
-    name=RuleId.LEFT_OUT_ADD_ON,
-    description="A cluster has all default add-ons.",
-    why="jobs that run in every other cluster wait or fail in this cluster",
-    severity=Severity.HIGH,
-    kinds=frozenset({"Cluster"}),
-    find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+    ),
 )

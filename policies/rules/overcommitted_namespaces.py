@@ -12,30 +12,17 @@ Correct: namespace quotas whose sum is at most the tenant's quota, or a higher q
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
-from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, violation
+from components.specs.region.policy import RuleId
+from policies.verdict import cluster_advisory, violation
 
-
-def find(fact: Fact, context: Context) -> Finding:
-    """Report the namespace quotas that together exceed the quota of the cluster's tenant."""
-    excess = fact.of_cluster(context.overcommitted)
-    if not excess:
-        return PASS
-    return violation(
+RULE = cluster_advisory(
+    RuleId.OVERCOMMITTED_NAMESPACES,
+    description="Namespace quotas of a tenant do not exceed the tenant's quota in total.",
+    why="each team expects to be able to use its whole quota",
+    entries=lambda context: context.overcommitted,
+    report=lambda excess: violation(
         found=f"namespaces may use {'; '.join(excess)}",
         allowed="namespace quotas whose sum is at most the tenant's quota",
         fix="lower the namespace quotas, raise the tenant's quota, or add a waiver for this cluster",
-    )
-
-
-RULE = Rule(
-    name=RuleId.OVERCOMMITTED_NAMESPACES,
-    description="Namespace quotas of a tenant do not exceed the tenant's quota in total.",
-    why="each team expects to be able to use its whole quota",
-    severity=Severity.HIGH,
-    kinds=frozenset({"Cluster"}),
-    find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+    ),
 )

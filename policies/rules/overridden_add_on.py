@@ -10,10 +10,9 @@ Correct: the value in `add_on_values` of `region.yaml` for all clusters; per-clu
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, violation
+from policies.verdict import PASS, Finding, advisory, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
@@ -28,12 +27,10 @@ def find(fact: Fact, context: Context) -> Finding:
     )
 
 
-RULE = Rule(
-    name=RuleId.OVERRIDDEN_ADD_ON,
+RULE = advisory(
+    RuleId.OVERRIDDEN_ADD_ON,
     description="An add-on has the same values in each cluster of a region.",
     why="releases tested in all other clusters were not tested with these values",
-    severity=Severity.HIGH,
-    kinds=frozenset({"HelmRelease"}),
+    kinds={"HelmRelease"},
     find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
 )

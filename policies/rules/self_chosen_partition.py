@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import json
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
+from policies.verdict import PASS, Finding, advisory, undecided, violation
 
 KIND = "NetworkAttachmentDefinition"
 
@@ -38,12 +37,10 @@ def find(fact: Fact, _context: Context) -> Finding:
     )
 
 
-RULE = Rule(
-    name=RuleId.SELF_CHOSEN_PARTITION,
+RULE = advisory(
+    RuleId.SELF_CHOSEN_PARTITION,
     description="A tenant cannot choose the InfiniBand partition of its ports.",
     why="ib-kubernetes obeys the attachment, so a tenant can reach ports in another tenant's partition",
-    severity=Severity.HIGH,
-    kinds=frozenset({KIND}),
+    kinds={KIND},
     find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
 )

@@ -11,31 +11,18 @@ time-slicing.
 
 from __future__ import annotations
 
-from components.specs.base import Stage
 from components.specs.reading.problems import listed
-from components.specs.region.policy import Enforcement, RuleId
-from policies.facts import Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, violation
+from components.specs.region.policy import RuleId
+from policies.verdict import cluster_advisory, violation
 
-
-def find(fact: Fact, context: Context) -> Finding:
-    """Report the pools of the cluster with GPU time-slicing on a fabric."""
-    pools = fact.of_cluster(context.turns)
-    if not pools:
-        return PASS
-    return violation(
+RULE = cluster_advisory(
+    RuleId.TURNS_ON_FABRIC,
+    description="Nodes on a fabric do not time-slice GPUs.",
+    why="a job across many nodes waits for the pod that shares its GPU",
+    entries=lambda context: context.turns,
+    report=lambda pools: violation(
         found=f"pods time-slice GPUs of {listed(pools)}, without memory isolation, on a fabric",
         allowed="whole GPUs, or MIG devices, on nodes of a fabric",
         fix="write gpu_sharing: {mig: ...}, time-slice a pool outside the fabric, or add a waiver for this cluster",
-    )
-
-
-RULE = Rule(
-    name=RuleId.TURNS_ON_FABRIC,
-    description="Nodes on a fabric do not time-slice GPUs.",
-    why="a job across many nodes waits for the pod that shares its GPU",
-    severity=Severity.HIGH,
-    kinds=frozenset({"Cluster"}),
-    find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+    ),
 )

@@ -9,10 +9,9 @@ Correct: a certificate of the platform on the BMC, and its certificate authority
 
 from __future__ import annotations
 
-from components.specs.base import Stage
-from components.specs.region.policy import Enforcement, RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
-from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
+from policies.verdict import PASS, Finding, advisory, undecided, violation
 
 _FIELD = ("spec", "bmc", "disableCertificateVerification")
 
@@ -33,12 +32,10 @@ def find(fact: Fact, context: Context) -> Finding:
     )
 
 
-RULE = Rule(
-    name=RuleId.UNVERIFIED_BMC,
+RULE = advisory(
+    RuleId.UNVERIFIED_BMC,
     description="A BMC authenticates with a verified certificate.",
     why="an attacker in the path gets the credentials of the BMC, and with them the host",
-    severity=Severity.HIGH,
-    kinds=frozenset({"BareMetalHost"}),
+    kinds={"BareMetalHost"},
     find=find,
-    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
 )
