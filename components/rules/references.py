@@ -215,16 +215,13 @@ def charts(environment: Environment) -> Iterator[Problem]:
     needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
     for name, (file, path) in needed.items():
         if name not in {*declared, *delivered}:
-            text = f"requires chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            text = f"which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
             if environment.versions.releases(name):
                 channel = environment.region.image_channel
-                text = (
-                    f"requires chart '{name}', for which channel {channel} offers no release ({VERSIONS}); add one"
-                    " there"
-                )
+                text = f"for which channel {channel} offers no release ({VERSIONS}); add one there"
             near = nearest(name, (one for one in declared if one not in needed))
             text += f", or rename '{near}' if it is the same chart" if near else ""
-            yield problem(environment, file, path, text)
+            yield problem(environment, file, path, f"requires chart '{name}', {text}")
 
 
 def manifests(environment: Environment) -> Iterator[Problem]:

@@ -209,13 +209,13 @@ PANELS: dict[str, tuple[Verb, ...]] = {
     "This machine": (
         Verb(
             "setup",
-            "jacquard.cli.verbs.setup:setup",
+            "jacquard.cli.verbs.machine:setup",
             "Prepare this machine for up and preview.",
             ("jacquard setup",),
         ),
         Verb(
             "doctor",
-            "jacquard.cli.verbs.doctor:doctor",
+            "jacquard.cli.verbs.machine:doctor",
             "Show the tools and settings of this machine, and missing ones.",
             ("jacquard doctor",),
         ),

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,19 @@ class FakePulumi:
         content = {"stdout": stdout, "stderr": stderr, "code": code, "events": replay, "waits": waits}
         (self.folder / f"{command}{stack and f' {stack}'}.json").write_text(json.dumps(content))
 
+    def record(self, **wrote: str) -> None:
+        """Give all stacks a state with one object, and the record of the plug-ins that ``wrote`` it, if any."""
+        objects = [{"type": "kubernetes:core/v1:Namespace", "custom": True, "outputs": {"metadata": {"name": "acme"}}}]
+        record = [{"type": "jacquard:components:PlugIns", "outputs": wrote}] if wrote else []
+        self.answer("stack export", stdout=json.dumps({"deployment": {"resources": [*objects, *record]}}))
+
+    def plan(self, *steps: dict[str, Any], code: int = 0) -> None:
+        """Let every preview consist of ``steps``."""
+        events = [{"resOutputsEvent": {"metadata": step, "planning": True}} for step in steps]
+        log = self.folder / "planned.jsonl"
+        log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+        (self.folder / "preview.json").write_text(json.dumps({"events": str(log), "code": code}))
+
     def terminate_caller(self, waiting: int = 1) -> None:
         """Ask this process to end, as ``kill`` does, once so many wait until they are interrupted."""
 
@@ -70,6 +84,11 @@ class FakePulumi:
     def calls(self) -> list[list[str]]:
         log = self.folder / "calls"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+    @property
+    def runs(self) -> list[str]:
+        """Return the previews, updates and refreshes with their stacks, in order."""
+        return [f"{call[0]} {call[2]}" for call in self.calls if call[0] in ("preview", "up", "refresh")]
 
     def on(self, verb: str) -> list[str]:
         """Return the stacks that a verb was called for, in order."""

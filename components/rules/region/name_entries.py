@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from components.lookups.pools import DataPath, clusters, problem, tenant_file
 from components.render.control_planes.kamaji_etcd import EVENTS_STORE, MAIN_STORE
 from components.render.network.dpu_services import UNASSIGNED
+from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.network.dpus import ONLY
 from components.specs.reading.loader import REGION
@@ -28,6 +30,11 @@ def entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> It
     """Yield the values of ``key`` of the items of a list at ``path``."""
     for index, value in enumerate(values):
         yield file, (*path, index, key), getattr(value, key)
+
+
+def named(file: str, document: Spec, *path: str, key: str = "name") -> Iterator[Entry]:
+    """Yield the values of ``key`` of the items of the list at ``path`` of a document."""
+    return entries(file, path, key, attrgetter(".".join(path))(document))
 
 
 def twice(

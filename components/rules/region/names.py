@@ -21,6 +21,7 @@ from components.rules.region.name_entries import (
     items,
     joined,
     keys_of_buckets,
+    named,
     twice,
 )
 from components.rules.rule import Rules
@@ -55,6 +56,16 @@ RESERVED_PREFIXES = (
     "snapshot-",
 )
 _PROMOTED = {DPUS: "all DPUs of a region", CHARTS: "charts of all clusters"}
+_IN_REGION = {
+    "storage class": ("storage",),
+    "store": ("object_stores",),
+    "data store": ("control_planes", "data_stores"),
+    "controller": ("bare_metal", "controllers"),
+    "DPU cluster": ("dpus", "clusters"),
+    "fabric": ("fabrics",),
+    "site": ("sites",),
+}
+"""Lists of ``region.yaml`` whose entries have unique names: kind of entry, and path."""
 RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
 """VRFs, devices and DPUDeployments that exist on each DPU."""
 MAX_GROUP_CHARACTERS = 52
@@ -117,46 +128,27 @@ def reserved_names(environment: Environment) -> Iterator[Problem]:
 def region_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report duplicate names among the tenants of a region."""
     tenants = environment.tenants
+    placed_clusters = ((placed.file, (*placed.path, "name"), placed.cluster.name) for placed in clusters(environment))
+    yield from twice(environment, "cluster", placed_clusters)
     yield from twice(
-        environment,
-        "cluster",
-        (((placed.file, (*placed.path, "name"), placed.cluster.name)) for placed in clusters(environment)),
+        environment, "VPC", (vpc for tenant in tenants for vpc in named(tenant_file(tenant), tenant, "vpcs"))
     )
-    yield from twice(
-        environment,
-        "VPC",
-        ((tenant_file(t), ("vpcs", index, "name"), vpc.name) for t in tenants for index, vpc in enumerate(t.vpcs)),
-    )
-    yield from twice(
-        environment, "pool", ((placed.file, (*placed.path, "name"), placed.key) for placed in pools(environment))
-    )
+    placed_pools = ((placed.file, (*placed.path, "name"), placed.key) for placed in pools(environment))
+    yield from twice(environment, "pool", placed_pools)
     homes = [(t, t.vms.cluster) for t in tenants if t.vms]
     vms = ((tenant_file(t), (*path, "name"), vm_key(home, vm.name)) for t, home in homes for path, vm in vms_of(t))
     yield from twice(environment, "VM", vms)
-    yield from twice(environment, "storage class", entries(REGION, ("storage",), "name", environment.region.storage))
-    yield from twice(
-        environment, "store", entries(REGION, ("object_stores",), "name", environment.region.object_stores)
-    )
-    stores = environment.region.control_planes.data_stores
-    yield from twice(environment, "data store", entries(REGION, ("control_planes", "data_stores"), "name", stores))
-    controllers = entries(REGION, ("bare_metal", "controllers"), "name", environment.region.bare_metal.controllers)
-    yield from twice(environment, "controller", controllers)
-    dpu_clusters = entries(REGION, ("dpus", "clusters"), "name", environment.region.dpus.clusters)
-    yield from twice(environment, "DPU cluster", dpu_clusters)
-    yield from twice(environment, "fabric", entries(REGION, ("fabrics",), "name", environment.region.fabrics))
-    yield from twice(environment, "site", entries(REGION, ("sites",), "name", environment.region.sites))
+    for what, keys in _IN_REGION.items():
+        yield from twice(environment, what, named(REGION, environment.region, *keys))
     for what, path, listed in _region_lists(environment):
         yield from twice(environment, what, items(REGION, path, listed), "remove one")
-    yield from twice(environment, "freeze", entries(POLICY, ("freezes",), "name", environment.policy.freezes))
-    yield from twice(
-        environment,
-        "hall",
-        (
-            (REGION, ("sites", index, "halls", place), hall)
-            for index, site in enumerate(environment.region.sites)
-            for place, hall in enumerate(site.halls)
-        ),
-    )
+    yield from twice(environment, "freeze", named(POLICY, environment.policy, "freezes"))
+    halls = [
+        (REGION, ("sites", index, "halls", place), hall)
+        for index, site in enumerate(environment.region.sites)
+        for place, hall in enumerate(site.halls)
+    ]
+    yield from twice(environment, "hall", halls)
 
 
 def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Iterable[str]]]:
@@ -172,34 +164,30 @@ def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Ite
 
 def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report duplicate names in the catalogue."""
-    images, vms = environment.images, environment.vm_catalog
-    yield from twice(environment, "image", entries(IMAGES, ("images",), "version", images.images))
-    digests = entries(IMAGES, ("images",), "sha256", images.images)
+    images, vms, inside = environment.images, environment.vm_catalog, environment.add_ons
+    yield from twice(environment, "image", named(IMAGES, images, "images", key="version"))
+    digests = named(IMAGES, images, "images", key="sha256")
     yield from twice(environment, "digest", digests, "write the digest of each image")
     for key, what in (("url", "URL"), ("sha256", "digest")):
-        bundles = entries(IMAGES, ("dpu_images",), key, images.dpu_images)
-        disks = entries(IMAGES, ("images",), key, images.images) if key == "url" else ()
+        bundles = named(IMAGES, images, "dpu_images", key=key)
+        disks = named(IMAGES, images, "images", key=key) if key == "url" else ()
         yield from twice(environment, what, (*disks, *bundles), f"write the {what} of each image")
-        systems = entries(VM_OFFERINGS, ("images",), key, vms.images)
+        systems = named(VM_OFFERINGS, vms, "images", key=key)
         yield from twice(environment, what, systems, f"write the {what} of each image")
-    yield from twice(environment, "DPU image", entries(IMAGES, ("dpu_images",), "version", images.dpu_images))
-    kinds = environment.instance_types.instance_types
-    yield from twice(environment, "instance type", entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
+    yield from twice(environment, "DPU image", named(IMAGES, images, "dpu_images", key="version"))
+    yield from twice(environment, "instance type", named(INSTANCE_TYPES, environment.instance_types, "instance_types"))
     versions = items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
     yield from twice(environment, "version", versions, "remove one")
     rows = enumerate(environment.versions.charts)
     releases = [(VERSIONS, ("charts", index, "version"), f"{one.name} {one.version}") for index, one in rows]
     yield from twice(environment, "chart", releases, "write the version of each release")
-    artefacts = entries(VERSIONS, ("manifests",), "name", environment.versions.manifests)
-    yield from twice(environment, "artefact of manifests", artefacts)
-    baselines = environment.firmware.firmware_baselines
-    yield from twice(environment, "baseline", entries(FIRMWARE, ("firmware_baselines",), "name", baselines))
-    inside = environment.add_ons
-    yield from twice(environment, "add-on", entries(ADD_ONS, ("add_ons",), "name", inside.add_ons))
-    yield from twice(environment, "pod priority", entries(ADD_ONS, ("pod_priorities",), "name", inside.pod_priorities))
-    yield from twice(environment, "VM size", entries(VM_OFFERINGS, ("sizes",), "name", vms.sizes))
-    yield from twice(environment, "VM image", entries(VM_OFFERINGS, ("images",), "name", vms.images))
-    yield from twice(environment, "VM image", entries(VM_OFFERINGS, ("images",), "version", vms.images))
+    yield from twice(environment, "artefact of manifests", named(VERSIONS, environment.versions, "manifests"))
+    yield from twice(environment, "baseline", named(FIRMWARE, environment.firmware, "firmware_baselines"))
+    yield from twice(environment, "add-on", named(ADD_ONS, inside, "add_ons"))
+    yield from twice(environment, "pod priority", named(ADD_ONS, inside, "pod_priorities"))
+    yield from twice(environment, "VM size", named(VM_OFFERINGS, vms, "sizes"))
+    yield from twice(environment, "VM image", named(VM_OFFERINGS, vms, "images"))
+    yield from twice(environment, "VM image", named(VM_OFFERINGS, vms, "images", key="version"))
 
 
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
@@ -209,11 +197,8 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
             listed = getattr(placed.cluster, key)
             if isinstance(listed, tuple):
                 yield from twice(environment, what, items(placed.file, (*placed.path, key), listed), "remove one")
-        yield from twice(
-            environment,
-            "namespace",
-            entries(placed.file, (*placed.path, "namespaces"), "name", placed.cluster.namespaces),
-        )
+        spaces = entries(placed.file, (*placed.path, "namespaces"), "name", placed.cluster.namespaces)
+        yield from twice(environment, "namespace", spaces)
         for index, space in enumerate(placed.cluster.namespaces):
             path = (*placed.path, "namespaces", index, "admits")
             yield from twice(environment, "namespace", items(placed.file, path, space.admits), "remove one")
@@ -229,16 +214,15 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
 
 def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
     file = tenant_file(tenant)
-    yield from twice(environment, "security group", entries(file, ("security_groups",), "name", tenant.security_groups))
-    yield from twice(environment, "bucket", entries(file, ("buckets",), "name", tenant.buckets))
+    yield from twice(environment, "security group", named(file, tenant, "security_groups"))
+    yield from twice(environment, "bucket", named(file, tenant, "buckets"))
     for index, bucket in enumerate(tenant.buckets):
         granted = entries(file, ("buckets", index, "access"), "cluster", bucket.access)
         yield from twice(environment, "access of", granted, "merge them")
         for at, access in enumerate(bucket.access):
             places = items(file, ("buckets", index, "access", at, "namespaces"), access.namespaces)
             yield from twice(environment, "namespace", places, "remove one")
-    contract = entries(file, ("contract",), "instance_type", tenant.contract)
-    yield from twice(environment, "contract for", contract, "merge them")
+    yield from twice(environment, "contract for", named(file, tenant, "contract", key="instance_type"), "merge them")
     for index, vpc in enumerate(tenant.vpcs):
         yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
         peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
@@ -254,7 +238,7 @@ def _vm_lists_of(environment: Environment, tenant: TenantSpec, vms: VmsSpec) -> 
     yield from twice(environment, "VM size", items(file, ("vms", "offerings"), vms.offerings), "remove one")
     yield from twice(environment, "VM image", items(file, ("vms", "images"), vms.images), "remove one")
     for key in ("name", "version"):
-        offered = entries(VM_OFFERINGS, ("images",), key, environment.vm_catalog.images)
+        offered = named(VM_OFFERINGS, environment.vm_catalog, "images", key=key)
         own = list(entries(file, ("vms", "own_images"), key, vms.own_images))
         yield from twice(environment, "VM image", (*offered, *own) if own else ())
     for path, vm in vms_of(tenant):
@@ -284,13 +268,11 @@ def group_names(environment: Environment) -> Iterator[Problem]:
     """Report rollout groups whose derived names exceed the limits of API objects."""
     by_key = {placed.key: placed for placed in pools(environment)}
     known = [(group, by_key[pool_of(group)]) for group in environment.allocations.groups if pool_of(group) in by_key]
-    yield from joined(
-        environment,
-        [
-            (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", parts_of(group))
-            for group, placed in known
-        ],
-    )
+    groups = [
+        (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", parts_of(group))
+        for group, placed in known
+    ]
+    yield from joined(environment, groups)
     for group, placed in known:
         name = "-".join(parts_of(group))
         if len(name) > MAX_GROUP_CHARACTERS:

@@ -168,11 +168,8 @@ class Up:
         def later(outcome: Outcome[Plan]) -> bool:
             # The plan may only need objects of other stacks, such as a kind of an operator.
             stop = outcome.failure
-            return (
-                outcome.stack not in first
-                and isinstance(stop, Stop)
-                and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
-            )
+            waits = isinstance(stop, Stop) and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
+            return waits and outcome.stack not in first
 
         planned = results(outcomes, tolerated=later)
         for stack in stacks:

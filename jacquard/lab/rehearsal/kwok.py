@@ -187,7 +187,6 @@ def _kwokctl(region: Region, cluster: str, arguments: list[str]) -> bool:
     """Run kwokctl; stop it as soon as a part that it started has died, because it would wait for minutes."""
     log = region.logs / "kwokctl.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    folder = region.cluster_folder(cluster)
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith("KWOK_")},
         "KWOK_WORKDIR": str(region.workdir),
@@ -207,14 +206,14 @@ def _kwokctl(region: Region, cluster: str, arguments: list[str]) -> bool:
         try:
             while command.poll() is None:
                 time.sleep(_POLL_SECONDS)
-                if _died(folder):
+                if _died(region, cluster):
                     return False
         finally:
             command.kill()
             command.wait()
             _end_kwokctl(region, cluster)
     link_logs(region, cluster)
-    return command.returncode == 0 and not _died(folder)
+    return command.returncode == 0 and not _died(region, cluster)
 
 
 def _end_kwokctl(region: Region, cluster: str) -> None:
@@ -239,9 +238,9 @@ def link_logs(region: Region, cluster: str) -> None:
     (region.logs / cluster).symlink_to(region.cluster_folder(cluster) / "logs")
 
 
-def _died(folder: Path) -> bool:
-    started = {path.stem for path in (folder / "pids").glob("*.pid")}
-    return not started <= {process.part.rpartition("/")[2] for process in processes.running(folder)}
+def _died(region: Region, cluster: str) -> bool:
+    started = {path.stem for path in (region.cluster_folder(cluster) / "pids").glob("*.pid")}
+    return not started <= _alive(region, cluster).keys()
 
 
 def _alive(region: Region, cluster: str) -> dict[str, processes.Process]:

@@ -134,8 +134,7 @@ class ObjectSetProvider(ResourceProviderServicer):
             differences, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first
         )
         if decode(request.olds).plain.get("waiting"):
-            rest = diff_response([Difference(("waiting",), ChangeKind.DELETE)], inputs=False)
-            answer.MergeFrom(rest)
+            answer.MergeFrom(diff_response([Difference(("waiting",), ChangeKind.DELETE)], inputs=False))
         return answer
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
@@ -274,18 +273,15 @@ class ObjectSetProvider(ResourceProviderServicer):
             self._engine.warning(f"fields taken over with {TAKE_FIELDS_FROM}: {', '.join(result.taken)}", urn)
 
     def _warn_of_strays(self, strays: Iterable[str], urn: str) -> None:
-        names = ", ".join(strays)
-        if names:
-            message = (
-                f"removed from the set, but not deleted because they lack its marks: {names}; delete them manually"
-            )
-            self._engine.warning(message, urn)
+        if names := ", ".join(strays):
+            reason = "removed from the set, but not deleted because they lack its marks"
+            self._engine.warning(f"{reason}: {names}; delete them manually", urn)
 
 
 def _awaited(objects: Sequence[str]) -> str:
     more = f" and {len(objects) - _NAMED} more" if len(objects) > _NAMED else ""
-    first = ", ".join(objects[:_NAMED]) + more
-    return f"{len(objects)} objects of other controllers do not exist yet; the next up patches them: {first}"
+    first = ", ".join(objects[:_NAMED])
+    return f"{len(objects)} objects of other controllers do not exist yet; the next up patches them: {first}{more}"
 
 
 def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | provider_pb2.DeleteRequest) -> float:

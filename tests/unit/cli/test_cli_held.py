@@ -1,4 +1,4 @@
-"""Confirmation in ``up`` and ``preview``: destructive changes, and stacks that other provider plug-ins wrote."""
+"""Confirmation of destructive changes in ``up`` and ``preview``."""
 
 from __future__ import annotations
 
@@ -36,25 +36,8 @@ def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
 @pytest.fixture
 def engine(pulumi: FakePulumi) -> FakePulumi:
     """An engine with a state that the plug-ins wrote which serve."""
-    state(pulumi, **WROTE)
+    pulumi.record(**WROTE)
     return pulumi
-
-
-def state(pulumi: FakePulumi, **wrote: str) -> None:
-    objects = [{"type": "kubernetes:core/v1:Namespace", "custom": True, "outputs": {"metadata": {"name": "acme"}}}]
-    record = [{"type": "jacquard:components:PlugIns", "outputs": wrote}] if wrote else []
-    pulumi.answer("stack export", stdout=json.dumps({"deployment": {"resources": [*objects, *record]}}))
-
-
-def plan(pulumi: FakePulumi, *steps: dict[str, Any], code: int = 0) -> None:
-    events = [{"resOutputsEvent": {"metadata": step, "planning": True}} for step in steps]
-    log = pulumi.folder / "planned.jsonl"
-    log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
-    (pulumi.folder / "preview.json").write_text(json.dumps({"events": str(log), "code": code}))
-
-
-def runs(pulumi: FakePulumi) -> list[str]:
-    return [f"{call[0]} {call[2]}" for call in pulumi.calls if call[0] in ("preview", "up", "refresh")]
 
 
 def token(invoke: Invoke) -> str:
@@ -66,12 +49,12 @@ def token(invoke: Invoke) -> str:
 def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lose(
     invoke: Invoke, engine: FakePulumi
 ) -> None:
-    plan(engine, *LOST, same("Namespace", "b"))
+    engine.plan(*LOST, same("Namespace", "b"))
 
     result = invoke("up", "laptop")
 
     assert result.exit_code == 5
-    assert runs(engine) == ["preview laptop.bootstrap"]
+    assert engine.runs == ["preview laptop.bootstrap"]
     told = result.stderr.splitlines()[-5:]
     assert told[:-1] == [
         "blocked: laptop: confirmation required to delete or replace 2 objects; nothing was applied",
@@ -83,7 +66,7 @@ def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lo
 
 
 def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> None:
-    plan(engine, LOST[0])
+    engine.plan(LOST[0])
 
     result = invoke("up", "laptop", "--format", "json")
 
@@ -103,7 +86,7 @@ def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> Non
 
 
 def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, engine: FakePulumi) -> None:
-    plan(engine, *LOST)
+    engine.plan(*LOST)
 
     text, data = invoke("preview", "laptop"), invoke("preview", "laptop", "--format", "json")
 
@@ -119,29 +102,29 @@ def test_the_word_for_these_lets_them_pass_and_no_others(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
-    plan(engine, *LOST)
+    engine.plan(*LOST)
     said = token(invoke)
-    plan(engine, *LOST, deleted("Namespace", "more"))
+    engine.plan(*LOST, deleted("Namespace", "more"))
 
     refused = invoke("up", "laptop", "--confirm", said)
 
     assert refused.exit_code == 5
     assert "confirmation required to delete or replace 3 objects" in refused.stderr
     assert f"--confirm {said}: does not match these changes\n" in refused.stderr
-    assert "up laptop" not in runs(engine)
+    assert "up laptop" not in engine.runs
 
-    plan(engine, *LOST)
+    engine.plan(*LOST)
     passed = invoke("up", "laptop", "--confirm", said, "--timeout", "0")
 
     assert passed.exit_code == 0, passed.output
-    assert runs(engine)[-2:] == ["preview laptop", "up laptop"]
+    assert engine.runs[-2:] == ["preview laptop", "up laptop"]
 
 
 def test_the_former_name_of_confirm_still_works_with_a_warning(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
-    plan(engine, *LOST)
+    engine.plan(*LOST)
 
     passed = invoke("up", "laptop", "--accept", token(invoke), "--timeout", "0")
 
@@ -159,22 +142,22 @@ def test_former_names_of_options_are_not_in_the_help(invoke: Invoke) -> None:
 
 
 def test_what_the_data_says_needs_no_word(invoke: Invoke, engine: FakePulumi) -> None:
-    plan(engine, deleted("Secret", "a", namespace="n"), same("Namespace", "b"))
+    engine.plan(deleted("Secret", "a", namespace="n"), same("Namespace", "b"))
 
     result = invoke("up", "laptop", "--timeout", "0")
 
     assert result.exit_code == 0, result.output
     stacks = ("laptop.bootstrap", "laptop")
-    assert runs(engine) == [f"{verb} {stack}" for stack in stacks for verb in ("preview", "up")]
+    assert engine.runs == [f"{verb} {stack}" for stack in stacks for verb in ("preview", "up")]
 
 
 def test_a_plan_in_which_nothing_changes_is_not_applied(invoke: Invoke, engine: FakePulumi) -> None:
-    plan(engine, same("Namespace", "b"))
+    engine.plan(same("Namespace", "b"))
 
     result = invoke("up", "laptop", "--timeout", "0")
 
     assert result.exit_code == 0, result.output
-    assert runs(engine) == ["preview laptop.bootstrap", "preview laptop"]
+    assert engine.runs == ["preview laptop.bootstrap", "preview laptop"]
     assert "laptop: no changes, " in result.stdout
 
 
@@ -182,17 +165,17 @@ def test_a_stack_in_which_nothing_is_yet_is_not_planned(invoke: Invoke, pulumi: 
     result = invoke("up", "laptop", "--timeout", "0")
 
     assert result.exit_code == 0, result.output
-    assert runs(pulumi) == ["up laptop.bootstrap", "up laptop"]
+    assert pulumi.runs == ["up laptop.bootstrap", "up laptop"]
 
 
 def test_a_plan_that_cannot_be_made_stops_before_anything_is_applied(invoke: Invoke, engine: FakePulumi) -> None:
-    plan(engine, same("Namespace", "b"), code=255)
+    engine.plan(same("Namespace", "b"), code=255)
 
     result = invoke("up", "laptop")
 
     assert result.exit_code == 1
     assert "preview of laptop.bootstrap failed" in result.stderr
-    assert runs(engine) == ["preview laptop.bootstrap"]
+    assert engine.runs == ["preview laptop.bootstrap"]
 
 
 SLICES = ("foundation", "inventory-a", "tenant-acme", "tenant-globex", "cluster-acme-train", "cluster-globex-lab")
@@ -226,7 +209,7 @@ def test_a_slice_that_needs_what_an_earlier_one_brings_is_planned_when_it_is_its
     result = invoke("up", "laptop", "--timeout", "0")
 
     assert result.exit_code == 0, result.output
-    assert runs(pulumi) == [f"up laptop.{name}" for name in SLICES]
+    assert pulumi.runs == [f"up laptop.{name}" for name in SLICES]
     assert (
         "note: laptop.tenant-acme cannot be planned yet; it is planned again after its dependencies are applied\n"
         in result.stderr
@@ -244,7 +227,7 @@ def test_a_slice_that_is_planned_late_is_held_back_too(
 
     assert result.exit_code == 5
     independent = ("foundation", "inventory-a", "tenant-globex", "cluster-globex-lab")
-    assert runs(pulumi) == [f"up laptop.{name}" for name in independent]
+    assert pulumi.runs == [f"up laptop.{name}" for name in independent]
     assert "blocked: laptop.tenant-acme: confirmation required to delete or replace 1 object" in result.stderr
     assert result.stderr.endswith(
         "blocked: laptop: 4 of 6 stacks applied, 1 blocked, 1 not started; 'jacquard up laptop' continues from there\n"
@@ -265,7 +248,7 @@ def test_no_slice_is_applied_when_one_is_refused_or_the_first_cannot_be_planned(
     planned[name] = [Stop("no", code)]
 
     assert invoke("up", "laptop").exit_code == code
-    assert runs(pulumi) == []
+    assert pulumi.runs == []
 
 
 def _seen(*steps: dict[str, Any]) -> Steps:
@@ -273,53 +256,3 @@ def _seen(*steps: dict[str, Any]) -> Steps:
     for step in steps:
         seen.see(step)
     return seen
-
-
-@pytest.mark.parametrize("verb", ["up", "preview"])
-@pytest.mark.parametrize("wrote", [{"kubernetes": "stand-in 4.34.2"}, {}], ids=["recorded", "before records"])
-def test_other_plug_ins_than_those_that_wrote_a_stack_do_not_go_on_with_it(
-    invoke: Invoke, pulumi: FakePulumi, verb: str, wrote: dict[str, str]
-) -> None:
-    state(pulumi, **wrote)
-
-    result = invoke(verb, "laptop")
-
-    assert result.exit_code == 5
-    assert "was last written by the stand-ins" in result.stderr
-    assert result.stderr.endswith("jacquard up laptop --migrate-providers vendor\n")
-    assert runs(pulumi) == []
-
-
-OPTION, SETTING = "--migrate-providers", "JACQUARD_MIGRATE_PROVIDERS"
-FORMER = {"--switch-to": OPTION, "JACQUARD_SWITCH_TO": SETTING}
-
-
-@pytest.mark.parametrize("name", [OPTION, SETTING, *FORMER])
-def test_a_stack_is_migrated_by_a_refresh_and_a_plan_first(
-    invoke: Invoke, pulumi: FakePulumi, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    state(pulumi, kubernetes="stand-in 4.34.2")
-    plan(pulumi, *LOST)
-    option = (name, "vendor") if name.startswith("--") else ()
-    if not option:
-        monkeypatch.setenv(name, "vendor")
-
-    result = invoke("up", "laptop", *option)
-
-    assert result.exit_code == 5
-    warnings = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
-    assert warnings == ([f"warning: {name} is deprecated; use {FORMER[name]}"] if name in FORMER else [])
-    assert (
-        "note: laptop.bootstrap: provider migration to the vendor's plug-ins, which refresh its state" in result.stderr
-    )
-    assert runs(pulumi) == ["refresh laptop.bootstrap", "preview laptop.bootstrap"]
-
-
-@pytest.mark.parametrize("name", [SETTING, "JACQUARD_SWITCH_TO"])
-def test_an_unknown_kind_of_plug_ins_is_refused(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv(name, "vendors")
-
-    result = invoke("up", "laptop")
-
-    assert result.exit_code == 2
-    assert result.stderr == f"error: {name}: 'vendors' is unknown; write vendor or stand-in\n"

@@ -65,7 +65,7 @@ def test_a_verb_loads_no_other_verb() -> None:
     done = run(_LOADED, "doctor", "--help")
 
     loaded = set(done.stderr.split())
-    assert "jacquard.cli.verbs.doctor" in loaded
+    assert "jacquard.cli.verbs.machine" in loaded
     assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.inventory", "policies"} == set()
 
 
@@ -92,7 +92,7 @@ def test_no_verb_loads_pulumi() -> None:
         "jacquard.cli.command",
         "typer",
         "jacquard.cli.errors",
-        "jacquard.cli.verbs.doctor",
+        "jacquard.cli.verbs.machine",
         "pydantic",
         "jacquard.cli.arguments",
     ],

@@ -14,6 +14,19 @@ from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 
 BACKBONE = "  vni: 10000-19999\n  backbone: wan-1\n"
+APART = (
+    ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
+    ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
+    ("management: 10.0.0.0/16", "management: 10.128.0.0/16"),
+    ("bmc: 10.1.0.0/16", "bmc: 10.129.0.0/16"),
+    ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
+    ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
+    ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
+    ("ovn: 10.4.4.0/22", "ovn: 10.132.4.0/22"),
+    ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
+    ("203.0.113.0/24", "198.51.100.0/24"),
+)
+"""Edits of a region on the backbone, after which it shares no network and no number with another one."""
 
 
 @pytest.fixture
@@ -151,36 +164,12 @@ def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behi
 
 
 def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
-    apart = (
-        ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
-        ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
-        ("management: 10.0.0.0/16", "management: 10.128.0.0/16"),
-        ("bmc: 10.1.0.0/16", "bmc: 10.129.0.0/16"),
-        ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
-        ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
-        ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
-        ("ovn: 10.4.4.0/22", "ovn: 10.132.4.0/22"),
-        ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
-        ("203.0.113.0/24", "198.51.100.0/24"),
-    )
-    first = (("  vni: 10000-19999\n", BACKBONE),)
-    assert _reports(both(*apart, first=first)) == {}
+    assert _reports(both(*APART, first=(("  vni: 10000-19999\n", BACKBONE),))) == {}
 
 
 def test_a_network_inside_another_regions_is_told_with_both_names(both: Any, laptop: Any) -> None:
-    environments = both(
-        ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
-        ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
-        ("management: 10.0.0.0/16", "management: 10.128.0.0/16"),
-        ("bmc: 10.1.0.0/16", "bmc: 10.64.8.0/24"),
-        ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
-        ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
-        ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
-        ("ovn: 10.4.4.0/22", "ovn: 10.132.4.0/22"),
-        ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
-        ("203.0.113.0/24", "198.51.100.0/24"),
-        first=(("  vni: 10000-19999\n", BACKBONE),),
-    )
+    inside = [(old, new.replace("10.129.0.0/16", "10.64.8.0/24")) for old, new in APART]
+    environments = both(*inside, first=(("  vni: 10000-19999\n", BACKBONE),))
 
     assert _reports(environments) == {
         "palmtop": _expected(

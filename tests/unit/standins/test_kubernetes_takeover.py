@@ -1,5 +1,6 @@
 """Fields move to the resource's manager before it applies."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import field_sets
 from jacquard.providers.rpc.values import decode
 
+URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::r"
 CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
-BODY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "toy"}}
+BODY: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "toy"}}
 
 
 def entry(manager: str, fields: dict[str, Any], operation: str = "Update", **more: Any) -> dict[str, Any]:
@@ -168,3 +170,42 @@ def test_a_conflict_with_somebody_else_is_an_error_in_a_preview_too(kube: Any, a
     planned = decode(kube.update(state, {**BODY, "data": {"v": "3"}}, preview=True).properties).plain
     assert planned["data"] == {"v": "3"}
     assert api_server.writes()[-1] == ("PUT dry-run", CM_PATH)
+
+
+CHANGED = {**BODY, "data": {"v": "2"}}
+VENDORS = {"manager": "pulumi-kubernetes", "operation": "Update", "fieldsV1": {"f:data": {"f:v": {}, "f:gone": {}}}}
+
+
+@pytest.fixture
+def adopting(configure: Any, api_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A provider that takes over what is there, which the vendor's provider made before the state was lost."""
+    metadata = {"name": "a", "namespace": "toy", "uid": "theirs", "resourceVersion": "1", "managedFields": [VENDORS]}
+    api_server.objects[CM_PATH] = {**BODY, "data": {"v": "1", "gone": "1"}, "metadata": metadata}
+    monkeypatch.setenv("PULUMI_K8S_UPSERT_EXISTING_OBJECTS", "true")
+    return configure(kubeconfig=str(tmp_path / "kubeconfig"))
+
+
+def test_what_the_vendors_provider_made_is_taken_over_where_somebody_says_so(adopting: Any, api_server: Any) -> None:
+    metadata = {**BODY["metadata"], "annotations": {"pulumi.com/patchFieldManager": "shared"}}
+    made = decode(adopting.create({**CHANGED, "metadata": metadata}).properties).plain
+
+    assert (made["metadata"]["uid"], api_server.objects[CM_PATH]["data"]) == ("theirs", {"v": "2"})
+    # Its fields move first: else what it declared and nobody declares any more would stay.
+    assert [method for method, _ in api_server.writes()] == ["PATCH", "PATCH"]
+    assert api_server.objects[CM_PATH]["metadata"]["annotations"]["jacquard.dev/made-by"] == URN
+
+
+def test_a_preview_foresees_what_is_taken_over(adopting: Any, api_server: Any, engine: Any) -> None:
+    planned = decode(adopting.create(CHANGED, preview=True).properties).plain
+
+    assert (planned["data"], engine.said) == ({"v": "2"}, [])
+    assert {method for method, _ in api_server.writes()} == {"PATCH dry-run", "PUT dry-run"}
+
+
+def test_what_another_resource_of_ours_made_is_left_alone_all_the_same(adopting: Any, api_server: Any) -> None:
+    maker = {"jacquard.dev/made-by": "urn:pulumi:other::toy::kubernetes:core/v1:ConfigMap::r"}
+    api_server.objects[CM_PATH]["metadata"]["annotations"] = maker
+
+    with pytest.raises(ProviderError, match="already exists and was created by urn:pulumi:other::"):
+        adopting.create(CHANGED)
+    assert api_server.writes() == []
