@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from components.intents.time_slicing import turns_on_fabrics
+from components.lookups.add_ons import left_out, own_values
 from components.lookups.bmcs import unverified_bmcs
-from components.lookups.capabilities import left_out
 from components.lookups.closed_ports import closed_ports
 from components.lookups.overcommitted import overcommitted
-from components.lookups.overridden_values import own_values
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
 from components.render.hosts.bare_metal_hosts import root_device_hints

@@ -34,7 +34,6 @@ from components.storage import Buckets, StorageCatalog
 from components.vms import VmOffering
 from stacks import kubeconfig
 from stacks.commands import python
-from stacks.extension_component import Extension
 from stacks.probes import Looking
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
@@ -42,6 +41,12 @@ C = TypeVar("C", bound=Component[Any])
 _REGION = (Region, Isolation, ExternalSecrets)
 _INSIDE = (AddOns, StorageCatalog, ClusterNamespaces)
 """Components inside a cluster that later ones there wait for."""
+
+
+class Extension(Component[ExtensionInput]):
+    """Objects that an extension component of the user's repository adds to a slice."""
+
+    INPUT = ExtensionInput
 
 
 class Deployment:

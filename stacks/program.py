@@ -15,12 +15,11 @@ from jacquard.machine.kind import Kind
 from jacquard.providers.errors import ProviderError
 from stacks import kubeconfig
 from stacks.ambient import refuse_ambient_clusters
-from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from stacks.errors import StackError
 from stacks.gates import pass_gates
 from stacks.provider_record import keep
-from stacks.rehearsal_inputs import write_list
+from stacks.rehearsal import deploy_clusters, write_list
 from stacks.target import load_target
 
 

@@ -1,18 +1,19 @@
-"""Add-ons of clusters, and the inputs to render them."""
+"""Add-ons of clusters with their values, and the inputs to render them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from components.lookups.add_on_values import overrides
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.fabrics import connected
-from components.lookups.pools import PlacedCluster, public_addresses
+from components.lookups.pools import PlacedCluster, clusters, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
 from components.render.backends import NETWORK_BACKENDS
+from components.render.overrides import Override, reasons
+from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
@@ -22,6 +23,17 @@ from components.specs.pools.node_pool import PoolRole
 
 DEFAULT = "default"
 _FIRST = (Capability.NETWORK, Capability.MONITORING)
+CONSEQUENCES: Mapping[Capability | None, str] = {
+    Capability.NODE_FEATURES: "nodes have no hardware labels",
+    Capability.GPUS: "pods cannot use GPUs",
+    Capability.COMPUTE_DOMAINS: "NVLink does not span nodes",
+    Capability.NODE_PROBLEMS: "lost GPUs and failed links are not reported",
+    Capability.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
+    Capability.MONITORING: "problems of add-ons and nodes are not reported",
+    Capability.METRICS: "kubectl top and autoscaling by CPU have no metrics",
+    None: "dependent software cannot be installed",
+}
+"""Consequences of a missing capability. Without a network ``jacquard check`` reports a problem."""
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
@@ -147,3 +159,44 @@ def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSha
         *(pins.intents[name].gpu_sharing for name in names),
     )
     return tuple(dict.fromkeys(way for way in ways if way is not None))
+
+
+def own_values(environment: Environment) -> dict[tuple[str, str], str]:
+    """Return the values that single clusters override, by cluster and add-on, with the reason."""
+    return {
+        (placed.cluster.name, entry.name): reasons(overrides_of(spec))
+        for placed in clusters(environment)
+        for entry in add_ons(environment, placed)
+        if (spec := placed.cluster.add_on_values.get(entry.name))
+    }
+
+
+def overrides(environment: Environment, cluster: ClusterSpec) -> dict[str, tuple[Override, ...]]:
+    """Return the values of the data for ``cluster`` by add-on: those of the region, overridden by its own ones."""
+    found: dict[str, dict[str, Override]] = {}
+    for written in (environment.region.add_on_values, cluster.add_on_values):
+        for name, spec in written.items():
+            found.setdefault(name, {}).update({one.path: one for one in overrides_of(spec)})
+    return {name: tuple(by_path.values()) for name, by_path in found.items()}
+
+
+def overrides_of(spec: AddOnValuesSpec) -> Iterator[Override]:
+    """Yield the values that ``spec`` sets."""
+    for path, value in spec.values.items():
+        yield Override(path=path, value=value, reason=spec.reason)
+
+
+def left_out(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return by cluster each default add-on that is left out without replacement, with reason and consequence."""
+    found = {placed.cluster.name: tuple(_left_out_of(environment, placed)) for placed in clusters(environment)}
+    return {name: lost for name, lost in found.items() if lost}
+
+
+def _left_out_of(environment: Environment, placed: PlacedCluster) -> list[str]:
+    without = placed.cluster.without_add_ons if takes_defaults(placed.cluster) else {}
+    given = {entry.gives for entry in add_ons(environment, placed) if entry.gives} if without else set()
+    return [
+        f"{entry.name} is left out ({without[entry.name]}), so {CONSEQUENCES[entry.gives]}"
+        for entry in environment.add_ons.add_ons
+        if entry.name in without and entry.default and entry.gives in CONSEQUENCES and entry.gives not in given
+    ]

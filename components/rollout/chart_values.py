@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.lookups.add_on_values import overrides
-from components.lookups.add_ons import add_ons
+from components.lookups.add_ons import add_ons, overrides
 from components.lookups.pools import clusters, place
 from components.render.add_ons.reserved_values import why_kept
 from components.specs.add_ons.add_on_values import ChartValue, unfit

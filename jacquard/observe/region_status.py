@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from components.lookups.control_planes import running_version
@@ -23,6 +24,7 @@ from jacquard.providers.kube.objects import dig
 
 RUNNING = "Running"
 """State of a running VM in KubeVirt."""
+_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,3 +248,27 @@ def _vm_state(vm: VirtualMachineSpec, states: Mapping[str, str | None]) -> str:
         return (states[vm.name] or "Pending") if vm.name in states else "Missing"
     running = sum(states.get(f"{vm.name}-{number}") == RUNNING for number in range(vm.count))
     return RUNNING if running == vm.count else f"{running} of {vm.count} {RUNNING}"
+
+
+def settle(
+    look: Callable[[], RegionStatus],
+    show: Callable[[RegionStatus], None],
+    *,
+    polls: int,
+    timeout_seconds: float,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> RegionStatus:
+    """Poll until the region is settled in ``polls`` consecutive observations, and return the last status.
+
+    One observation is not sufficient after a change: controllers that have not started look like finished controllers.
+    """
+    deadline = clock() + timeout_seconds
+    in_a_row = 0
+    while True:
+        status = look()
+        show(status)
+        in_a_row = in_a_row + 1 if status.settled else 0
+        if in_a_row >= polls or clock() >= deadline:
+            return status
+        sleep(_POLL_SECONDS)

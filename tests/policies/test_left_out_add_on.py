@@ -11,7 +11,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.lookups.capabilities import CONSEQUENCES, left_out
+from components.lookups.add_ons import CONSEQUENCES, left_out
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from jacquard.machine import paths

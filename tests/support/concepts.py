@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from components.render.concept import Concept
-from stacks.deploy import WAITS_FOR
-from stacks.extension_component import Extension
+from stacks.deploy import WAITS_FOR, Extension
 
 
 def concept_names() -> list[str]:

@@ -6,11 +6,11 @@ import re
 import unicodedata
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, Label, MacAddress, Spec, Text
-from components.specs.guid_text import PortGuids
 from components.specs.hosts.bmc import bmc_address
+from components.specs.reading.remedy import FormError
 from components.specs.region.region import FailureDomain
 
 _FILLERS = re.compile(
@@ -22,6 +22,12 @@ _FILLERS = re.compile(
 """Placeholder serial numbers of vendors, and filler values of inventory rows."""
 _SHORTENED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
 """Notation in which a spreadsheet shows a long number, without its last digits."""
+_GUID = re.compile(r"0x[0-9a-f]{16}")
+_OTHER_FORM = re.compile(r"(?i)(?:0x)?([0-9a-f]{16}|[0-9a-f]{4}(?::[0-9a-f]{4}){3}|[0-9a-f]{2}(?::[0-9a-f]{2}){7})")
+"""Forms printed by ibstat, ibdev2netdev and sysfs, by UFM, and by Linux as addresses."""
+_BETWEEN_GUIDS = re.compile(r"[\s,;|]+")
+_GUID_RULE = "each port GUID must be 0x and 16 lower-case hex digits, separated by single spaces"
+_GUID_EXAMPLE = "0x946dae0300a10000"
 
 
 def _serial(value: str) -> str:
@@ -41,6 +47,30 @@ def _serial(value: str) -> str:
 
 Serial = Annotated[Text, AfterValidator(_serial)]
 """Serial number in ASCII, because look-alike characters would make another machine of it."""
+
+
+def _guids(value: object) -> object:
+    if not isinstance(value, str):
+        return tuple(value) if isinstance(value, list) else value
+    guids = tuple(value.split(" "))
+    if all(map(_GUID.fullmatch, guids)):
+        return guids
+    forms = [_OTHER_FORM.fullmatch(part) for part in _BETWEEN_GUIDS.split(value.strip())]
+    if all(forms):
+        raise FormError(_GUID_RULE, " ".join(f"0x{form[1].lower().replace(':', '')}" for form in forms if form))
+    msg = f"{_GUID_RULE}, like {_GUID_EXAMPLE}"
+    raise ValueError(msg)
+
+
+PortGuids = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_guids),
+    PlainSerializer(" ".join, return_type=str),
+    WithJsonSchema(
+        {"type": "array", "items": {"type": "string", "pattern": f"^{_GUID.pattern}$", "examples": [_GUID_EXAMPLE]}}
+    ),
+]
+"""GUIDs of InfiniBand ports in port order; in a cell, ``0x946dae0300a10000 0x946dae0300a10001``."""
 
 
 class HostSpec(Spec):

@@ -18,9 +18,8 @@ from jacquard.cli.console import stderr, stdout
 from jacquard.cli.engine_runs import watched
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.stack_runs import Unfinished, require_done, together
-from jacquard.cli.views.changes import stacks as stacks_view
 from jacquard.cli.views.progress import Screen, ended
-from jacquard.cli.views.summary import counted
+from jacquard.cli.views.summary import counted, show_stacks
 from jacquard.engine import locks
 from jacquard.engine.driver import Engine, Ready
 from jacquard.engine.errors import EngineError
@@ -93,7 +92,7 @@ def _together(environment: Environment, needs: Needs, work: Callable[[str, Scree
     try:
         require_done(environment.name, outcomes, done="destroyed", resume=resume)
     except Unfinished as unfinished:
-        stacks_view.show(stdout(), unfinished.rows(lambda _: ""))
+        show_stacks(stdout(), unfinished.rows(lambda _: ""))
         raise
 
 

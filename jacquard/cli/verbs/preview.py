@@ -20,7 +20,7 @@ from jacquard.cli.output_folder import KeptFolder
 from jacquard.cli.outputs import refuse_data
 from jacquard.cli.plan_checks import Plan
 from jacquard.cli.views.changes import blocked as blocked_view
-from jacquard.cli.views.changes import change_preview, junit, sarif
+from jacquard.cli.views.changes import change, junit, sarif
 from jacquard.cli.views.changes import preview as preview_view
 from jacquard.cli.views.changes.preview_comment import comment
 from jacquard.cli.views.report.page import html
@@ -109,7 +109,7 @@ def _of_change(
     if output is Format.JSON:
         print_json([item.model_dump(mode="json") for item in previews])
     else:
-        for line in (line for item in previews for line in change_preview.lines(item)):
+        for line in (line for item in previews for line in change.lines(item)):
             stdout().print(line, soft_wrap=True)
     if (code := _code(previews)) is not ExitCode.OK:
         raise typer.Exit(code)

@@ -16,6 +16,7 @@ from components.lookups.pools import clusters, pools
 from components.reports.lock_changes import sentences
 from components.rollout.promotion import Promotion
 from components.rollout.subject import DATA
+from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.rollout.waves import PlannedWave
 from components.rules.checks import check_promotable
 from components.specs.environment import Environment
@@ -25,7 +26,6 @@ from components.specs.reading.problems import SpecError
 from components.specs.reading.store import write_locks
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli import arguments, data
-from jacquard.cli.cluster_promotion import promote_cluster
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.tables import plain_table
@@ -104,7 +104,7 @@ def promote(
         raise SpecError(environment, problems)
     if "/" not in pool and pool != DPUS:
         _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
-        promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
+        _promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
         return
     _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
     target = None if rollback else version or DATA
@@ -212,3 +212,34 @@ def _table(plan: list[PlannedWave]) -> Table:
             row = (number, domain_of(group.key), str(group.nodes), str(group.spares), group.replacement)
             rows.add_row(*row)
     return rows
+
+
+def _promote_cluster(
+    spec: Environment, cluster: str, *, version: str | None, data_store: str | None, output: Format
+) -> None:
+    """Change the pin of the control plane of ``cluster``.
+
+    Raises:
+        Stop: not exactly one of ``version`` and ``data_store`` is set.
+        SpecError: the change is not allowed; contains all reasons.
+    """
+    if version is not None and data_store is None:
+        lock, moved = promote_control_plane(spec, cluster, version), version
+    elif data_store is not None and version is None:
+        lock, moved = move_data_store(spec, cluster, data_store), f"data store {data_store}"
+    else:
+        msg = f"{cluster} is a control plane: write either --to VERSION or --data-store NAME"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    diff = changes(spec, spec.allocations, lock)
+    summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
+    write_locks(spec, paths.environments(), spec.allocations, lock)
+    if output is Format.JSON:
+        pin = lock.control_planes[cluster].model_dump(mode="json")
+        print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff})
+        return
+    if not diff:
+        stdout().print(Text(f"{cluster}: already pinned to {moved}, nothing to change"))
+        return
+    show_diff(stdout(), diff, summary)
+    text = f"{cluster}: control plane promoted to {moved}; next: jacquard preview {spec.name}"
+    stdout().print(Text(text), soft_wrap=True)

@@ -62,10 +62,7 @@ from jacquard.cli.views.region import capacity_map, network_map
 from jacquard.cli.views.region import images as image_view
 from jacquard.cli.views.region import network as network_view
 from jacquard.cli.views.region import network_border as border_view
-from jacquard.cli.views.region import network_partitions as partitions_view
-from jacquard.cli.views.region import network_path as path_view
 from jacquard.cli.views.region import offerings as offering_view
-from jacquard.cli.views.region import platform_images as platform_view
 from jacquard.cli.views.region import prerequisites as prerequisite_view
 from jacquard.cli.views.region import resolved as show_view
 from jacquard.cli.views.region import uniformity as uniformity_view
@@ -199,7 +196,7 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
 def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *, platform: bool) -> None:
     if platform:
         fetched = platform_images(environment)
-        _answer(output, partial(fetched.model_dump, mode="json"), platform_view.tables(fetched))
+        _answer(output, partial(fetched.model_dump, mode="json"), image_view.platform_tables(fetched))
     else:
         report = image_report(environment, today)
         _answer(output, report.to_json, image_view.tables(report))
@@ -223,7 +220,7 @@ def _show_network(
         return
     if members:
         filled = partitions(environment)
-        _answer(output, partial(filled.model_dump, mode="json"), partitions_view.lines(filled))
+        _answer(output, partial(filled.model_dump, mode="json"), network_view.partition_lines(filled))
         return
     report = network(environment)
     if svg is not None:
@@ -239,7 +236,7 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
     except (paths.NoVpcError, UnknownEndError, UnknownPortError) as error:
         msg = f"--{'port' if isinstance(error, UnknownPortError) else 'path'}: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
-    _answer(output, partial(report.model_dump, mode="json"), path_view.lines(report))
+    _answer(output, partial(report.model_dump, mode="json"), network_view.path_lines(report))
 
 
 def _show_offerings(

@@ -23,7 +23,6 @@ from jacquard.cli.policy_gate import refuse, unchanged
 from jacquard.cli.preview_binding import Apply
 from jacquard.cli.stack_runs import Unfinished, require_done, results, together
 from jacquard.cli.views import summary
-from jacquard.cli.views.changes import stacks as stacks_view
 from jacquard.cli.views.progress import Screen, ended, phase
 from jacquard.engine import locks
 from jacquard.engine.driver import Engine
@@ -31,8 +30,7 @@ from jacquard.engine.parallel import Outcome, among
 from jacquard.machine import paths, settings
 from jacquard.machine.kind import Kind
 from jacquard.observe.observation import observe
-from jacquard.observe.region_status import RegionStatus, assemble
-from jacquard.observe.settling import settle
+from jacquard.observe.region_status import RegionStatus, assemble, settle
 from stacks import kubeconfig
 from stacks.target import BOOTSTRAP, stack_names, stack_needs
 
@@ -189,7 +187,7 @@ class Up:
     def tell(self, unfinished: Unfinished, output: Format) -> None:
         """Print the result of each stack after failures."""
         if output is Format.TEXT:
-            stacks_view.show(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
+            summary.show_stacks(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
             return
         failures = [outcome.failure for outcome in unfinished.outcomes]
         blocked = [failure.to_json()["held"] for failure in failures if isinstance(failure, plan_checks.BlockedError)]

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Console
 from rich.table import Table
@@ -30,6 +30,7 @@ _PAST = {
     "import": "imported",
 }
 _REASONS_SHOWN = 12
+_STYLES = {"failed": "bold red", "refused": "bold red", "blocked": "bold red", "not started": "dim"}
 
 
 def counted(changes: Mapping[str, int]) -> str:
@@ -110,3 +111,14 @@ def _commands(environment: Environment) -> Iterator[tuple[str, str]]:
                 yield f"jacquard down {name}", "delete everything"
                 return
     yield f"jacquard down {name}", "delete everything"
+
+
+def show_stacks(console: Console, rows: Iterable[tuple[str, str, str]]) -> None:
+    """Print a line per stack of a run in which at least one failed: name, result and detail."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in ("stack", "result", ""):
+        table.add_column(name, no_wrap=bool(name))
+    for stack, result, detail in rows:
+        table.add_row(stack, Text(result, _STYLES.get(result, "")), detail)
+    console.print()
+    console.print(table)

@@ -7,20 +7,22 @@ import contextlib
 import datetime as dt
 import json
 import os
+import re
 import signal
 import sys
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from jacquard.lab.rehearsal import kwok, manager, processes
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
-from jacquard.lab.rehearsal.state import parts
 from jacquard.lab.toolchain.environment import ENGINE_MEMORY, GO_MEMORY
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 from jacquard.providers.errors import ProviderError
 
 _LINES = 100
+_PORT = re.compile(r"--(?:secure-port|webhook-port|listen-client-urls|server-address)=(?:.*:)?(\d+)$")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,7 +85,7 @@ def _down(options: argparse.Namespace) -> None:
 
 
 def _status(options: argparse.Namespace) -> None:
-    rows = parts(Region.of(options.environment))
+    rows = _parts(Region.of(options.environment))
     if options.format == "json":
         _write(json.dumps({"environment": options.environment, "parts": rows}, indent=2))
         return
@@ -129,6 +131,34 @@ def _write(line: str) -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
+
+
+def _parts(region: Region) -> list[dict[str, Any]]:
+    """Return all expected and running parts: name, pid, alive, port, since (ISO 8601, None if unknown)."""
+    clusters = region.clusters()
+    expected = {f"{cluster}/{part}" for cluster in clusters for part in _processes_of(region, cluster)}
+    if MANAGEMENT in clusters:
+        expected |= {manager.NAME, "operators"}
+    running = processes.running(region.folder)
+    dead = expected - {process.part for process in running}
+    rows = [_state_of(process.part, process) for process in running] + [_state_of(name, None) for name in dead]
+    return sorted(rows, key=lambda row: ("/" in row["name"], row["name"]))
+
+
+def _processes_of(region: Region, cluster: str) -> Iterable[str]:
+    """Return the local processes of a cluster; clusters of kind or a context have only kwok's controller."""
+    backend = region.backend_mark(cluster).read_text()
+    is_external = backend == "kind" or (cluster == MANAGEMENT and backend != "kwok")
+    return ("kwok-controller",) if is_external else kwok.PARTS
+
+
+def _state_of(name: str, process: processes.Process | None) -> dict[str, Any]:
+    port, since = None, None
+    if process:
+        port = next((int(match[1]) for argument in process.arguments if (match := _PORT.match(argument))), None)
+        started = process.since()
+        since = started and dt.datetime.fromtimestamp(started, dt.UTC).isoformat(timespec="seconds")
+    return {"name": name, "pid": process and process.pid, "alive": process is not None, "port": port, "since": since}
 
 
 _COMMANDS = {"up": _up, "down": _down, "status": _status, "logs": _logs}

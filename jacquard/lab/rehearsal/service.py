@@ -7,17 +7,17 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from jacquard.lab.rehearsal import backends, crds, kwok, manager, processes, stage_coverage, stages, webhooks
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kinds import Kind, stand_ins
-from jacquard.lab.rehearsal.locks import held
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region, checked
 from jacquard.machine import settings
 from jacquard.machine.files import replace_private
+from jacquard.machine.lock import locked
 from jacquard.providers.kube import ApiServer
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
@@ -142,3 +142,29 @@ def _lock(region: Region, cluster: str | None = None) -> Path:
     """Return the lock file, next to the region's folder, so that it remains when the folder is removed."""
     name = f".{region.environment}.{cluster}.lock" if cluster else f".{region.environment}.lock"
     return region.folder.parent / name
+
+
+def held(
+    path: Path, purpose: str, *, shared: bool = False, wait_seconds: float = 300.0
+) -> AbstractContextManager[object]:
+    """Hold the lock at ``path`` while the block runs.
+
+    The operating system holds a lock as long as its process runs. The lock of a killed command is therefore released
+    immediately, and stale locks do not exist.
+
+    Args:
+        path: File of the lock; it may be removed while the lock is held.
+        purpose: Purpose of the holder, shown to commands whose wait times out.
+        shared: Allow other holders with ``shared``; exclude only exclusive holders.
+        wait_seconds: Maximum time to wait for the lock.
+
+    Raises:
+        RehearsalError: Another command held the lock for longer than ``wait_seconds``.
+    """
+
+    def refusal(holder: str) -> RehearsalError:
+        owner = holder or "another process"
+        return RehearsalError(f"{path}: locked by {owner} for over {wait_seconds:g} s; wait for its end, or end it")
+
+    owner = f"process {os.getpid()} ({purpose})"
+    return locked(path, owner, shared=shared, refusal=refusal, wait_seconds=wait_seconds)

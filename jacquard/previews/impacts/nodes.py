@@ -7,9 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from components.lookups.effects.changes import Change, worst
+from components.lookups.effects.changes import ROLLOUT_GROUP, Change, worst
 from components.lookups.effects.effect import Effect, Subject
-from components.lookups.effects.pools import GROUP
 from components.lookups.pools import PlacedPool, declared_spares, pools
 from components.lookups.spares import spares_for
 from components.render import labels
@@ -41,7 +40,7 @@ class Nodes:
         groups: dict[str, list[Change]] = defaultdict(list)
         others: list[Change] = []
         for change in changes:
-            if change.kind == GROUP:
+            if change.kind == ROLLOUT_GROUP:
                 groups[_key(change)].append(change)
             else:
                 others.append(change)

@@ -1,12 +1,13 @@
-"""Determines whether an object must not be deleted because it is, or may be, in use; one table row for each kind."""
+"""Determines which objects are, or may be, in use and must not be deleted, and which machines change their name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jacquard.providers.kube.jsonpath import evaluate, parse
+from jacquard.providers.objectset.inputs import Identity, ObjectSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,3 +108,43 @@ def _use(body: Mapping[str, Any]) -> Use | None:
 def _first(path: str, body: Mapping[str, Any]) -> str:
     values = evaluate(parse(path), body)
     return str(values[0]) if values and values[0] else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A machine under two identities."""
+
+    old: Identity
+    new: Identity
+
+    def refusal(self, home: str, reason: str | None) -> str | None:
+        """Return why the move is not permitted, with the remedy; None if it is permitted.
+
+        Args:
+            home: The set's own namespace, which contains the hosts without an owner.
+            reason: Reason why the old object must not be deleted, None if it is not in use.
+        """
+        target = f"and would become {self.new}"
+        if reason:
+            return f"{self.old} {reason}, {target}; a host can only change its namespace while it is not in use"
+        if self.old.namespace == self.new.namespace or home in (self.old.namespace, self.new.namespace):
+            return None
+        return (
+            f"{self.old} would become {self.new}: a host changes its owner in two changes; "
+            f"release it to namespace {home} in this change, so that it is wiped, and claim it in the next change"
+        )
+
+
+def moves(
+    owner: ObjectSet, leaving: Iterable[Mapping[str, Any]], coming: Iterable[Mapping[str, Any]]
+) -> Iterator[Move]:
+    """Yield the machines of ``leaving`` objects that are also in ``coming`` objects.
+
+    The old object must be deleted before the new one is created: two objects of one machine would both control its BMC.
+    A host can only change its owner in two steps: it is released into the set's own namespace, which wipes it, and a
+    second change claims it from there.
+    """
+    known = {(body["kind"], mark): owner.identity(body) for body in coming for mark in machine(body)}
+    for body in leaving:
+        targets = {known[body["kind"], mark] for mark in machine(body) if (body["kind"], mark) in known}
+        yield from (Move(owner.identity(body), target) for target in sorted(targets))

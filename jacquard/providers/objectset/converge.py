@@ -9,11 +9,11 @@ from typing import Any
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.objectset import applyset
+from jacquard.providers.objectset.claims import Move, moves
 from jacquard.providers.objectset.existing_objects import ExistingObjects
 from jacquard.providers.objectset.explaining import explain
 from jacquard.providers.objectset.inputs import Identity, ObjectSet, brief
 from jacquard.providers.objectset.members import Members, marked, still_to_come
-from jacquard.providers.objectset.moves import Move, moves
 from jacquard.providers.objectset.patching import Patches
 from jacquard.providers.objectset.pruning import in_use, prune
 from jacquard.providers.objectset.session import Session, Tell

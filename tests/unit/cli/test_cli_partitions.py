@@ -11,7 +11,7 @@ import pytest
 
 from components.reports.network.partitions import PartitionsContract
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.views.region.network_partitions import lines
+from jacquard.cli.views.region.network import partition_lines
 from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
@@ -42,7 +42,7 @@ def contract(**more: Any) -> PartitionsContract:
 
 
 def test_each_port_is_told_with_its_partition() -> None:
-    assert [line.plain for line in lines(contract())] == [
+    assert [line.plain for line in partition_lines(contract())] == [
         "laptop: partition members on 1 InfiniBand fabric",
         "",
         "ib-desk   in halls a, PKeys 0x10-0x1f",
@@ -56,7 +56,10 @@ def test_each_port_is_told_with_its_partition() -> None:
 
 def test_virtual_functions_and_ports_that_nobody_knows_are_told() -> None:
     without = {"request": {"pkey": "0x11", "guids": ()}, "hosts": {}}
-    text = [line.plain for line in lines(contract(**without, functions=(FUNCTIONS,), unknown=("a01-u01", "a01-u03")))]
+    text = [
+        line.plain
+        for line in partition_lines(contract(**without, functions=(FUNCTIONS,), unknown=("a01-u01", "a01-u03")))
+    ]
 
     assert text[4:7] == [
         "             0x0200000000000000-0x0200000000000fff: virtual functions of acme-train, by ib-kubernetes",

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from components.lookups.effects.changes import Change, changes, worst
+from components.lookups.effects.changes import Change, changes, effect_on_nodes, worst
 from components.lookups.effects.effect import Effect, When
-from components.lookups.effects.pools import effect
 from components.render.manifest import Json, Manifest
 
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
@@ -72,8 +71,8 @@ def test_a_kind_that_nobody_registered_is_unknown_whatever_happens_to_it() -> No
     for before, after, path in (([], [one], "created"), ([one], [other], "spec.a"), ([one], [], "deleted")):
         change = only(list(changes(before, after)))
         assert (change.path, change.effect, change.row) == (path, Effect.UNKNOWN, None)
-        assert effect(before, after) is Effect.UNKNOWN
-    assert effect([thing(UNHEARD, retain=True)], []) is Effect.UNKNOWN
+        assert effect_on_nodes(before, after) is Effect.UNKNOWN
+    assert effect_on_nodes([thing(UNHEARD, retain=True)], []) is Effect.UNKNOWN
 
 
 def test_a_field_that_nobody_registered_is_unknown() -> None:
@@ -162,11 +161,16 @@ def test_the_worst_of_a_pool_tells_groups_that_come_and_go_from_groups_that_stay
     one, two = thing(GROUP, "one", spec={"replicas": 2}), thing(GROUP, "two", spec={"replicas": 2})
     more = thing(GROUP, "one", spec={"replicas": 3})
 
-    assert effect([one], [two]) is Effect.REPLACED
-    assert effect([one], [one, two]) is effect([one, two], [one]) is effect([], [one]) is Effect.SCALES
-    assert effect([one, two], [more]) is Effect.SCALES
-    assert effect([one, two], []) is Effect.DELETED
-    assert effect([one], [one]) is Effect.NONE
+    assert effect_on_nodes([one], [two]) is Effect.REPLACED
+    assert (
+        effect_on_nodes([one], [one, two])
+        is effect_on_nodes([one, two], [one])
+        is effect_on_nodes([], [one])
+        is Effect.SCALES
+    )
+    assert effect_on_nodes([one, two], [more]) is Effect.SCALES
+    assert effect_on_nodes([one, two], []) is Effect.DELETED
+    assert effect_on_nodes([one], [one]) is Effect.NONE
 
 
 def test_what_is_unknown_is_worse_than_all_that_is_known() -> None:

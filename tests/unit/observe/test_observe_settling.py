@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from components.specs.environment import Environment
 from jacquard.observe.observation import Observation
-from jacquard.observe.region_status import RegionStatus, assemble
-from jacquard.observe.settling import settle
+from jacquard.observe.region_status import RegionStatus, assemble, settle
 
 
 def looks(environment: Environment, states: str) -> list[RegionStatus]:

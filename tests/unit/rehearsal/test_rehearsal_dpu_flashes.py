@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from jacquard.lab.rehearsal.operators import cron_jobs, manual_steps
+from jacquard.lab.rehearsal.operators import cron_jobs
+from jacquard.lab.rehearsal.operators.hosts import bare_metal
 from jacquard.lab.rehearsal.operators.hosts import claims as hosts
-from jacquard.lab.rehearsal.operators.hosts import power
-from jacquard.lab.rehearsal.operators.hosts.power import ASKED
+from jacquard.lab.rehearsal.operators.hosts.bare_metal import POWER_CYCLE
 from jacquard.lab.rehearsal.operators.network import dpu_flashes
 from jacquard.lab.rehearsal.operators.network.dpu_flashes import HOLD, REBOOT
 from jacquard.lab.rehearsal.operators.network.dpus import API
@@ -88,14 +88,14 @@ def test_people_let_dpus_go_where_no_job_does(objects: Any, jobs: Any, left: Any
     waiting = obj(API, "DPUNode", "h1", metadata={"annotations": {REBOOT: "true"}})
     view = objects(held, waiting, *(obj("batch/v1", "CronJob", "job", namespace=place) for place in jobs))
 
-    manual_steps.reconcile(view)
+    dpu_flashes.release(view)
 
     assert view.get("DPUNodeMaintenance", "h1-hold", "ns")["metadata"]["annotations"] == left
     assert (REBOOT in view.get("DPUNode", "h1", "ns")["metadata"]["annotations"]) == (left == {HOLD: "true"})
 
 
 def bare(state: str, asked: str | None, *, on: bool) -> Any:
-    notes = {} if asked is None else {ASKED: asked}
+    notes = {} if asked is None else {POWER_CYCLE: asked}
     status = {"provisioning": {"state": state}, "poweredOn": on}
     return obj(METAL3, "BareMetalHost", "h1", {"online": True}, metadata={"annotations": notes}, status=status)
 
@@ -114,9 +114,9 @@ def bare(state: str, asked: str | None, *, on: bool) -> Any:
 def test_a_power_cycle_is_off_then_no_question_then_on(objects: Any, state: str, asked: Any, seen: Any) -> None:
     view, found = objects(bare(state, asked, on=True)), []
     for _ in seen:
-        power.reconcile(view)
+        bare_metal.switch_power(view)
         one = view.get("BareMetalHost", "h1", "ns")
-        found.append((one["status"]["poweredOn"], ASKED in one["metadata"]["annotations"]))
+        found.append((one["status"]["poweredOn"], POWER_CYCLE in one["metadata"]["annotations"]))
 
     assert found == seen
 

@@ -10,7 +10,7 @@ from live_objects import obj
 
 from components.programs.dpu_actor import Region
 from components.programs.dpu_decision import AWAY, READY, decide
-from jacquard.lab.rehearsal.operators.hosts import power
+from jacquard.lab.rehearsal.operators.hosts import bare_metal
 from jacquard.lab.rehearsal.operators.network import dpu_flashes, dpus
 
 METAL3, CAPI = "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
@@ -62,8 +62,8 @@ class Rehearsed:
     def go_on(self, rounds: int = 40) -> None:
         """Let everybody take turns, and write down what happens to the host while a machine is on it."""
         for _ in range(rounds):
-            for join in (dpus, dpu_flashes, power):
-                join.reconcile(self.view)
+            for join in (dpus.reconcile, dpu_flashes.reconcile, bare_metal.switch_power):
+                join(self.view)
             for dpu in self.view.all(dpus.API, "DPU"):
                 self._stage(dpu)
             region = Region(Api(self.view), SETTINGS)  # type: ignore[arg-type]  # over a view

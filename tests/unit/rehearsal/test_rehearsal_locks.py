@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from jacquard.lab.rehearsal.errors import RehearsalError
-from jacquard.lab.rehearsal.locks import held
+from jacquard.lab.rehearsal.service import held
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from jacquard.lab.rehearsal.locks import held
+from jacquard.lab.rehearsal.service import held
 with held(Path(sys.argv[1]), "up management"):
     print("held", flush=True)
     time.sleep(60)

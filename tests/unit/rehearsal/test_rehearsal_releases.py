@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jacquard.lab.rehearsal.operators.releases import chart_updates
+from jacquard.lab.rehearsal.operators.releases import helm
 from jacquard.lab.rehearsal.operators.releases.helm import FINALIZER, RELEASE
 from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 
@@ -40,8 +40,8 @@ def history(view: Any) -> list[tuple[str, int]]:
 def test_a_release_that_is_ready_says_which_chart_it_has(objects: Any) -> None:
     view = objects(source(OLD), release())
 
-    chart_updates.reconcile(view)
-    chart_updates.reconcile(view)
+    helm.update_simulated(view)
+    helm.update_simulated(view)
 
     assert history(view) == [(OLD, 1)]
     [entry] = view.get("HelmRelease", "cilium", "acme")["status"]["history"]
@@ -54,24 +54,24 @@ def test_a_release_that_is_ready_says_which_chart_it_has(objects: Any) -> None:
 
 def test_another_chart_behind_the_source_is_an_upgrade(objects: Any) -> None:
     view = objects(source(OLD), release())
-    chart_updates.reconcile(view)
+    helm.update_simulated(view)
     view.store["OCIRepository", "acme", "cilium"]["status"]["artifact"]["digest"] = NEW
 
-    chart_updates.reconcile(view)
+    helm.update_simulated(view)
 
     assert history(view) == [(NEW, 2), (OLD, 1)]
 
 
 def test_nothing_is_installed_before_source_and_release_are_ready(objects: Any) -> None:
     for view in (objects(source(OLD, "False"), release()), objects(source(OLD), release("False")), objects(release())):
-        chart_updates.reconcile(view)
+        helm.update_simulated(view)
         assert history(view) == []
 
 
 def test_what_the_release_came_to_is_told_beside_its_history(objects: Any) -> None:
     view = objects(source(OLD), release())
 
-    chart_updates.reconcile(view)
+    helm.update_simulated(view)
 
     status = view.get("HelmRelease", "cilium", "acme")["status"]
     assert (status["lastAttemptedRevision"], status["lastAttemptedRevisionDigest"]) == ("1.20.0+aaaaaaaaaaaa", OLD)
@@ -82,6 +82,6 @@ def test_a_release_that_helm_renders_is_left_to_it(objects: Any) -> None:
     rendered["metadata"]["finalizers"] = [FINALIZER]
     view = objects(source(OLD), rendered)
 
-    chart_updates.reconcile(view)
+    helm.update_simulated(view)
 
     assert history(view) == []

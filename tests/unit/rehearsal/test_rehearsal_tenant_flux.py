@@ -6,7 +6,7 @@ from typing import Any
 
 from live_objects import obj
 
-from jacquard.lab.rehearsal.operators.releases import kustomizations, tenant_flux
+from jacquard.lab.rehearsal.operators.releases import kustomizations
 from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 from jacquard.lab.rehearsal.operators.view import reported
 
@@ -44,7 +44,7 @@ def test_nothing_happens_before_flux_is_there(objects: Any) -> None:
     ):
         view = tenant(objects)
 
-        tenant_flux.reconcile(here, "acme", view)
+        kustomizations.in_tenant(here, "acme", view)
 
         assert "conditions" not in repository(view).get("status", {})
 
@@ -52,13 +52,13 @@ def test_nothing_happens_before_flux_is_there(objects: Any) -> None:
 def test_a_repository_waits_for_its_login_and_is_then_applied(objects: Any) -> None:
     here, view = management(objects), tenant(objects)
 
-    tenant_flux.reconcile(here, "acme", view)
+    kustomizations.in_tenant(here, "acme", view)
     [told] = repository(view)["status"]["conditions"]
     view.create(obj("v1", "Secret", "flux-git", namespace=SYSTEM))
-    tenant_flux.reconcile(here, "acme", view)
+    kustomizations.in_tenant(here, "acme", view)
     fetching = reported(repository(view), "Reconciling")
     view.status(repository(view), {"conditions": [READY], "artifact": {"revision": COMMIT}})
-    tenant_flux.reconcile(here, "acme", view)
+    kustomizations.in_tenant(here, "acme", view)
 
     assert (told["status"], told["reason"], told["message"]) == (
         "False",

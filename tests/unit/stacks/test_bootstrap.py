@@ -9,7 +9,7 @@ from typing import Any
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 from stacks import kubeconfig
-from stacks.bootstrap import deploy_clusters
+from stacks.rehearsal import deploy_clusters
 
 
 def registered_with(run: Callable[..., list[Any]], kubeconfigs: Path) -> list[Any]:

@@ -14,7 +14,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.platform import is_exclusive
 from jacquard.machine import paths
 from stacks import program
-from stacks.rehearsal_inputs import write_list
+from stacks.rehearsal import write_list
 
 
 @pytest.mark.parametrize("name", ["laptop", "eu-south-03a"])

@@ -1,12 +1,16 @@
-"""Texts about a previewed change, shared by terminal output and pull request comments."""
+"""Previewed change as terminal output, and its texts, which pull request comments share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from rich.console import RenderableType
+from rich.text import Text
+
 from components.lookups.effects.effect import Effect
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
+from jacquard.cli.views.changes import impact as impact_view
 from jacquard.previews.impacts.impact import DISRUPTIVE
 from jacquard.previews.impacts.occupancy import told
 from jacquard.previews.preview import (
@@ -37,6 +41,7 @@ _OUTCOMES = {
     Outcome.UNCHANGED: "no changes",
     Outcome.GONE: "stack no longer declared",
 }
+_COLOURS = {Verdict.BLOCKED: "bold red", Verdict.NEEDS_APPROVAL: "bold yellow", Verdict.UNDECIDED: "bold magenta"}
 
 
 def worst(previews: Iterable[Preview]) -> Verdict:
@@ -162,3 +167,32 @@ def _part(value: str | None, start: int) -> str | None:
         return None
     end = start + _MOST_CHARACTERS
     return f"{'...' if start else ''}{value[start:end]}{'...' if len(value) > end else ''}"
+
+
+def lines(preview: Preview) -> Iterator[RenderableType]:
+    """Yield the text output: impact on nodes and tenants first, the verdict last."""
+    yield from impact_view.lines(preview.impact)
+    yield from _titled("deleted or replaced:", losses(preview))
+    yield from _titled("policies:", offences(preview, *Standing))
+    for stack in preview.stacks:
+        yield Text("")
+        yield Text(summed_up(stack), "bold")
+        for line in (*of_stack(stack), *_drift(of_stack(stack, drift=True))):
+            yield Text(f"  {line}", COLOURS.get(line[:1], ""))
+    yield Text("")
+    yield Text(f"{preview.environment}: {preview.verdict}", _COLOURS.get(preview.verdict, "bold green"))
+    for reason in verdict(preview):
+        yield Text(f"  {reason}")
+
+
+def _titled(title: str, items: Iterator[str]) -> Iterator[Text]:
+    if texts := list(items):
+        yield Text("")
+        yield Text(title)
+        yield from (Text(f"  {text}") for text in texts)
+
+
+def _drift(changes: Iterator[str]) -> Iterator[str]:
+    if drifted := list(changes):
+        yield "drift ('up' does not revert it):"
+        yield from drifted

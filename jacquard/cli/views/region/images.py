@@ -1,4 +1,4 @@
-"""Golden images of a region as tables."""
+"""Golden images of a region, and artefacts that its platform downloads, as tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from components.reports.images import ImageReport, Match
+from components.reports.platform_images import PlatformImages
 from components.specs.reading.problems import listed
 from components.specs.region.catalog import Lifecycle
 from jacquard.cli.console import plural
@@ -66,3 +67,17 @@ def _refused(match: Match) -> str:
 
 def _some(items: list[str]) -> str:
     return listed(items, _POOLS_NAMED) if items else "-"
+
+
+def platform_tables(images: PlatformImages) -> Iterator[RenderableType]:
+    """Yield the table of downloaded artefacts, the number pinned by digest, and the reasons for tags."""
+    rows = plain_table("form", "from", "version", "digest", "objects", numbers={"objects"})
+    for image in images.images:
+        digest = Text(image.digest.partition(":")[2][:12]) if image.digest else Text("by tag", "yellow")
+        rows.add_row(image.form, image.name, image.version or "-", digest, str(sum(image.needed_by.values())))
+    yield rows
+    yield ""
+    tags = sum(image.digest is None for image in images.images)
+    yield Text(f"{len(images.images) - tags} of {len(images.images)} are pinned by digest")
+    for form, why in images.by_tag.items():
+        yield Text(f"by tag: {form}, since {why}", "yellow")

@@ -1,15 +1,20 @@
-"""Tenant networks of a region as text: a paragraph per VPC, then DPU clusters and the use of each range."""
+"""Tenant networks of a region as text, with members of InfiniBand partitions and reachability of endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from components.reports.network.endpoints import Endpoint
 from components.reports.network.network import DpuShare, RegionNetwork, VpcNetwork
+from components.reports.network.partitions import FabricPartitions, PartitionMembers, PartitionsContract
+from components.reports.network.path_steps import Keeper
+from components.reports.network.paths import Path
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
@@ -17,6 +22,12 @@ from jacquard.cli.tables import plain_table
 _NAMED = 6
 _MANY = 10**12
 _table = partial(plain_table, numbers={"DPUs", "assigned", "quarantined", "free"})
+_KEEPERS = {
+    Keeper.RENDERED: "",
+    Keeper.BORDER: "   (border router contract)",
+    Keeper.NOBODY: "   (not decided by Jacquard)",
+}
+_RULES_NAMED = 4
 
 
 def tables(network: RegionNetwork) -> Iterator[RenderableType]:
@@ -106,3 +117,68 @@ def _networks(network: RegionNetwork) -> Table:
     for name, prefix in network.networks.items():
         table.add_row(name, str(prefix))
     return table
+
+
+def partition_lines(contract: PartitionsContract) -> Iterator[Text]:
+    """Yield partition members for operators of the fabric manager: a paragraph per fabric, some lines per partition."""
+    title = f"{contract.environment}: partition members on {plural(len(contract.fabrics), 'InfiniBand fabric')}"
+    yield Text(title, "bold")
+    for fabric in contract.fabrics:
+        yield Text()
+        yield from _partitions_of(fabric)
+
+
+def _partitions_of(fabric: FabricPartitions) -> Iterator[Text]:
+    yield Text(fabric.fabric, "bold").append(f"   in halls {listed(fabric.halls)}, PKeys {fabric.pkeys}", "not bold")
+    for partition in fabric.partitions:
+        yield from _partition(partition)
+    yield Text(f"  unused     {_ports_of(fabric.nobody)}, limited members of 0x7fff only")
+    if fabric.freed:
+        yield Text(f"  freed      {', '.join(fabric.freed)}, no members")
+
+
+def _partition(partition: PartitionMembers) -> Iterator[Text]:
+    of = f", of {listed(partition.clusters)}" if partition.clusters else ""
+    yield Text(f"  {partition.request.pkey:<10} {partition.tenant}/{partition.vpc}{of}")
+    if partition.hosts or not partition.unknown:
+        yield Text(f"             {_ports_of(partition.hosts)}, full members, at index 0, with IP")
+    for functions in partition.functions:
+        yield Text(f"             {functions.guids}: virtual functions of {functions.cluster}, by ib-kubernetes")
+    if partition.unknown:
+        yield Text(f"             {_unknown_ports(partition.unknown)}")
+    yield Text("             no other GUIDs")
+
+
+def _ports_of(hosts: Mapping[str, Sequence[str]]) -> str:
+    """Return the ports of hosts; all hosts are listed, since operators enter each of them."""
+    if not hosts:
+        return "no host ports"
+    return f"{plural(sum(map(len, hosts.values())), 'port')} of {', '.join(hosts)}"
+
+
+def _unknown_ports(hosts: Sequence[str]) -> str:
+    return f"ports of {plural(len(hosts), 'host')} without port_guids in the inventory, such as {hosts[0]}"
+
+
+def path_lines(path: Path) -> Iterator[Text]:
+    """Yield whether an endpoint reaches another, and each step of the path in both directions."""
+    answer = "reaches" if path.reached else "does not reach"
+    yield Text(f"{path.source.name} {answer} {path.target.name}", "green" if path.reached else "yellow")
+    yield Text(f"  {_end_of(path.source)}")
+    yield Text(f"  {_end_of(path.target)}")
+    for way, steps in groupby(path.steps, lambda step: step.way):
+        yield Text(f"{way}")
+        for step in steps:
+            verdict = "yes" if step.passes else "no "
+            yield Text(f"  {verdict}  {step.device}: {step.rule}{_KEEPERS[step.kept_by]}")
+    for fabric in path.fabrics:
+        parts = fabric.source if fabric.together else f"{fabric.source} and {fabric.target}"
+        heard = "can communicate, regardless of the rules above" if fabric.together else "are isolated"
+        yield Text(f"on {fabric.fabric}, by {parts}, ports of both {heard}")
+    for vpc, objects in path.objects.items():
+        yield Text(f"rules of {vpc} are defined in {listed(objects, _RULES_NAMED)}", "dim")
+
+
+def _end_of(end: Endpoint) -> str:
+    of = f" of VPC {end.vpc}" if end.vpc else f" of cluster {end.cluster}" if end.cluster else ""
+    return f"{end.name}: {end.address}, {end.where}{of}"

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import ParamSpec
 
 from jacquard.lab.rehearsal.charts import Charts
 from jacquard.lab.rehearsal.kubeconfigs import embedded
@@ -18,7 +19,6 @@ from jacquard.lab.rehearsal.operators import (
     cron_jobs,
     data_stores,
     external_secrets,
-    manual_steps,
     mirror,
     platform,
     programs,
@@ -29,10 +29,8 @@ from jacquard.lab.rehearsal.operators.hosts import (
     bare_metal,
     claims,
     ironcore,
-    management_nodes,
     node_features,
     nodes,
-    power,
 )
 from jacquard.lab.rehearsal.operators.network import (
     address_pools,
@@ -46,7 +44,7 @@ from jacquard.lab.rehearsal.operators.network import (
     load_balancers,
     name_server,
 )
-from jacquard.lab.rehearsal.operators.releases import chart_updates, helm, kustomizations, tenant_flux
+from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
 from jacquard.lab.rehearsal.operators.view import LOG, SIMULATED, View
 from jacquard.lab.rehearsal.operators.vms import snapshots, virtual_machines, vm_fleets, volumes
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
@@ -61,6 +59,7 @@ _IN_TENANTS = (
     node_features.reconcile,
 )
 """Operators that run in each cluster of a tenant."""
+_P = ParamSpec("_P")
 _USER_AGENT = "rehearsal-operators"
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
@@ -137,46 +136,46 @@ def round_of(parts: Parts) -> int:
             secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
             return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
 
-        _try(MANAGEMENT, lambda: management_nodes.reconcile(management))
-        _try(MANAGEMENT, lambda: platform.reconcile(servers.folder, servers.views))
-        _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
-        _try(MANAGEMENT, lambda: certificates.reconcile(management))
-        _try(MANAGEMENT, lambda: data_stores.reconcile(management))
-        _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
-        _try(MANAGEMENT, lambda: load_balancers.give(management))
-        _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
-        _try(MANAGEMENT, lambda: power.reconcile(management))
-        _try(MANAGEMENT, lambda: claims.reconcile(management))
-        _try(MANAGEMENT, lambda: ironcore.reconcile(management))
-        _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
-        _try(MANAGEMENT, lambda: dpus.reconcile(management))
-        _try(MANAGEMENT, lambda: dpu_flashes.reconcile(management))
-        _try(MANAGEMENT, lambda: dpu_ends.reconcile(management))
-        _try(MANAGEMENT, lambda: manual_steps.reconcile(management))
-        _try(MANAGEMENT, lambda: parts.cron_jobs.reconcile(management))
-        _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
-        _try(MANAGEMENT, lambda: parts.fabric.reconcile(management, hosted))
-        _try(MANAGEMENT, lambda: dns.reconcile(servers.folder, management, hosted))
-        _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
-        _try(MANAGEMENT, lambda: references.report(management, hosted))
-        _try(MANAGEMENT, lambda: chart_updates.reconcile(management))
+        _try(MANAGEMENT, nodes.create_management_nodes, management)
+        _try(MANAGEMENT, platform.reconcile, servers.folder, servers.views)
+        _try(MANAGEMENT, external_secrets.reconcile, management, hosted)
+        _try(MANAGEMENT, certificates.reconcile, management)
+        _try(MANAGEMENT, data_stores.reconcile, management)
+        _try(MANAGEMENT, control_planes.reconcile, management, servers.kubeconfig)
+        _try(MANAGEMENT, load_balancers.give, management)
+        _try(MANAGEMENT, bare_metal.reconcile, management)
+        _try(MANAGEMENT, bare_metal.switch_power, management)
+        _try(MANAGEMENT, claims.reconcile, management)
+        _try(MANAGEMENT, ironcore.reconcile, management)
+        _try(MANAGEMENT, nodes.reconcile, management, hosted)
+        _try(MANAGEMENT, dpus.reconcile, management)
+        _try(MANAGEMENT, dpu_flashes.reconcile, management)
+        _try(MANAGEMENT, dpu_ends.reconcile, management)
+        _try(MANAGEMENT, dpu_flashes.release, management)
+        _try(MANAGEMENT, parts.cron_jobs.reconcile, management)
+        _try(MANAGEMENT, parts.helm.reconcile, management, hosted)
+        _try(MANAGEMENT, parts.fabric.reconcile, management, hosted)
+        _try(MANAGEMENT, dns.reconcile, servers.folder, management, hosted)
+        _try(MANAGEMENT, kustomizations.reconcile, management)
+        _try(MANAGEMENT, references.report, management, hosted)
+        _try(MANAGEMENT, helm.update_simulated, management)
     for cluster, view in servers.views.items():
-        _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+        _try(cluster, parts.programs.reconcile, cluster, view)
         if cluster != MANAGEMENT:
             if management is not None:
-                _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
-                _try(cluster, lambda cluster=cluster, view=view: parts.blocks.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
-                _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
-            _try(cluster, lambda view=view: parts.sandboxes.reconcile(view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, agents.reconcile, management, cluster, view)
+                _try(cluster, parts.blocks.reconcile, management, cluster, view)
+                _try(cluster, kustomizations.in_tenant, management, cluster, view)
+            _try(cluster, parts.sandboxes.reconcile, view)
             for join in _IN_TENANTS:
-                _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, join, view)
     return sum(view.changes for view in servers.views.values())
 
 
-def _try(cluster: str, join: Callable[[], None]) -> None:
+def _try(cluster: str, operator: Callable[_P, None], *arguments: _P.args, **options: _P.kwargs) -> None:
     """Run one operator; its errors, such as those of unexpected objects, must not stop the others."""
     try:
-        join()
+        operator(*arguments, **options)
     except ApiError as error:
         LOG.warning("%s: %s", cluster, error)
     except Exception:  # noqa: BLE001 - logged with its traceback; the other operators continue

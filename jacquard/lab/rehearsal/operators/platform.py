@@ -1,6 +1,6 @@
 """Simulated platform: creates the logins and certificates of the list of prerequisites.
 
-The program of a rehearsal writes this list into the region's folder on each run (`stacks.rehearsal_inputs`). Only
+The program of a rehearsal writes this list into the region's folder on each run (`stacks.rehearsal`). Only
 listed objects are created, and only in existing namespaces: references to other Secrets are not met.
 """
 

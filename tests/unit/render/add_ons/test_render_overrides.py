@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cluster_shape import facts
 
-from components.lookups.add_on_values import overrides
+from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput

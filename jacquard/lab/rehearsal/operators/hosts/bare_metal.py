@@ -7,6 +7,7 @@ time; hosts with virtual media never wait. ``stages/hosts.yaml`` contains the du
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ _LOGIN = ("username", "password")
 _DEFAULT_LIMIT = 20
 _AT_WORK = {"inspecting", "preparing", "provisioning", "deprovisioning"}
 """States in which Ironic inspects, writes or wipes, unless it has failed."""
+POWER_CYCLE = "reboot.metal3.io"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +177,30 @@ def _needs_network(host: Object) -> bool:
 def _scheme(host: Object) -> str:
     scheme, mark, _ = str(dig(host, "spec", "bmc", "address") or "").partition("://")
     return scheme if mark else ""
+
+
+def switch_power(view: View) -> None:
+    """Power on hosts in a stable state if requested, and power-cycle them on request.
+
+    As in upstream's ``manageHostPower``, the request is removed when the power is off. For a host without an image, it
+    applies only with ``force``. Requests with a name, which keep the power off, are not supported.
+    """
+    for host in view.all(*HOST):
+        state, on = dig(host, "status", "provisioning", "state"), bool(dig(host, "status", "poweredOn"))
+        if deleting(host) or state not in {"available", "provisioned"}:
+            continue
+        request = (host["metadata"].get("annotations") or {}).get(POWER_CYCLE)
+        if not on and request is not None:
+            view.patch(host, {"metadata": {"annotations": {POWER_CYCLE: None}}})
+        elif not on and dig(host, "spec", "online"):
+            view.status(host, {"poweredOn": True})
+        elif on and request is not None and (state == "provisioned" or _forced(request)):
+            view.status(host, {"poweredOn": False})
+
+
+def _forced(request: str) -> bool:
+    try:
+        options: Object = json.loads(request)
+    except ValueError:
+        return False
+    return bool(options.get("force"))

@@ -22,6 +22,11 @@ _METADATA = re.compile(r"\{\{ *ds\.meta_data\.(\w+) *\}\}")
 """Placeholder that cloud-init replaces with a value of the node's metadata."""
 _METAL_HOSTNAME = "$${METAL_HOSTNAME}"
 """Placeholder that IronCore's provider replaces with the machine's name in the user data of a node."""
+MANAGEMENT_NODES = ("management-0", "management-1", "management-2")
+_ROLE = "node-role.kubernetes.io/control-plane"
+"""Label in the list of prerequisites of a region with DPUs."""
+_MANAGEMENT_RESOURCES = {"cpu": "128", "memory": "1Ti", "pods": "250", "ephemeral-storage": "7Ti"}
+_NETWORKED = {"type": "NetworkUnavailable", "status": "False", "reason": "Given", "message": "the network is given"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,3 +241,13 @@ def _taint(text: str) -> dict[str, str]:
     head, _, effect = text.rpartition(":")
     key, _, value = head.partition("=")
     return {"key": key, **({"value": value} if value else {}), "effect": effect}
+
+
+def create_management_nodes(view: View) -> None:
+    """Create the missing nodes of the management cluster, a prerequisite of a region, each in a separate zone."""
+    for name in MANAGEMENT_NODES:
+        if view.find("v1", "Node", name) is None:
+            labels = {"topology.kubernetes.io/zone": name, _ROLE: ""}
+            node = registered(name, labels, _MANAGEMENT_RESOURCES, view.kubernetes(), name)
+            node["status"]["conditions"] = [_NETWORKED]
+            view.create(node)

@@ -62,3 +62,16 @@ def _reboot(view: View, dpu: Object, node: Object) -> None:
         view.status(dpu, {"phase": _REBOOTED})
     else:
         view.patch(node, {"metadata": {"annotations": {REBOOT: "true"}}})
+
+
+def release(view: View) -> None:
+    """Release maintenance holds and reboot requests of DPF, unless a CronJob exists in its namespace.
+
+    This simulates a manual release: immediate, and independent of the workloads on the hosts.
+    """
+    served = {item["metadata"]["namespace"] for item in view.all("batch/v1", "CronJob")}
+    for kind, key, done in (("DPUNodeMaintenance", HOLD, "false"), ("DPUNode", REBOOT, None)):
+        for item in view.all(API, kind):
+            value = (item["metadata"].get("annotations") or {}).get(key)
+            if value == "true" and item["metadata"]["namespace"] not in served:
+                view.patch(item, {"metadata": {"annotations": {key: done}}})

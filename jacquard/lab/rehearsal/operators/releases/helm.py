@@ -235,3 +235,19 @@ def _status(release: Object, chart: Chart, bodies: list[Object], revision: int) 
 
 def _key(body: Object) -> tuple[str, str, str]:
     return body["kind"], body["metadata"].get("namespace") or "", body["metadata"]["name"]
+
+
+def update_simulated(view: View) -> None:
+    """Update the chart version in the status of ready simulated HelmReleases when their source changes.
+
+    Nothing is rendered. Source, fluxcd/helm-controller: a release is reconciled when the revision of its source changes
+    (``SetupWithManager``), and its history starts with the last installed chart (``status.history``).
+    """
+    for release in view.all(*RELEASE):
+        chart = fetched(view, release)
+        if chart is None or is_real(release) or deleting(release) or not reported(release, "Ready"):
+            continue
+        former = dig(release, "status", "history") or [{}]
+        if former[0].get("ociDigest") != chart.digest:
+            attempted = {"lastAttemptedRevision": chart.revision, "lastAttemptedRevisionDigest": chart.digest}
+            view.status(release, {"history": history(release, chart, chart.digest), **attempted})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.releases.installed import source_of
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, reported
 from jacquard.providers.kube.objects import dig
@@ -19,6 +20,8 @@ PROVIDERS = (CORE, "BootstrapProvider", "ControlPlaneProvider", "InfrastructureP
 _ABOUT = "provider.cluster.x-k8s.io/"
 APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
 """Labels that Flux sets on applied objects: name and namespace of the Kustomization."""
+_FLUX = "flux"
+"""Last part of the URL of the manifests of Flux."""
 
 
 def reconcile(view: View) -> None:
@@ -124,3 +127,20 @@ def _missing_keys(config_map: Object) -> Iterator[str]:
 
 def _selected(provider: Object) -> dict[str, str]:
     return dict(dig(provider, "spec", "fetchConfig", "selector", "matchLabels") or {})
+
+
+def in_tenant(management: View, cluster: str, view: View) -> None:
+    """Update repositories and Kustomizations of a tenant's ``cluster``, if Flux is installed there."""
+    if _has_flux(management, cluster):
+        attempt(view)
+        references.report(view, lambda _: None, references.FLUX)
+
+
+def _has_flux(management: View, cluster: str) -> bool:
+    for kustomization in management.all(KUSTOMIZE, "Kustomization"):
+        is_of_cluster = dig(kustomization, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+        if is_of_cluster and reported(kustomization, "Ready") and not deleting(kustomization):
+            url = dig(source_of(management, kustomization, "sourceRef"), "spec", "url") or ""
+            if url.rpartition("/")[2] == _FLUX:
+                return True
+    return False

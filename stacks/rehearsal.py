@@ -1,0 +1,61 @@
+"""Clusters of a rehearsal, and its simulated prerequisites: objects that no stack creates, and image contents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pulumi
+from pulumi_command import local
+
+from components.inputs.manifests import everything
+from components.lookups.pools import clusters
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import given
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+from jacquard.machine import paths
+from jacquard.machine.files import replace_private
+from stacks import kubeconfig
+from stacks.commands import python
+
+
+def write_list(environment: Environment) -> None:
+    """Write the prerequisites of a rehearsal, and the contents of its images, to its region's folder.
+
+    On hardware a person reads ``jacquard show ENV prerequisites`` and creates the objects. In a rehearsal the simulated
+    platform reads this list, and creates exactly the objects on it. Simulated nodes read the declared contents of
+    golden images that no object contains.
+    """
+    prerequisites = [
+        {
+            "kind": item.target.kind,
+            "cluster": item.target.cluster,
+            "namespace": item.target.namespace,
+            "name": item.target.name,
+            "keys": sorted(item.keys),
+        }
+        for item in given(everything(environment), references_table()).values()
+        if item.target.is_object
+    ]
+    replace_private(paths.given(environment.name), json.dumps(prerequisites, indent=1))
+    images = {image.version: {"rdma_exclusive": image.contents.rdma_exclusive} for image in environment.images.images}
+    replace_private(paths.golden_images(environment.name), json.dumps(images, indent=1))
+
+
+def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:
+    """Register a command for the management cluster and each hosted one; they are created in parallel.
+
+    A removed cluster stays until the region's stack has deleted its objects.
+    """
+    tenants = [placed.cluster.name for placed in clusters(environment)]
+    tenants += kubeconfig.ending(environment, kubeconfigs)
+    for cluster in (MANAGEMENT, *tenants):
+        local.Command(
+            f"{environment.name}-{cluster}",
+            **python(
+                create=f"jacquard.lab.rehearsal up {environment.name} --cluster {cluster}",
+                delete=f"jacquard.lab.rehearsal down {environment.name} --cluster {cluster}",
+            ),
+        )
+    pulumi.export("clusters", [MANAGEMENT, *tenants])
