@@ -55,7 +55,6 @@ SpeedOption = Annotated[
         min=0.1,
         max=1000,
         help="Speed of simulated hardware; 10 divides all delays by ten. Default: JACQUARD_SPEED, or 1.",
-        show_default=False,
     ),
 ]
 TimeoutOption = Annotated[
@@ -65,7 +64,6 @@ TimeoutOption = Annotated[
         min=0,
         metavar="SECONDS",
         help="Maximum time to wait for the node pools. Default: 600 for a rehearsal, otherwise 0.",
-        show_default=False,
     ),
 ]
 ConfirmOption = Annotated[
@@ -75,7 +73,6 @@ ConfirmOption = Annotated[
         metavar="TOKEN",
         help="Confirm deletion or replacement of exactly the objects identified by this token (printed by 'up' or "
         "'preview'); repeatable.",
-        show_default=False,
     ),
 ]
 DeprecatedAcceptOption = Annotated[
@@ -88,7 +85,6 @@ MigrateOption = Annotated[
         _MIGRATE,
         help="Kind of provider plug-ins that may take over stacks written by the other kind. Default: "
         "JACQUARD_MIGRATE_PROVIDERS, or none.",
-        show_default=False,
     ),
 ]
 DeprecatedSwitchOption = Annotated[
@@ -104,7 +100,6 @@ FactsOption = Annotated[
         "--facts",
         metavar="FILE",
         help="File written by 'jacquard facts', to report nodes with running jobs; repeatable, one per environment.",
-        show_default=False,
     ),
 ]
 FactsAgeOption = Annotated[
@@ -117,7 +112,6 @@ PreviewOption = Annotated[
         "--preview",
         metavar="DIR",
         help="Apply only the change previewed in this folder; refuse if anything differs from it.",
-        show_default=False,
     ),
 ]
 SignersOption = Annotated[
@@ -126,8 +120,10 @@ SignersOption = Annotated[
         "--signers",
         metavar="FILE",
         help="With --preview: allowed signers of the preview. Default: previews.signers of region.yaml.",
-        show_default=False,
     ),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.")
 ]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 if a file would change.")]
 TodayOption = Annotated[
@@ -137,7 +133,6 @@ TodayOption = Annotated[
         formats=["%Y-%m-%d"],
         metavar="YYYY-MM-DD",
         help="Date for expiry checks of images and waivers. Default: today, UTC.",
-        show_default=False,
     ),
 ]
 DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff of each property.")]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from components.lookups.effects.effect import Effect
+from components.lookups.effects.changes import ROLLOUT_GROUP, changes, kind_of, worst
+from components.lookups.effects.effect import Effect, worst_of
+from components.lookups.effects.table import CREATED, DELETED
+from components.render.manifest import Manifest
 
 FIELDS: Mapping[str, Effect] = {
     "name": Effect.REPLACED,
@@ -44,3 +47,24 @@ MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
 """By field: what its change does once it is promoted, where that is needed."""
 BACK: Mapping[str, Effect] = {**MOVED, "rollout.after": Effect.IN_PLACE}
 """By field: what going back does. A moment that is taken back makes no node older than it was."""
+
+
+def effect_on_nodes(before: Iterable[Manifest], after: Iterable[Manifest]) -> Effect:
+    """Return the worst effect on the nodes of a pool when its objects change from ``before`` to ``after``.
+
+    If groups are created and all others deleted, the nodes move to another name or domain, which replaces them. If some
+    groups stay, the pool only changes its size.
+    """
+    before, after = tuple(before), tuple(after)
+    found = list(changes(before, after))
+    moved = {change.path for change in found if change.kind == ROLLOUT_GROUP} & {CREATED, DELETED}
+    others = worst(change for change in found if change.kind != ROLLOUT_GROUP or change.path not in moved)
+    return worst_of((others, _effect_of_groups(moved, after)))
+
+
+def _effect_of_groups(moved: set[str], after: Iterable[Manifest]) -> Effect:
+    if moved == {CREATED, DELETED}:
+        return Effect.REPLACED
+    if moved == {DELETED} and ROLLOUT_GROUP not in map(kind_of, after):
+        return Effect.DELETED
+    return Effect.SCALES if moved else Effect.NONE

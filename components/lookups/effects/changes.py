@@ -137,24 +137,3 @@ def _by_name(entries: Sequence[Any]) -> Mapping[Any, Any]:
 
 def _by_place(entries: Sequence[Any]) -> Mapping[Any, Any]:
     return dict(enumerate(entries))
-
-
-def effect_on_nodes(before: Iterable[Manifest], after: Iterable[Manifest]) -> Effect:
-    """Return the worst effect on the nodes of a pool when its objects change from ``before`` to ``after``.
-
-    If groups are created and all others deleted, the nodes move to another name or domain, which replaces them. If some
-    groups stay, the pool only changes its size.
-    """
-    before, after = tuple(before), tuple(after)
-    found = list(changes(before, after))
-    moved = {change.path for change in found if change.kind == ROLLOUT_GROUP} & {CREATED, DELETED}
-    others = worst(change for change in found if change.kind != ROLLOUT_GROUP or change.path not in moved)
-    return worst_of((others, _effect_of_groups(moved, after)))
-
-
-def _effect_of_groups(moved: set[str], after: Iterable[Manifest]) -> Effect:
-    if moved == {CREATED, DELETED}:
-        return Effect.REPLACED
-    if moved == {DELETED} and ROLLOUT_GROUP not in map(kind_of, after):
-        return Effect.DELETED
-    return Effect.SCALES if moved else Effect.NONE

@@ -29,14 +29,11 @@ _By = Annotated[
         "--by",
         metavar="NAME",
         help="Person who approves for the tenant. Default: the git committer.",
-        show_default=False,
     ),
 ]
 _Reason = Annotated[
     str | None,
-    typer.Option(
-        "--reason", metavar="TEXT", help="Reason. Default: a summary of the approved effects.", show_default=False
-    ),
+    typer.Option("--reason", metavar="TEXT", help="Reason. Default: a summary of the approved effects."),
 ]
 _Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
 _Expires = Annotated[
@@ -46,7 +43,6 @@ _Expires = Annotated[
         formats=["%Y-%m-%d"],
         metavar="YYYY-MM-DD",
         help="First day on which the approval is invalid. Default: valid until the change is applied.",
-        show_default=False,
     ),
 ]
 _Plan = Annotated[bool, typer.Option("--plan", help="Write nothing; show the entry.")]

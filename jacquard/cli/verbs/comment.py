@@ -36,7 +36,6 @@ NumberOption = Annotated[
         min=1,
         metavar="NUMBER",
         help="Number of the pull request. Default: that of the job.",
-        show_default=False,
     ),
 ]
 RunOption = Annotated[
@@ -45,7 +44,6 @@ RunOption = Annotated[
         "--run",
         metavar="N[.M]",
         help="Run and attempt; an older run never overwrites the comment of a newer one. Default: those of the job.",
-        show_default=False,
     ),
 ]
 RequiredOption = Annotated[

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from jacquard.cli import arguments, data, outputs
@@ -19,13 +16,9 @@ from jacquard.observe.observation import observe
 from jacquard.previews.impacts.occupancy import told
 
 _MARK = '"kind": "jacquard facts"'
-_OutOption = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.", show_default=False),
-]
 
 
-def facts(environment: arguments.Env, *, out: _OutOption = None) -> None:
+def facts(environment: arguments.Env, *, out: arguments.OutOption = None) -> None:
     """Record the jobs on each node of a region, for 'jacquard impact --facts'.
 
     Reads the clusters and changes nothing. For each node, counts the pods with GPUs that end if the node is drained or

@@ -73,7 +73,6 @@ _Driver = Annotated[
         "--bmc-driver",
         metavar="DRIVER",
         help=f"Driver for BMCs given as an address. Default: that of the existing host, or {DRIVER}.",
-        show_default=False,
     ),
 ]
 _Path = Annotated[
@@ -89,7 +88,6 @@ _With = Annotated[
     Path | None,
     typer.Option("--with", metavar="FILE", help="CSV file with a column host and columns of FORMAT per host."),
 ]
-_Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.")]
 
 
 def import_(
@@ -157,7 +155,7 @@ def export(
     hall: _OneHall = None,
     fixed: _Own = None,
     with_: _With = None,
-    out: _Out = None,
+    out: arguments.OutOption = None,
 ) -> None:
     """Export hosts in the format of another system.
 

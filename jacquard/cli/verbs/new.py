@@ -32,9 +32,7 @@ _Like = Annotated[
 ]
 _Halls = Annotated[
     str | None,
-    typer.Option(
-        "--halls", metavar="A,B", help="Halls of the site. Default: a, or those of --like.", show_default=False
-    ),
+    typer.Option("--halls", metavar="A,B", help="Halls of the site. Default: a, or those of --like."),
 ]
 _Repository = Annotated[
     Path | None,
@@ -42,7 +40,6 @@ _Repository = Annotated[
         "--repository",
         metavar="DIR",
         help="Create a repository in DIR and add the region to it. Default: add the region to the current repository.",
-        show_default=False,
     ),
 ]
 

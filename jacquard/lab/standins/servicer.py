@@ -1,7 +1,8 @@
-"""Base class of the provider stand-ins: handshake and version."""
+"""Base class of the provider stand-ins: handshake, version and cancellation."""
 
 # ruff: noqa: N802, ARG002 - the protocol defines methods and parameters
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -28,3 +29,12 @@ class StandIn(ResourceProviderServicer):
     def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
         """Return the version of the replaced provider."""
         return plugin_pb2.PluginInfo(version=self.version)
+
+    def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
+        """Call `cancel`."""
+        self.cancel()
+        return Empty()
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """End what runs, and start nothing further."""

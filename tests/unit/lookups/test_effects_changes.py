@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pool_effects import effect_on_nodes
 
-from components.lookups.effects.changes import Change, changes, effect_on_nodes, worst
+from components.lookups.effects.changes import Change, changes, worst
 from components.lookups.effects.effect import Effect, When
 from components.render.manifest import Json, Manifest
 

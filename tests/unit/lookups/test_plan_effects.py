@@ -6,9 +6,8 @@ import datetime as dt
 
 import pytest
 from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
-from pool_effects import BACK, FIELDS, MOVED, PROMOTED
+from pool_effects import BACK, FIELDS, MOVED, PROMOTED, effect_on_nodes
 
-from components.lookups.effects.changes import effect_on_nodes
 from components.lookups.effects.effect import Effect
 from components.specs.pools.node_pool import NodePoolSpec
 from jacquard.machine import paths

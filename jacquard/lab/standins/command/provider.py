@@ -106,13 +106,8 @@ class CommandProvider(StandIn):
         self._run("delete", ("delete",), recorded if recorded.plain else state, state, request.urn)
         return Empty()
 
-    def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
-        """Stop running commands; each of them returns an error."""
-        self.cancel()
-        return Empty()
-
     def cancel(self) -> None:
-        """End all running commands and start no further ones."""
+        """End all running commands, each of which returns an error, and start no further ones."""
         self._children.end(closed=True)
 
     def _run(self, verb: str, keys: tuple[str, ...], inputs: Properties, state: Properties, urn: str) -> Output:

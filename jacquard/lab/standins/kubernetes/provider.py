@@ -189,13 +189,8 @@ class KubernetesProvider(StandIn):
         )
         return Empty()
 
-    def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
-        """Cancel all waits; applied objects stay in the state."""
-        self.cancel()
-        return Empty()
-
     def cancel(self) -> None:
-        """End all running waits."""
+        """End all running waits; applied objects stay in the state."""
         self._cancelled.set()
 
     def _call(self, inputs: Properties, work: Callable[[], _Answer]) -> _Answer:
