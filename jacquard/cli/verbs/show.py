@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from pydantic import BaseModel
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -31,32 +32,10 @@ from components.reports.uniformity import to_json, uniformity
 from components.reports.upgrades import to_json as upgrades_json
 from components.reports.upgrades import upgrades
 from components.specs.environment import Environment
-from jacquard.cli import arguments, data, outputs
+from jacquard.cli import arguments, data, outputs, show_reports
 from jacquard.cli.console import plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.show_reports import (
-    IMAGES,
-    NETWORK,
-    PREREQUISITES,
-    UNIFORMITY,
-    BetweenOption,
-    BorderOption,
-    ExampleOption,
-    HelmOption,
-    HtmlOption,
-    LiveOption,
-    MembersOption,
-    OutputOption,
-    PathArgument,
-    PlatformOption,
-    PortOption,
-    ShowFormat,
-    SvgOption,
-    chosen,
-    refuse_contradictions,
-    refuse_format,
-    unknown_path,
-)
+from jacquard.cli.show_reports import ShowFormat
 from jacquard.cli.views.region import capacity as capacity_view
 from jacquard.cli.views.region import capacity_map, network_map
 from jacquard.cli.views.region import images as image_view
@@ -72,25 +51,25 @@ from jacquard.machine import settings
 from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from jacquard.observe.observation import observe
 
-_COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
+_COMPARABLE = {show_reports.IMAGES, show_reports.NETWORK, show_reports.PREREQUISITES, show_reports.UNIFORMITY}
 """Reports that require data without problems."""
 
 
 def show(
     environment: arguments.Env,
-    path: PathArgument = "",
+    path: show_reports.PathArgument = "",
     *,
-    output: OutputOption = ShowFormat.TEXT,
-    svg: SvgOption = None,
-    html: HtmlOption = None,
-    example: ExampleOption = None,
-    helm: HelmOption = False,
-    border: BorderOption = False,
-    members: MembersOption = False,
-    between: BetweenOption = None,
-    port: PortOption = None,
-    live: LiveOption = False,
-    platform: PlatformOption = False,
+    output: show_reports.OutputOption = ShowFormat.TEXT,
+    svg: show_reports.SvgOption = None,
+    html: show_reports.HtmlOption = None,
+    example: show_reports.ExampleOption = None,
+    helm: show_reports.HelmOption = False,
+    border: show_reports.BorderOption = False,
+    members: show_reports.MembersOption = False,
+    between: show_reports.BetweenOption = None,
+    port: show_reports.PortOption = None,
+    live: show_reports.LiveOption = False,
+    platform: show_reports.PlatformOption = False,
     today: arguments.TodayOption = None,
 ) -> None:
     """Show resolved values and their origin, or a report about a region.
@@ -122,7 +101,7 @@ def show(
     upgrades: the next Kubernetes version of each cluster, the readiness of images, blockers, and newer chart releases.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
-    refuse_contradictions(
+    show_reports.refuse_contradictions(
         environment,
         path,
         svg,
@@ -136,7 +115,7 @@ def show(
         live=live,
         platform=platform,
     )
-    refuse_format(environment, path, output)
+    show_reports.refuse_format(environment, path, output)
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
@@ -162,7 +141,7 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
     try:
         node = resolved(environment, path)
     except UnknownPathError as error:
-        raise unknown_path(path, error) from None
+        raise show_reports.unknown_path(path, error) from None
     if output is ShowFormat.JSON:
         print_json(show_view.to_json(environment.name, path, node))
     else:
@@ -196,7 +175,7 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
 def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *, platform: bool) -> None:
     if platform:
         fetched = platform_images(environment)
-        _answer(output, partial(fetched.model_dump, mode="json"), image_view.platform_tables(fetched))
+        _answer(output, fetched, image_view.platform_tables(fetched))
     else:
         report = image_report(environment, today)
         _answer(output, report.to_json, image_view.tables(report))
@@ -216,16 +195,16 @@ def _show_network(
         return
     if border:
         done = contract(environment)
-        _answer(output, partial(done.model_dump, mode="json"), border_view.lines(done))
+        _answer(output, done, border_view.lines(done))
         return
     if members:
         filled = partitions(environment)
-        _answer(output, partial(filled.model_dump, mode="json"), network_view.partition_lines(filled))
+        _answer(output, filled, network_view.partition_lines(filled))
         return
     report = network(environment)
     if svg is not None:
         outputs.write("--svg", svg, network_map.network_map(report), network_map.MARK)
-    _answer(output, partial(report.model_dump, mode="json"), network_view.tables(report))
+    _answer(output, report, network_view.tables(report))
     if svg is not None and output is ShowFormat.TEXT:
         sys.stdout.write(f"\nmap of {plural(len(report.vpcs), 'VPC')} in {svg}\n")
 
@@ -236,7 +215,7 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
     except (paths.NoVpcError, UnknownEndError, UnknownPortError) as error:
         msg = f"--{'port' if isinstance(error, UnknownPortError) else 'path'}: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
-    _answer(output, partial(report.model_dump, mode="json"), network_view.path_lines(report))
+    _answer(output, report, network_view.path_lines(report))
 
 
 def _show_offerings(
@@ -250,13 +229,13 @@ def _show_offerings(
     if example is not None:
         _show_order(environment, output, example, helm=helm)
     else:
-        _answer(output, partial(report.model_dump, mode="json"), offering_view.tables(report))
+        _answer(output, report, offering_view.tables(report))
     if html is not None and output is ShowFormat.TEXT:
         sys.stdout.write(f"\nHTML page in {html}\n")
 
 
 def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, helm: bool) -> None:
-    example = chosen(examples_of(environment), wanted, helm=helm)
+    example = show_reports.chosen(examples_of(environment), wanted, helm=helm)
     if output is ShowFormat.JSON:
         print_json(offering_view.order_json(example, helm=helm))
     else:
@@ -266,7 +245,7 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
     report = prerequisites(environment)
-    _answer(output, partial(report.model_dump, mode="json"), prerequisite_view.lines(report))
+    _answer(output, report, prerequisite_view.lines(report))
 
 
 def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
@@ -285,10 +264,10 @@ def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
     _answer(output, partial(upgrades_json, environment, report), chain(upgrade_view.lines(report), charts))
 
 
-def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[RenderableType]) -> None:
-    """Print the result of ``document`` as JSON, or ``parts`` as text without wrapping, which terminals do."""
+def _answer(output: ShowFormat, report: BaseModel | Callable[[], Json], parts: Iterable[RenderableType]) -> None:
+    """Print a report or the result of a function as JSON, or ``parts`` as text without wrapping, which terminals do."""
     if output is ShowFormat.JSON:
-        print_json(document())
+        print_json(report.model_dump(mode="json") if isinstance(report, BaseModel) else report())
         return
     for part in parts:
         stdout().print(part, soft_wrap=not isinstance(part, Table))
