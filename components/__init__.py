@@ -1,1 +1,1 @@
-"""Components of a GPU cloud region. Importing this package loads nothing, so that specs stay free of Pulumi."""
+"""Components of a GPU cloud region. The package imports nothing, so that specs do not depend on Pulumi."""

@@ -12,7 +12,7 @@ from components.render.concept import Made
 
 
 class AddOns(Component[AddOnsInput]):
-    """Releases of the add-ons of one cluster, and their namespaces in it."""
+    """Releases of the add-ons of one cluster, and the namespaces of the add-ons."""
 
     INPUT = AddOnsInput
     installed: pulumi.Output[list[str]]
@@ -34,7 +34,7 @@ class PodPriorities(Component[PodPrioritiesInput]):
 
 
 class Flux(Component[FluxInput]):
-    """GitOps hand-over of one cluster: a Flux of its own and the tenant's repository that it applies."""
+    """GitOps in one cluster: Flux, and the tenant's repository that Flux applies."""
 
     INPUT = FluxInput
     url: pulumi.Output[str]

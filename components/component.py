@@ -1,4 +1,4 @@
-"""The base of every component: it renders its input once, registers the objects as children, then its outputs."""
+"""Base of all components. A component renders its input once, registers the objects as children, then its outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.render.concept import Concept, Made, T
 from components.resources import PACKAGE, Clusters, register
 
 Outputs: TypeAlias = Mapping[str, Any]
-"""Outputs of a component by name: those that its class annotates."""
+"""Outputs of a component by name, as annotated in its class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,15 +20,15 @@ class ComponentArgs(Generic[T]):
     """Arguments of every component."""
 
     concept: T
-    """Input of the component, such as a `NodePoolInput`: plain data, with names resolved and numbers allocated."""
+    """Input of the component, such as a `NodePoolInput`: plain data with resolved names and allocated numbers."""
     clusters: Clusters
     """Clusters that the objects are applied to, by name."""
     made: Made[T] | None = None
-    """``concept`` with its objects where these are rendered already; None renders them here."""
+    """``concept`` with its rendered objects; None to render the objects here."""
 
 
 class Component(pulumi.ComponentResource, Generic[T]):
-    """A component with one child resource per rendered object of its input."""
+    """Component with one child resource per rendered object of its input."""
 
     INPUT: ClassVar[type[Concept]]
     """Class of the component's input."""

@@ -14,7 +14,7 @@ from components.render.control_planes.request_priority import LEVEL, RequestPrio
 
 
 class HostedControlPlane(Component[HostedControlPlaneInput]):
-    """The control plane of one tenant cluster, as pods of the management cluster; ready when its API answers."""
+    """Control plane of one tenant cluster, as pods of the management cluster. It is ready when its API responds."""
 
     INPUT = HostedControlPlaneInput
     endpoint: pulumi.Output[str]
@@ -25,7 +25,7 @@ class HostedControlPlane(Component[HostedControlPlaneInput]):
 
 
 class ClusterAccess(Component[ClusterAccessInput]):
-    """RBAC of one tenant cluster for the groups that its tenant names."""
+    """RBAC of one tenant cluster for the groups in the tenant's data."""
 
     INPUT = ClusterAccessInput
     admins: pulumi.Output[str]

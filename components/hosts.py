@@ -10,7 +10,7 @@ from components.render.hosts.inventory import InventoryInput
 
 
 class Inventory(Component[InventoryInput]):
-    """The hosts of one hall, one object set per rack; waits for no host."""
+    """Hosts of one hall, with one object set per rack. Pulumi does not wait for hosts."""
 
     INPUT = InventoryInput
     racks: pulumi.Output[list[str]]

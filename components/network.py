@@ -10,7 +10,7 @@ from components.render.network.tenant_network import TenantNetworkInput
 
 
 class TenantNetwork(Component[TenantNetworkInput]):
-    """One VPC of a tenant, by the backend that isolates it."""
+    """One VPC of a tenant, implemented by the backend that isolates it."""
 
     INPUT = TenantNetworkInput
     vni: pulumi.Output[int]

@@ -11,7 +11,7 @@ from components.render.pools.node_pool import NodePoolInput
 
 
 class NodePool(Component[NodePoolInput]):
-    """The nodes of one pool, one rollout group per failure domain; waits for no node."""
+    """Nodes of one pool, with one rollout group per failure domain. Pulumi does not wait for nodes."""
 
     INPUT = NodePoolInput
     rollout_groups: pulumi.Output[list[str]]

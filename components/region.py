@@ -14,7 +14,7 @@ from components.render.region.region import RegionInput
 
 
 class Region(Component[RegionInput]):
-    """The objects of the management cluster that all tenants share."""
+    """Objects of the management cluster that all tenants share."""
 
     INPUT = RegionInput
     data_stores: pulumi.Output[list[str]]
@@ -45,18 +45,18 @@ class Isolation(Component[IsolationInput]):
 
 
 class ExternalSecrets(Component[ExternalSecretsInput]):
-    """ExternalSecrets that copy the Secrets of one slice from the region's store; no value is in an object."""
+    """ExternalSecrets that copy the Secrets of one slice from the region's store, without secret values."""
 
     INPUT = ExternalSecretsInput
     entries: pulumi.Output[list[str]]
-    """Entries that the store must have, sorted."""
+    """Entries that the store must contain, sorted."""
 
     def _outputs(self, made: Made[ExternalSecretsInput]) -> Outputs:
         return {"entries": sorted({delivery.entry for delivery in made.concept.deliveries})}
 
 
 class ClusterDns(Component[ClusterDnsInput]):
-    """ExternalDNS of one tenant cluster, which runs beside its control plane."""
+    """ExternalDNS of one tenant cluster, which runs in the namespace of the control plane."""
 
     INPUT = ClusterDnsInput
     domain: pulumi.Output[str]

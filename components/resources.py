@@ -30,29 +30,30 @@ PACKAGE = "jacquard:components"
 _Key: TypeAlias = tuple[str, str, str]
 """Cluster, kind and name."""
 Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
-"""A dependency: a resource, or an output that resolves to the resource once further conditions hold."""
+"""Dependency: a resource, or an output that resolves to the resource when further conditions are true."""
 Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
 OPERATORS = frozenset({"HelmRelease", "Kustomization"})
-"""Kinds by which Flux installs operators."""
+"""Kinds of Flux that install operators."""
 _GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
-"""Readiness outputs of the awaited objects of each component."""
+"""Readiness outputs of awaited objects, by component."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cluster:
-    """A cluster to which objects are applied."""
+    """Cluster to which objects are applied."""
 
     name: str
     kubeconfig: Path | pulumi.Output[str]
-    """Stable path, or an output that resolves to one; the file may be missing during a preview."""
+    """Stable path of the kubeconfig, or an output that resolves to the path. The file may be missing during a
+    preview."""
     identifier: str
-    """Permanent identifier of the cluster, ``environment/cluster``. A change replaces every object in it."""
+    """Permanent identifier of the cluster, ``environment/cluster``. A changed identifier replaces every object."""
     context: str | None = None
     """Context of the kubeconfig; None for its current context."""
     depends_on: tuple[Need, ...] = ()
     """Dependencies that must be complete before the cluster is reachable."""
     look: Look | None = None
-    """Waits until an object is ready in the cluster; None to skip the check, as in a preview."""
+    """Function that waits until an object is ready in the cluster; None to skip the check, as in a preview."""
 
     provider: pulumi.ProviderResource | None = None
     """Provider of single objects from the user's program, such as a `pulumi_kubernetes.Provider`; None creates one."""
@@ -62,7 +63,7 @@ class Cluster:
         """Return the provider of single objects."""
         if self.provider is not None:
             return self.provider
-        # Set explicitly so that the vendor's provider and the stand-in behave identically whatever their defaults are.
+        # Explicit values make the vendor's provider and the stand-in behave identically, independent of defaults.
         options = {
             "enableServerSideApply": "true",
             "enableConfigMapMutable": "true",
@@ -72,7 +73,7 @@ class Cluster:
 
     @cached_property
     def object_sets(self) -> pulumi.ProviderResource:
-        """Return the provider of object sets; it is created on first use, since each provider is a process."""
+        """Return the provider of object sets. It is created on first use, since each provider is a process."""
         return self._provider("jacquard", {}, None)
 
     def _provider(self, package: str, options: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
@@ -86,8 +87,8 @@ class Cluster:
         """Return the path of the kubeconfig.
 
         Raises:
-            RunError: the path is relative, a folder or an empty file, so the vendor's provider would use the ambient
-                cluster. A missing file is no error here: the provider plans without a cluster, and an update fails.
+            RunError: the path is relative, a folder or an empty file. The vendor's provider would use the ambient
+                cluster. A missing file is not an error: the provider plans without a cluster, and an update fails.
         """
         if isinstance(self.kubeconfig, pulumi.Output):
             return self.kubeconfig
@@ -112,14 +113,14 @@ Clusters: TypeAlias = Mapping[str, Cluster]
 
 
 class KubernetesObject(pulumi.CustomResource):
-    """A single object of a cluster, with the same top-level keys as in Kubernetes."""
+    """Single object of a cluster, with the same top-level keys as in Kubernetes."""
 
     def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
         super().__init__(type_token(manifest), name, {**manifest.body, "metadata": _metadata(manifest)}, opts)
 
 
 class ObjectSet(pulumi.CustomResource):
-    """Many objects as a single resource, such as the hosts of a rack."""
+    """Set of objects as a single resource, such as the hosts of a rack."""
 
     def __init__(self, name: str, objects: ManifestSet, opts: pulumi.ResourceOptions) -> None:
         props = {
@@ -141,8 +142,8 @@ def type_token(manifest: Manifest) -> str:
 def child_name(component: str, item: Rendered) -> str:
     """Return the Pulumi name of ``item`` under ``component``: ``component-kind-object``, in lower case.
 
-    Cluster and namespace are included unless the component's name already starts with them. The name depends on
-    nothing else, so that an additional object never renames, and thereby recreates, other objects.
+    Cluster and namespace are included unless the component's name already starts with them. The name does not depend
+    on other objects, so that an additional object never renames and recreates existing objects.
     """
     kind = item.kind if isinstance(item, Manifest) else "ObjectSet"
     cluster = "" if item.cluster == MANAGEMENT else item.cluster
@@ -153,15 +154,15 @@ def child_name(component: str, item: Rendered) -> str:
 def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[Rendered], clusters: Clusters) -> None:
     """Register ``rendered`` as children of ``component``.
 
-    Awaited objects form a gate for the objects after them; operators form gates separate from all other awaited
-    objects. In addition, an object depends on its namespace and on the objects that it refers to by the table of
-    references, if these precede it. So a new object exists before any reference to it, and an object is deleted after
-    all objects that refer to it. When two objects are deleted together, the engine respects only direct edges between
-    them, no path through an object that stays. All other objects are applied in parallel: controllers resolve the
-    rest, and every edge costs time and state.
+    Awaited objects form a gate for later objects. Operators form gates separate from all other awaited objects. In
+    addition, an object depends on its namespace and on earlier objects that it refers to according to the table of
+    references. An object is therefore created before references to it, and deleted after all objects that refer to it.
+    When two objects are deleted in one update, the engine respects only direct edges between both, and no path through
+    an unchanged object. All other objects are applied in parallel, because controllers resolve other dependencies and
+    every edge costs time and state.
 
     A provider waits for the objects that it changes. It records a failed wait at best, and the vendor's provider loses
-    that record with a refresh. So each object of a gate is checked again where the clusters have a `Cluster.look`.
+    this record with a refresh. Each object of a gate is therefore checked again in clusters with a `Cluster.look`.
     """
     known: dict[_Key, pulumi.Resource] = {}
     gate: list[Need] = []
@@ -180,7 +181,7 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
 
 
 def done(need: Need) -> Need:
-    """Return a dependency on ``need``; for a component it also waits until its awaited objects are checked as ready."""
+    """Return a dependency on ``need``. For a component, it includes the readiness checks of awaited objects."""
     gates = None if isinstance(need, pulumi.Output) else _GATES.get(need)
     return pulumi.Output.all(*gates).apply(lambda _: need) if gates else need
 
@@ -205,7 +206,7 @@ class _Stage(Enum):
 def _stage(item: Rendered) -> _Stage:
     if isinstance(item, ManifestSet) or item.readiness is None:
         return _Stage.UNAWAITED
-    # An operator installs the kinds of the objects after it, including other awaited objects.
+    # An operator installs the kinds of later objects, including other awaited objects.
     return _Stage.OPERATOR if item.kind in OPERATORS else _Stage.AWAITED
 
 
@@ -215,13 +216,13 @@ def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
     if isinstance(item, Manifest):
         targets = (*item.after, *_references(item.body), *_by_table(item))
         yield from dict.fromkeys((item.cluster, kind, name) for kind, name in targets)
-        # Flux installs into a namespace of this or another cluster, and retries only after minutes.
+        # Flux installs into a namespace of this or another cluster, and retries a failure only after minutes.
         if target := item.body.get("spec", {}).get("targetNamespace"):
             yield from ((cluster, "Namespace", target) for cluster in clusters)
 
 
 def _by_table(item: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of the references of ``item`` by its kind; none for operators, which Flux orders itself."""
+    """Yield kind and name of the references of ``item``, by its kind; none for operators, which Flux orders."""
     for target, _, _ in references(item, references_table()) if item.kind not in OPERATORS else ():
         if target.cluster == item.cluster:
             yield target.kind.rpartition("/")[2], target.name

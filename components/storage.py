@@ -22,7 +22,7 @@ class StorageCatalog(Component[StorageCatalogInput]):
 
 
 class Buckets(Component[BucketsInput]):
-    """ConfigMaps with which workloads of one cluster find the buckets of their tenant."""
+    """ConfigMaps with the buckets of the tenant, for workloads of one cluster."""
 
     INPUT = BucketsInput
     names: pulumi.Output[list[str]]

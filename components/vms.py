@@ -11,11 +11,11 @@ from components.render.vms.vm_offering import VmOfferingInput
 
 
 class VmOffering(Component[VmOfferingInput]):
-    """KubeVirt operators, sizes and images of one cluster, and the platform's own virtual machines."""
+    """KubeVirt operators, sizes and images of one cluster, and the virtual machines of the platform."""
 
     INPUT = VmOfferingInput
     machines: pulumi.Output[list[str]]
-    """Names of the platform's own machines."""
+    """Names of the platform's machines."""
 
     def _outputs(self, made: Made[VmOfferingInput]) -> Outputs:
         return {"machines": [item.name for item in objects(made.rendered) if item.kind == "VirtualMachine"]}

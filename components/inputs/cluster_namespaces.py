@@ -43,7 +43,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
             # Kubernetes uses the first address of the range (K8S:pkg/controlplane/services.go).
             service=numbers.services[1],
             inside=tuple(numbers.prefixes.values()),
-            hidden=networks.unseen,
+            hidden=networks.closed_networks,
             watchers=tuple(
                 entry.namespace for entry in add_ons(environment, placed) if entry.gives is Capability.MONITORING
             ),
@@ -81,4 +81,4 @@ def has_keys(placed: PlacedCluster, namespace: str) -> bool:
 def _groups(spec: NamespaceSpec, provider: OidcSpec | None) -> dict[str, str]:
     if provider is None:
         return {}
-    return {ROLES[key]: provider.seen(group) for key, group in spec.groups.items()}
+    return {ROLES[key]: provider.kubernetes_group(group) for key, group in spec.groups.items()}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from components.lookups.slices import Slice
-from components.render.extensions import ExtensionInput, wrong_orders
+from components.render.extensions import ExtensionInput, annotation_problems
 from components.render.manifest import Manifest, Rendered, objects
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
@@ -69,7 +69,7 @@ class ExtensionComponent:
             f"component '{one.name}': {_named(item)}: {text}"
             for one in found
             for item in objects(one.objects)
-            for text in wrong_orders(item)
+            for text in annotation_problems(item)
         ]
         if wrong:
             raise self._wrong(environment, 0, *wrong)

@@ -96,7 +96,11 @@ def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoo
     """
     kind = environment.instance_types.by_name.get(pool.instance_type)
     has = image.contents.rdma_exclusive
-    if kind is None or not (kind.infiniband_ports or kind.shares_roce or kind.cuts_roce) or kind.rdma_exclusive == has:
+    if (
+        kind is None
+        or not (kind.infiniband_ports or kind.shares_roce or kind.roce_functions)
+        or kind.rdma_exclusive == has
+    ):
         return []
     mode = "isolates RDMA devices per network namespace" if has else "shares RDMA devices between network namespaces"
     expected = str(kind.rdma_exclusive).lower()

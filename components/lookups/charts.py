@@ -14,7 +14,7 @@ from components.render.control_planes import kamaji_etcd
 from components.render.network import kube_ovn, ovn_services, port_functions, rails
 from components.render.network.dpus import HBN_CHART
 from components.render.region import dns, secret_store
-from components.render.region.region import kept_by_kamaji, region_operators
+from components.render.region.region import kamaji_data_stores, region_operators
 from components.render.storage.storage import storage_drivers
 from components.render.vms.vm_offering import VM_OPERATORS
 from components.specs.environment import Environment
@@ -99,8 +99,8 @@ def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
 
 def _of_data_stores(environment: Environment) -> dict[str, DataPlace]:
     control_planes = environment.region.control_planes
-    kept = kept_by_kamaji(control_planes, dpf=uses_dpf(environment))
-    shared = (kamaji_etcd.CHART,) if any(not store.given for store in kept) else ()
+    kept = kamaji_data_stores(control_planes, dpf=uses_dpf(environment))
+    shared = (kamaji_etcd.CHART,) if any(not store.is_existing for store in kept) else ()
     own = CONTROL_PLANES[control_planes.backend].dedicated_charts if control_planes.dedicated else ()
     return {
         **dict.fromkeys(shared, (REGION, ("control_planes", "data_stores"))),

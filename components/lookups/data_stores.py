@@ -8,7 +8,7 @@ from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_T
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL, Defragmentation
 from components.render.control_planes.etcd_upkeep import MadeEtcd, Upkeep
 from components.render.control_planes.kamaji_etcd import SharedDataStore
-from components.render.region.region import kept_by_kamaji
+from components.render.region.region import kamaji_data_stores
 from components.specs.control_planes.data_stores import BackupSpec, DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.environment import Environment
 
@@ -30,9 +30,9 @@ def _backup(environment: Environment, spec: BackupSpec) -> Backup:
 def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreSpec | SharedDataStore]:
     """Yield the data stores of the foundation: created ones and existing ones, in the order of the data."""
     control_planes = environment.region.control_planes
-    for store in kept_by_kamaji(control_planes, dpf=dpf):
-        if store.given:
+    for store in kamaji_data_stores(control_planes, dpf=dpf):
+        if store.is_existing:
             yield store
         else:
-            etcd = made_etcd(environment, store.made_like(control_planes.dedicated))
+            etcd = made_etcd(environment, store.with_defaults(control_planes.dedicated))
             yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)

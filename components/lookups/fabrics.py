@@ -99,7 +99,7 @@ def handed_out(environment: Environment, placed: PlacedCluster) -> list[Instance
 
 def cutting(environment: Environment, placed: PlacedCluster) -> dict[str, InstanceType]:
     """Return the instance types, by name, with which pods of ``placed`` get functions of ports on RoCE."""
-    return {kind.name: kind for kind, _ in on_roce(environment, placed) if kind.cuts_roce}
+    return {kind.name: kind for kind, _ in on_roce(environment, placed) if kind.roce_functions}
 
 
 def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:

@@ -1,1 +1,1 @@
-"""Pure renderers from specs to manifests: total, ordered and deterministic."""
+"""Pure functions that render specs as manifests. The output is complete, ordered and deterministic."""

@@ -1,8 +1,8 @@
-"""Renderers and capabilities of each backend, one entry per backend. No other renderer branches on the backend.
+"""Renderers and capabilities of backends, with one entry per backend.
 
-Node templates are the exception: older revisions never change, so each revision keeps its own tables.
-The table of storage backends is in ``components.render.storage.storage``, because each class names its own backend.
-``jacquard.observe.backends`` is the equivalent table for reading the status of each backend's objects.
+Other renderers do not branch on the backend. Node templates are the exception: each revision has its own tables,
+because older revisions never change. The table of storage backends is in ``components.render.storage.storage``, because
+each class names its own backend. ``jacquard.observe.backends`` is the equivalent table for the status of objects.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ from components.specs.region.region import ControlPlaneBackend, ControlPlanesSpe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanes:
-    """Renderers and capabilities of one control-plane backend and of the nodes that join it."""
+    """Renderers and capabilities of one control-plane backend and of the nodes that join its clusters."""
 
     render: Callable[[ControlPlane], tuple[Manifest, ...]]
-    """Returns the objects of one control plane; the control plane itself is the last."""
+    """Function that returns the objects of one control plane. The control plane itself is last."""
     bootstrap_template: tuple[str, str]
-    """API version and kind of the bootstrap template that turns a machine into a node of such a cluster."""
+    """API version and kind of the bootstrap template for nodes of such a cluster."""
     join: str
-    """Name of the join method of such nodes in the contract of the join service."""
+    """Name of the join method in the contract of the join service."""
     operators: Callable[[ControlPlanesSpec], tuple[Operator, ...]]
-    """Returns the operators that host control planes, in addition to the Cluster API providers."""
+    """Function that returns the operators that host control planes, in addition to the Cluster API providers."""
     providers: Callable[[ControlPlanesSpec], tuple[Provider, ...]]
     dedicated_charts: tuple[str, ...]
     """Charts that are installed for each dedicated data store of a cluster."""
     etcd_by_replicas: bool
-    """Whether the number of members of a dedicated data store follows from the replicas of the control plane."""
+    """Whether the replicas of the control plane determine the number of members of a dedicated data store."""
     keeps_events_apart: bool
     """Whether events can be stored in a data store separate from all other objects."""
     counts_konnectivity_agents: bool
-    """Whether the number of konnectivity agents is configurable; if not, each node runs an agent."""
+    """Whether the number of konnectivity agents is configurable. If not, each node runs an agent."""
     makes_shared_data_stores: bool
-    """Whether data stores shared by clusters are created by the library; if not, they are only referenced."""
+    """Whether the library creates data stores shared by clusters. If not, shared data stores are only referenced."""
     moves_data_stores: bool
     """Whether the state of a cluster can be migrated to another data store."""
     takes_addresses: bool
@@ -67,46 +67,46 @@ class ControlPlanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BareMetal:
-    """Renderers and capabilities of one bare-metal backend: hosts, and machines on them."""
+    """Renderers and capabilities of one bare-metal backend, for hosts and the machines on hosts."""
 
     boots: tuple[BootMode, ...]
     """Supported boot modes of an image."""
     operators: Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]
-    """Returns the operators that provision hosts, in addition to the Cluster API providers."""
+    """Function that returns the operators that provision hosts, in addition to the Cluster API providers."""
     services: Callable[[BareMetalSpec, str], Iterable[Manifest]]
-    """Returns the services of these operators, given the interface on which hosts and BMCs reach them."""
+    """Function that returns the services of these operators for the interface on which hosts and BMCs reach them."""
     providers: tuple[Provider, ...]
     gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
-    """Feature gates that control-plane providers need with these hosts, by provider name."""
+    """Feature gates that control-plane providers require for hosts of the backend, by provider name."""
     infrastructure: Callable[[ControlPlane], Manifest]
-    """Returns the infrastructure object of one cluster."""
+    """Function that returns the infrastructure object of one cluster."""
     machine_template: tuple[str, str]
-    """API version and kind of the machine template, by which a machine claims a host."""
+    """API version and kind of the machine template with which a machine claims a host."""
     remediation: Callable[[str, str, dict[str, str]], tuple[Manifest, ...]]
-    """Returns the remediation objects used before an unhealthy node is replaced, by pool, cluster and labels."""
+    """Function that returns the objects for remediation before a node is replaced, from pool, cluster and labels."""
     host: Callable[[PlacedHost, FirmwareUpdate], Iterable[Manifest]]
-    """Returns the objects of one host."""
+    """Function that returns the objects of one host."""
     patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
-    """Returns patches, by a stable key, of host objects that the backend's own controllers create."""
+    """Function that returns patches, by a stable key, of host objects that controllers of the backend create."""
     data_template: tuple[str, str] | None = None
     """API version and kind of the template of per-node data, such as the node address; None if unsupported."""
     lists_failure_domains: bool
-    """Whether a cluster lists the failure domains allowed for its machines."""
+    """Whether the infrastructure object of a cluster lists the allowed failure domains of machines."""
     asks_certificates: bool
-    """Whether the certificates of HTTPS BMCs are verified, except for BMCs that the data exempt."""
+    """Whether the certificates of HTTPS BMCs are verified, except for BMCs that are exempt in the data."""
     redfish_only: bool
-    """Whether BMCs are supported with Redfish only, at an IP address."""
+    """Whether only BMCs with Redfish and an IP address are supported."""
 
 
 class Filter(Enum):
     """Egress traffic that a backend filters."""
 
     HOSTS = auto()
-    """All traffic of the host is filtered statelessly, packet by packet."""
+    """A stateless packet filter applies to all traffic of the host."""
     PODS = auto()
-    """Traffic of pods outside the host network is filtered statefully: replies pass."""
+    """A stateful filter applies to pods outside the host network: replies are allowed."""
     NOTHING = auto()
-    """No traffic is filtered; only routes restrict it."""
+    """Traffic is not filtered; only routes restrict it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,39 +114,39 @@ class NetworkBackend:
     """Isolation of VPCs by one backend."""
 
     on_dpus: bool
-    """Whether the DPUs of the VPC's hosts enforce the isolation; if not, each cluster of the VPC does."""
+    """Whether the DPUs of the VPC's hosts enforce the isolation. If not, each cluster of the VPC enforces it."""
     isolates_hosts: bool
-    """Whether hosts are isolated from those of other tenants, even though the tenant has root access on its hosts."""
+    """Whether hosts are isolated from hosts of other tenants, although tenants have root access on their hosts."""
     caveat: str | None = None
-    """Limitation that `check` reports after the backend's name; None if there is none."""
+    """Limitation that `check` reports after the backend's name; None without a limitation."""
     source: str
     """Upstream source of the caveat and of `isolates_hosts`, ``repository:path``."""
     network: Callable[[Vpc, DpuPlatform], tuple[Manifest, ...]] = lambda _vpc, _platform: ()
-    """Returns the objects of a VPC that is isolated on DPUs."""
+    """Function that returns the objects of a VPC that is isolated on DPUs."""
     inside: Callable[[Vpc, NetworksSpec, str], tuple[Manifest, ...]] = lambda _vpc, _networks, _cluster: ()
-    """Returns the objects of a VPC inside one of its clusters."""
+    """Function that returns the objects of a VPC inside one of its clusters."""
     charts: tuple[str, ...] = ()
     """Charts that are installed in each cluster of a VPC."""
     brings_network: bool = False
     """Whether these charts are the CNI of each cluster of a VPC, single-stack or dual-stack."""
     joints: tuple[Network | Network6, ...] = ()
-    """Networks that this CNI reserves for itself in each cluster."""
+    """Networks that this CNI reserves in each cluster."""
     link_per_host: bool = False
-    """Whether each host has a separate routed link, and reaches destinations outside its VPC by address only."""
+    """Whether each host has a separate routed link and reaches destinations outside its VPC only by address."""
     filters: Filter
-    """Egress traffic that is filtered."""
+    """Filter for egress traffic."""
     rules_in: str
     """Kind of the objects that contain the rules of a VPC."""
     routed_inside: bool = False
-    """Whether pods are reachable from outside by their own addresses, without EVPN."""
+    """Whether pods are reachable from outside by pod address, without EVPN."""
     masquerades: bool = False
     """Whether traffic that leaves a VPC is translated to the address of a node or a router (SNAT)."""
     evpn: bool = False
-    """Whether routes are separated by EVPN, with VNI and route target."""
+    """Whether EVPN separates routes, with VNI and route target."""
     several_clusters: bool = False
     """Whether several clusters can share a VPC, each with separate prefixes for its pods and Services."""
     ovn: bool = False
-    """Whether the VPC is stored in the OVN databases of the only DPU cluster."""
+    """Whether the OVN databases of the only DPU cluster contain the VPC."""
 
 
 CONTROL_PLANES = {
@@ -208,7 +208,7 @@ BARE_METAL = {
         gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
         infrastructure=ironcore_metal.infrastructure,
         machine_template=ironcore_metal.MACHINE_TEMPLATE,
-        # A reboot repairs nothing more, since every boot starts from a clean image.
+        # A reboot is no additional remedy, since every boot starts from a clean image.
         remediation=lambda _name, _cluster, _labels: (),
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
@@ -243,7 +243,7 @@ NETWORK_BACKENDS = {
     Isolation.KUBE_OVN: NetworkBackend(
         on_dpus=False,
         isolates_hosts=False,
-        # Pods in the host network have no port on OVN switches; the databases listen in the host network, in plain TCP.
+        # Pods in the host network have no port on OVN switches. The databases use unencrypted TCP in the host network.
         caveat="isolates tenants' pods and VMs but not hosts; its databases accept any client that reaches their nodes",
         source="kubeovn/kube-ovn:pkg/controller/network_policy.go",
         inside=kube_ovn.render,

@@ -1,4 +1,4 @@
-"""Input of a component, and the input together with its rendered objects."""
+"""Protocol of component inputs, and an input with its rendered objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.render.manifest import Rendered
 
 
 class Concept(Protocol):
-    """Input of a component: plain data with all names resolved, which renders the objects of the component."""
+    """Input of a component: plain data with resolved names, and a method that renders the objects."""
 
     @property
     def name(self) -> str:
@@ -28,7 +28,7 @@ T_co = TypeVar("T_co", bound=Concept, covariant=True)
 
 @dataclass(frozen=True)
 class Made(Generic[T_co]):
-    """Input of a component with its objects, which are rendered once, on first use."""
+    """Input of a component with its objects. The objects are rendered once, on first use."""
 
     concept: T_co
 

@@ -32,7 +32,7 @@ def claim(storage_class: str, name: str) -> Json:
 
 
 def scratch_pod(storage_class: str, name: str) -> Json:
-    """Return a pod with an ephemeral volume on its node; volume and claim are created and deleted with the pod."""
+    """Return a pod with an ephemeral volume on its node. Volume and claim are created and deleted with the pod."""
     template = {"spec": _claim(storage_class, "ReadWriteOnce")}
     write = ["sh", "-c", f"df -h {_SCRATCH} && sleep infinity"]
     return _pod(
@@ -51,7 +51,7 @@ def gpu_pod(
     *,
     host_network: bool = False,
 ) -> Json:
-    """Return a pod on a node of ``instance_type`` that lists its GPUs.
+    """Return a pod that lists the GPUs of a node of ``instance_type``.
 
     Args:
         instance_type: instance type of the node, selected by a label that no kubelet can write.
@@ -59,10 +59,10 @@ def gpu_pod(
         limits: quantity of each resource for the pod.
         networks: network attachments, one for each port of an adapter.
         name: name of the pod.
-        host_network: whether its fabric is in the host network of the node.
+        host_network: whether the pod uses the host network, for fabrics in the host network of nodes.
     """
     tolerations = [given(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
-    # Memory that an adapter writes to is pinned, which requires the capability IPC_LOCK.
+    # RDMA pins memory, which requires the capability IPC_LOCK.
     pinning = {"capabilities": {"add": ["IPC_LOCK"]}} if len(limits) > 1 or host_network else {}
     return _pod(
         name,
@@ -81,7 +81,7 @@ def gpu_pod(
 
 
 def domain_job(name: str, *, nodes: int, gpus: int, tolerations: list[dict[str, str]]) -> tuple[Json, Json]:
-    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs of each node."""
+    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs per node."""
     labels = {"app.kubernetes.io/name": name}
     together = {"labelSelector": {"matchLabels": labels}, "topologyKey": CLIQUE}
     worker = {

@@ -23,19 +23,21 @@ class ExtensionInput:
     """Input of an extension component."""
 
     name: str
-    """Pulumi name of the component, unique among the extension components of a slice. A rename is a new component."""
+    """Pulumi name of the component, unique among the extension components of a slice. A new name means a new
+    component."""
     objects: tuple[Rendered, ...]
-    """Objects of the component, in the order in which they are applied; each names its cluster."""
+    """Objects of the component, in the order in which they are applied. Each object specifies its cluster."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the component."""
         return self.objects
 
 
-def wrong_orders(item: Manifest) -> Iterator[str]:
-    """Yield the problems of ``pulumi.com/`` annotations of an object, which control its provider.
+def annotation_problems(item: Manifest) -> Iterator[str]:
+    """Yield the problems of an object's ``pulumi.com/`` annotations, which control the provider.
 
-    The vendor's provider ignores values that it cannot parse, or creates the object, fails, and loses track of it.
+    The vendor's provider ignores values that it cannot parse, or it creates the object, fails, and does not record the
+    object in the state.
     """
     annotations = item.body["metadata"].get("annotations") or {}
     for key, value in annotations.items():

@@ -1,4 +1,4 @@
-"""Output of renderers: Kubernetes objects as plain data, with options for applying them."""
+"""Output of renderers: Kubernetes objects as plain data, with options for the apply operation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _AWAITABLE = re.compile(r"condition=[^=]+(=[^=]+)?|jsonpath=\{[^{}]+\}(=.+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """Conditions that ``pulumi up`` waits for after it applied an object.
+    """Conditions that ``pulumi up`` waits for after an object is applied.
 
     ``conditions`` are expressions of the annotation ``pulumi.com/waitFor``:
-    ``condition=Type``, ``condition=Type=Status`` or ``jsonpath={.path}=value``; all must hold.
+    ``condition=Type``, ``condition=Type=Status`` or ``jsonpath={.path}=value``. All conditions must be true.
     """
 
     conditions: tuple[str, ...]
@@ -29,8 +29,8 @@ class Readiness:
     def __post_init__(self) -> None:
         """Reject conditions that the provider cannot wait for.
 
-        The vendor's provider would create the object, then fail and lose track of it. The next run would find an
-        existing object.
+        The vendor's provider would create the object, then fail without recording the object in the state. The next run
+        would fail because the object exists.
 
         Raises:
             ValueError: the problems, one per line.
@@ -49,18 +49,18 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """A complete Kubernetes object and the cluster it belongs to."""
+    """Complete Kubernetes object, with the cluster that it belongs to."""
 
     body: Json
     cluster: str = MANAGEMENT
     readiness: Readiness | None = None
     retain: bool = False
-    """Whether the object stays in the cluster after it is removed from the program, such as templates to which machines
-    may still refer."""
+    """Whether the object is retained in the cluster when it is removed from the program, such as templates that
+    machines may still refer to."""
     protect: bool = False
-    """Whether deletion and replacement are rejected, as for data stores and clusters of tenants."""
+    """Whether deletion and replacement are rejected, for example of data stores and clusters of tenants."""
     after: tuple[tuple[str, str], ...] = ()
-    """Kind and name of further objects of the same cluster that must be applied first, apart from references."""
+    """Kind and name of objects in the same cluster that must be applied first, in addition to referenced objects."""
 
     @property
     def api_version(self) -> str:
@@ -91,24 +91,24 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Fields that are applied to existing objects of another controller; no object is created."""
+    """Fields that are applied to existing objects of another controller. The patch creates no objects."""
 
     api_version: str
     kind: str
     names: tuple[str, ...]
     fields: Json
-    """Top-level keys, such as ``spec``; the values are the same for all named objects."""
+    """Top-level keys, such as ``spec``, with values for all named objects."""
     namespace: str | None = None
     """Namespace of the objects; None for a cluster-scoped kind."""
     wait_seconds: int = 0
-    """How long ``pulumi up`` waits for objects that their controller creates within seconds; objects that are still
-    missing are patched by the next run."""
+    """Seconds that ``pulumi up`` waits for objects that their controller creates. Objects that are still missing are
+    patched by the next run."""
     made_of: str | None = None
-    """Identifier of the source from which the controller creates the objects. If it changes, the controller recreates
-    them, and they are patched again."""
+    """Identifier of the source from which the controller creates the objects. If the identifier changes, the controller
+    recreates the objects, and they are patched again."""
 
     def objects(self, cluster: str) -> Iterator[Manifest]:
-        """Yield each named object with these fields only."""
+        """Yield each named object with only the patched fields."""
         for name in self.names:
             metadata = {"name": name, **({} if self.namespace is None else {"namespace": self.namespace})}
             body = {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **self.fields}
@@ -117,13 +117,13 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSet:
-    """Many objects that form a single Pulumi resource, such as the hosts of a rack."""
+    """Set of objects that forms a single Pulumi resource, such as the hosts of a rack."""
 
     name: str
     namespace: str
     """Namespace of the set's parent object (ApplySet, KEP-3659)."""
     members: Mapping[str, Manifest]
-    """Objects of the set by a stable key, in order, all of the same cluster."""
+    """Objects of the set by a stable key, in order. All objects belong to the same cluster."""
     cluster: str = MANAGEMENT
     patches: Mapping[str, Patch] = field(default_factory=dict)
     """Patches of objects that other controllers create in the same cluster, by a stable key."""
@@ -133,7 +133,7 @@ Rendered: TypeAlias = Manifest | ManifestSet
 
 
 def objects(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
-    """Yield every object of ``rendered`` in order, including members of sets and, for patches, the patched fields."""
+    """Yield all objects of ``rendered`` in order, including members of sets and the patched fields of patches."""
     for item in rendered:
         if isinstance(item, ManifestSet):
             yield from item.members.values()

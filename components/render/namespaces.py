@@ -7,5 +7,5 @@ FREE_HOSTS = "inventory"
 
 
 def tenant_namespace(tenant: str) -> str:
-    """Return the namespace of objects that belong to ``tenant`` but to none of its clusters."""
+    """Return the namespace of objects of ``tenant`` that do not belong to a cluster."""
     return f"tenant-{tenant}"

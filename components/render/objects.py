@@ -1,4 +1,4 @@
-"""Helpers of renderers: construction of objects, names and digests."""
+"""Helper functions of renderers for objects, names and digests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.render.manifest import MANAGEMENT, Json, Manifest, Readiness
 LABEL_LIMIT = 63
 """Maximum length of a DNS label and of a label value, in characters."""
 SERVICES_PRIORITY = "region-services"
-"""PriorityClass of the platform's own services and jobs."""
+"""PriorityClass of the platform's services and jobs."""
 
 
 def manifest(
@@ -30,7 +30,7 @@ def manifest(
     protect: bool = False,
     **sections: Any,
 ) -> Manifest:
-    """Return the object; ``sections`` are its top-level keys other than ``metadata``, such as ``spec``."""
+    """Return an object; ``sections`` are its top-level keys except ``metadata``, such as ``spec``."""
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
@@ -58,12 +58,12 @@ def namespace(
 
 
 def reference(item: Manifest) -> dict[str, str]:
-    """Return the reference of Cluster API to ``item`` in the same namespace, which has no version."""
+    """Return the reference to ``item`` in the same namespace, without a version, in Cluster API's format."""
     return {"apiGroup": item.api_version.partition("/")[0], "kind": item.kind, "name": item.name}
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """Return ``fields`` without those that are None or an empty collection."""
+    """Return ``fields`` without values that are None or an empty collection."""
     return {key: value for key, value in fields.items() if value is not None and value not in ((), [], {})}
 
 
@@ -74,7 +74,7 @@ def digest(content: Json, length: int) -> str:
 
 
 def fit(name: str, limit: int) -> str:
-    """Return ``name``; if it is longer than ``limit``, return its prefix with a digest of the whole name."""
+    """Return ``name``, or its prefix with a digest of the whole name if it is longer than ``limit``."""
     if len(name) <= limit:
         return name
     tail = hashlib.sha256(name.encode()).hexdigest()[:8]

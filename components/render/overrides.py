@@ -1,4 +1,4 @@
-"""Values of a release that the data override."""
+"""Overrides of chart values in the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.specs.add_ons.add_on_values import ChartValue, ValuePath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override:
-    """A single value that the data set."""
+    """Chart value that is set in the data."""
 
     path: ValuePath
     value: ChartValue
@@ -23,7 +23,7 @@ class Override:
 
 
 def overridden(values: Mapping[str, Any], overrides: Iterable[Override]) -> dict[str, Any]:
-    """Return ``values`` with each of ``overrides`` set at its path; all other values are unchanged."""
+    """Return ``values`` with each of ``overrides`` set at its path. Other values are unchanged."""
     merged = dict(values)
     for override in overrides:
         merged = _with(merged, override.path.split("."), override.value)

@@ -1,4 +1,4 @@
-"""Cluster API providers that the backends need; the Cluster API operator installs them (``cluster_api``)."""
+"""Cluster API providers of the backends. The Cluster API operator installs these providers (``cluster_api``)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ KINDS = {
     "infrastructure": "InfrastructureProvider",
     "ipam": "IPAMProvider",
 }
-"""Kind in the API of the Cluster API operator, by the role of a provider."""
+"""Kinds in the API of the Cluster API operator, by role of the provider."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """A separately installed provider of Cluster API."""
+    """Provider of Cluster API, installed separately."""
 
     role: str
     """Role of the provider in Cluster API, a key of `KINDS`."""
@@ -28,17 +28,17 @@ class Provider:
     release: str
     """Release that contains the provider, a key of ``cluster_api`` in the version vector."""
     releases: str | None = None
-    """URL of upstream's releases; None if it is built into the operator."""
+    """URL of upstream's releases; None if the operator already knows the URL."""
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates of the provider that differ from the default."""
     flags: Mapping[str, str] = field(default_factory=dict)
     workers: int | None = None
-    """Number of objects that the provider reconciles in parallel, if it has a single setting for all kinds."""
+    """Number of objects that the provider reconciles in parallel, for providers with a single setting for all kinds."""
 
     mislabelled: Release | None = None
     """Last release whose kinds are labelled for contract v1beta2 but implement v1beta1."""
 
     @property
     def label(self) -> str:
-        """Return the provider's label in Cluster API, such as ``bootstrap-kubeadm``; the core has no role prefix."""
+        """Return the provider's label in Cluster API, such as ``bootstrap-kubeadm``. The core has no role prefix."""
         return self.name if self.role == "core" else f"{self.role}-{self.name}"

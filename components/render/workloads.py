@@ -1,4 +1,4 @@
-"""Building blocks of the platform's own workloads: security contexts, roles, pods and CronJobs."""
+"""Building blocks of platform workloads: security contexts, roles, pods and CronJobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
 
 KUBECTL = "kubectl"
-"""Name of the kubectl image among the tools of the version vector."""
+"""Name of the kubectl image in the tools of the version vector."""
 RBAC = "rbac.authorization.k8s.io"
 """API group of roles and their bindings."""
 _USER = 65532
@@ -33,7 +33,7 @@ def role(
     namespace: str,
     labels: Mapping[str, str],
 ) -> tuple[Manifest, ...]:
-    """Return a Role with ``rules`` in ``namespace``, bound to the ServiceAccount ``account`` (namespace, name)."""
+    """Return a Role with ``rules`` in ``namespace``, bound to ServiceAccount ``account`` (namespace and name)."""
     return role_for(name, rules, subject=service_account(*account), namespace=namespace, labels=labels)
 
 
@@ -100,9 +100,9 @@ def cron_job(
     late_seconds: int | None = None,
     cluster: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the CronJob that runs ``job``, the spec of a Job, at ``schedule``; runs never overlap.
+    """Return the CronJob that runs ``job`` (a Job spec) at ``schedule``. Runs never overlap.
 
-    A run that cannot start within ``late_seconds`` is skipped; None starts it however late.
+    A run that cannot start within ``late_seconds`` is skipped. With None, late runs always start.
     """
     spec = {
         "schedule": schedule,

@@ -106,7 +106,7 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
     resource, count = gpu_sharing.offered(kind.gpu, sharing)
     ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
     limits = {resource: count if sharing is None else 1, **ports}
-    joined = sharing is None and any(one == kind and not one.cuts_roce for one, _ in on_roce(environment, placed))
+    joined = sharing is None and any(one == kind and not one.roce_functions for one, _ in on_roce(environment, placed))
     pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=joined)
     asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
     yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)

@@ -190,7 +190,7 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
     """Yield the ports that pods of each cluster on a fabric can request, or that require the host network."""
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
-            if kind.cuts_roce:
+            if kind.roce_functions:
                 yield from _on_rails(placed, kind, fabric)
             else:
                 yield _joined(placed, kind, fabric)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons, overrides
 from components.lookups.pools import clusters, place
-from components.render.add_ons.reserved_values import why_kept
-from components.specs.add_ons.add_on_values import ChartValue, unfit
+from components.render.add_ons.reserved_values import reservation_reason
+from components.specs.add_ons.add_on_values import ChartValue, unmet_requirement
 from components.specs.environment import Environment
 from components.specs.reading.loader import VERSIONS
 from components.specs.reading.problems import listed, shown, suggestion
@@ -18,7 +18,7 @@ _MOST_NAMED = 5
 
 def objection(environment: Environment, chart: Chart, path: str, value: ChartValue) -> str:
     """Return why the data cannot set the value of ``chart`` at ``path`` to ``value``; empty if they can."""
-    if why := why_kept(chart.name, path):
+    if why := reservation_reason(chart.name, path):
         return f"is reserved by the library: {why}; remove it"
     if path not in chart.tunable:
         where = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart)))
@@ -27,7 +27,7 @@ def objection(environment: Environment, chart: Chart, path: str, value: ChartVal
             f"'{path}' is not in tunable of {chart.name} {chart.version} ({where}:"
             f" {listed(chart.tunable, _MOST_NAMED)}); remove it{other}"
         )
-    expected = unfit(value, chart.tunable[path])
+    expected = unmet_requirement(value, chart.tunable[path])
     rule, _, hint = expected.partition(";")
     return f"must be {rule} (got {shown(value)}){';' if hint else ''}{hint}" if expected else ""
 

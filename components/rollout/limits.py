@@ -102,7 +102,7 @@ def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[st
             halls[group_key(pool, environment.failure_domain(host))].add(host.hall)
     for fabric in environment.region.fabrics:
         for key, group_halls in halls.items():
-            carried = not fabric.tells_apart or fabric.name in fabrics_of[pool_of(key)]
+            carried = not fabric.isolates_vpcs or fabric.name in fabrics_of[pool_of(key)]
             if carried and (not fabric.halls or not group_halls.isdisjoint(fabric.halls)):
                 groups[fabric.name].add(key)
     return groups

@@ -21,7 +21,7 @@ from components.rollout.pool_subject import PoolSubject
 from components.rollout.subject import DATA, Subject, Wish
 from components.rollout.waves import PlannedWave, carried, last_wave, moved_waves, without_rollout
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, domain_of, group_key, is_about_charts, wave_key
+from components.specs.keys import DPUS, domain_of, group_key, refers_to_charts, wave_key
 from components.specs.locks import ImagesLock, OpenRollout, Wave
 from components.specs.pools.intents import Intent, IntentName
 from components.specs.reading.loader import IMAGE_PINS
@@ -240,7 +240,7 @@ class Promotion:
 def _subject(environment: Environment, promoted: str) -> Subject:
     if promoted == DPUS:
         return DpuSubject(environment)
-    return ChartSubject(environment, promoted) if is_about_charts(promoted) else PoolSubject(environment, promoted)
+    return ChartSubject(environment, promoted) if refers_to_charts(promoted) else PoolSubject(environment, promoted)
 
 
 def _same(wish: Wish, known: Iterable[Intent]) -> Intent | None:

@@ -32,7 +32,7 @@ from components.specs.formats import MAC, cidr, cron, mac
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
-"""Value of ``control_plane.data_store`` that requests a data store used by this cluster alone."""
+"""Value of ``control_plane.data_store`` that requests a data store for this cluster only."""
 PLACED = "auto"
 """Default value of ``control_plane.data_store``, which lets the allocator select the data store."""
 DEFAULT_SERVICE_DOMAIN = "cluster.local"
@@ -52,7 +52,7 @@ class Spec(BaseModel):
         serialize_by_alias=True,
     )
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = {}
-    """Keys that must not be written although users are likely to try them, each with the reason and the alternative."""
+    """Forbidden keys that users are likely to try, each with the reason and the alternative."""
 
 
 MISFIT = "misfit"
@@ -66,16 +66,16 @@ class ConstraintViolation:
     text: str
     """Rule and remedy, separated by ``; ``."""
     path: tuple[str | int, ...] = ()
-    """Keys from the spec to the value to correct or add; empty for the spec itself."""
+    """Path of keys from the spec to the value to correct or add; empty for the spec itself."""
     got: object = None
-    """Value at ``path``; None when there is no value, or when ``text`` already contains it."""
+    """Value at ``path``; None if the value is missing or ``text`` already contains it."""
 
 
 class CheckedSpec(Spec):
-    """Spec with constraints between its own values. It does not refer to other specs."""
+    """Spec with constraints between its fields. The constraints do not use other specs."""
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _check_constraints(self) -> Self:
         errors = [
             InitErrorDetails(
                 type=PydanticCustomError(MISFIT, "{text}", {"text": violation.text}),
@@ -94,10 +94,10 @@ class CheckedSpec(Spec):
 
 
 class DataFile(Spec):
-    """Spec that is one file of an environment."""
+    """Spec for the content of one file of an environment."""
 
     FORMAT: ClassVar[int] = SCHEMA_VERSION
-    """Current format version of this kind of file."""
+    """Current format version of files of this kind."""
 
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     """Version of the file format. ``jacquard migrate`` upgrades older files."""
@@ -113,7 +113,7 @@ class Stage(StrEnum):
     STAGING = "staging"
     """Changes are tested here before they are applied to production."""
     PRODUCTION = "production"
-    """Tenants depend on the region, and policy rules are at their strictest (``docs/reference/policies.md``)."""
+    """Tenants depend on the region, and policies are at their strictest (``docs/reference/policies.md``)."""
 
 
 class StackLayout(StrEnum):

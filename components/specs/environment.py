@@ -24,9 +24,9 @@ from components.specs.vms.vm_offering import VmCatalog
 
 
 class Environment(Spec):
-    """One folder below ``environments/`` with the catalogue, loaded and valid file by file.
+    """One folder below ``environments/`` with the catalogue. Each file is loaded and valid.
 
-    ``components.rules.checks`` checks cross-references.
+    ``components.rules.checks`` checks references between files.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -64,7 +64,7 @@ class Environment(Spec):
     image_pins: ImagesLock
     """Content of ``images.lock.yaml``; empty when there is no such file."""
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
-    """Line of each value in its file, for errors that later checks report."""
+    """Line of each value in its file, for the reports of later checks."""
 
     extensions: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
     """Extensions of the repository that contains the environment; `components.inputs.extensions` defines their type."""
@@ -72,15 +72,15 @@ class Environment(Spec):
     def failure_domain(self, host: HostSpec) -> str:
         """Return the name of the failure domain of ``host``.
 
-        A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever ``failure_domain`` of the
-        region is.
+        The failure domain of a host of a rack-scale type is its NVLink domain (its rack), for all values of the
+        region's ``failure_domain``.
         """
         return host.domain(self.failure_domain_kind(host.instance_type))
 
     def failure_domain_kind(self, instance_type: str) -> FailureDomain:
         """Return the kind of failure domain that a rollout group of ``instance_type`` covers.
 
-        An unknown type gets the region's ``failure_domain``.
+        The result for an unknown type is the region's ``failure_domain``.
         """
         kind = self.instance_types.by_name.get(instance_type)
         return FailureDomain.RACK if kind and kind.scale is Scale.RACK else self.region.failure_domain

@@ -82,7 +82,7 @@ def _of_ipv4(value: object) -> str:
 
 
 def _alone(value: object) -> str:
-    """Return a suggestion of a /32 network for an address without a prefix length; none if it ends in 0."""
+    """Return a suggestion of a /32 network for an address without a prefix length; empty if the address ends in 0."""
     try:
         address = ipaddress.IPv4Address(value if isinstance(value, str) else "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Canonical form of host addresses and host names, which all parsers read as the same machine."""
+"""Canonical form of host addresses and host names, which all parsers resolve to the same machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_PORT = 65535
 
 
 def nearest_host(text: str, *, port: bool) -> str:
-    """Return the most likely intended host in ``text``, with its port if ``port`` allows it; otherwise an example."""
+    """Return the host that ``text`` most likely means, with its port if ``port`` is true; otherwise an example."""
     match = _URL.fullmatch("".join(text.split()))
     host = plain_host(match["host"].strip("[]")) if match else None
     if match is None or host is None:

@@ -54,6 +54,6 @@ class Ipv6Spec(Spec):
     """Sizes of the IPv6 prefixes of a dual-stack cluster. Load balancers have IPv4 addresses only."""
 
     pods: PrefixLength6
-    """Size of the prefix for pods, /48 to /64. Each node takes a /64 of it."""
+    """Size of the prefix for pods, /48 to /64. Each node gets a /64 of it."""
     services: PrefixLength6
     """Size of the prefix for ClusterIPs, /108 to /120."""

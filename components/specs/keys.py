@@ -1,4 +1,4 @@
-"""Keys of pools, rollout groups, waves and VMs in lock files; the only module that joins and splits them.
+"""Keys of pools, rollout groups, waves and VMs in lock files. Only this module builds and parses the keys.
 
 Keys are plain strings: a region has thousands, and almost all uses are dictionary lookups.
 """
@@ -12,8 +12,8 @@ from pydantic import StringConstraints
 DPUS = "dpus"
 """First part of keys of DPUs, in place of a cluster and pool. DPUs are rolled out like the groups of a pool."""
 CHARTS = "charts"
-"""First part of keys of charts, in place of a cluster. A chart is rolled out over clusters like a pool over its
-groups."""
+"""First part of keys of charts, in place of a cluster. The rollout of a chart proceeds by cluster, as the rollout of
+a pool proceeds by group."""
 GROUP_KEY = r"^[^/]+/[^/]+/[^/]+$"
 POOL_KEY = r"^[^/]+/[^/]+$"
 PROMOTED_KEY = r"^dpus$|^[^/]+/[^/]+$"
@@ -27,7 +27,7 @@ PoolKey = Annotated[str, StringConstraints(pattern=POOL_KEY)]
 PromotedKey = Annotated[str, StringConstraints(pattern=PROMOTED_KEY)]
 """Key of a promotion target: ``cluster/pool``, ``charts/chart`` or ``dpus``."""
 WaveKey = Annotated[str, StringConstraints(pattern=WAVE_KEY)]
-"""Key of a wave of an open rollout: key of the promotion target and the number of the wave."""
+"""Key of a wave of an open rollout: key of the promotion target, then the number of the wave."""
 DpuKey = Annotated[str, StringConstraints(pattern=DPU_KEY)]
 """Key of the DPUs of one DPUDeployment, ``dpus/deployment``."""
 ChartKey = Annotated[str, StringConstraints(pattern=CHART_KEY)]
@@ -60,7 +60,7 @@ def chart_key(chart: str, cluster: str) -> str:
 
 
 def wave_key(promoted: str, number: int) -> str:
-    """Return the key of wave ``number`` of the promotion target ``promoted``: key of a pool or chart, or ``dpus``."""
+    """Return the key of wave ``number`` of the promotion target ``promoted`` (key of a pool or chart, or ``dpus``)."""
     return f"{promoted}/{number}"
 
 
@@ -70,7 +70,7 @@ def vm_key(cluster: str, vm: str) -> str:
 
 
 def holder_key(tenant: str, name: str) -> str:
-    """Return the key of the owner of allocated numbers of ``tenant``: a VPC, a cluster, or a VM by its own key."""
+    """Return the owner key of allocated numbers, ``tenant/name``. ``name`` is a VPC, a cluster or the key of a VM."""
     return f"{tenant}/{name}"
 
 
@@ -85,7 +85,7 @@ def pool_of(key: str) -> str:
 
 
 def domain_of(group: str) -> str:
-    """Return the failure domain in the key of a rollout group; for DPUs the DPUDeployment, for charts the cluster."""
+    """Return the last part of the key of a rollout group: the failure domain, DPUDeployment or cluster (charts)."""
     return group.rpartition("/")[2]
 
 
@@ -100,11 +100,11 @@ def number_of(wave: str) -> int:
     return int(wave.rpartition("/")[2])
 
 
-def is_about_dpus(key: str) -> bool:
+def refers_to_dpus(key: str) -> bool:
     """Return whether ``key``, of any kind, refers to DPUs and not to a pool."""
     return cluster_of(key) == DPUS
 
 
-def is_about_charts(key: str) -> bool:
+def refers_to_charts(key: str) -> bool:
     """Return whether ``key``, of any kind, refers to a chart and not to a pool."""
     return cluster_of(key) == CHARTS

@@ -36,8 +36,8 @@ from components.specs.keys import (
     PromotedKey,
     WaveKey,
     domain_of,
-    is_about_charts,
-    is_about_dpus,
+    refers_to_charts,
+    refers_to_dpus,
 )
 from components.specs.network.border import RouteTarget
 from components.specs.network.fabrics import FEW_RAILS, MOST_RAILS, GuidRange
@@ -52,34 +52,34 @@ UNDO = "restore the file with git checkout; only jacquard writes it"
 
 
 class LockFile(DataFile):
-    """Generated data file of a pair. Each file names its region and the digest of the other file."""
+    """One of the two lock files of a region. Each file contains the region and the digest of the other lock file."""
 
     region: DnsLabel | None = None
-    """Region of these numbers, hosts and pins; None in a file without entries."""
+    """Region of the entries; None in a file without entries."""
     beside: str | None = Field(default=None, pattern=OCI_DIGEST)
     """Digest over the entries of the region's other lock file. It detects a missing or outdated file. The digest
     excludes ``beside`` and ``digest`` of that file, so that both files can contain each other's digest."""
     digest: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Digest over the whole content of the file, ``sha256:`` and 64 hex digits. It detects edits by hand, and two
-    branches that both change the file conflict in this line."""
+    """Digest over the whole content of the file, ``sha256:`` and 64 hex digits. It detects edits by hand. It also
+    causes a merge conflict if two branches change the file."""
 
 
 class ClusterAllocation(Spec):
     """Allocated numbers of one cluster."""
 
     tenant: ShortName
-    """Tenant that owns the numbers. A cluster of the same name of another tenant gets different numbers."""
+    """Tenant that owns the numbers. Another tenant's cluster with the same name gets different numbers."""
     vip: IpAddress
     """Address of the hosted control plane, allocated from ``networks.control_plane_vips``."""
     controller: ShortName | None = None
-    """Bare-metal controller that manages the cluster's hosts; None where the region lists no controllers."""
+    """Bare-metal controller that manages the cluster's hosts; None if the region lists no controllers."""
     guids: dict[DnsLabel, GuidRange] = Field(default_factory=dict)
     """GUIDs for virtual functions of the cluster's nodes, by InfiniBand fabric."""
     rail_prefixes: dict[DnsLabel, Cidr] = Field(default_factory=dict)
-    """Pod addresses on the rails of each Ethernet fabric with ``rail_prefixes``, by fabric, one subnet a rail. They
+    """Pod addresses on the rails of each Ethernet fabric with ``rail_prefixes``, by fabric, one subnet per rail. They
     never change while the cluster has nodes."""
     rail_subnets: int = Field(default=FEW_RAILS, ge=FEW_RAILS, le=MOST_RAILS)
-    """Number of subnets in each prefix for rails, 8 or 16, even if the fabric gets more rails later."""
+    """Number of subnets in each prefix for rails, 8 or 16. It does not change if rails are added to the fabric."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
     """Range of ports for Services of type NodePort. The range never shrinks."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
@@ -109,7 +109,7 @@ class GroupAllocation(Spec):
 
 
 class Freed(Spec):
-    """Quarantined numbers: freed by their owner, and not allocated to others until they are released."""
+    """Quarantined numbers: freed by their owner, and not allocated to other owners until they are released."""
 
     vnis: tuple[Vni, ...] = ()
     """Former virtual network identifiers of a VPC."""
@@ -118,7 +118,7 @@ class Freed(Spec):
     route_targets: tuple[RouteTarget, ...] = ()
     """Former route target numbers of a VPC."""
     prefixes: tuple[Cidr, ...] = ()
-    """Former prefixes of a VPC, of every kind."""
+    """Former prefixes of a VPC, of all kinds."""
     pkeys: dict[DnsLabel, tuple[Pkey, ...]] = Field(default_factory=dict)
     """Former partition keys of a VPC, by InfiniBand fabric."""
     fabric_vnis: dict[DnsLabel, tuple[Vni, ...]] = Field(default_factory=dict)
@@ -132,7 +132,7 @@ class Freed(Spec):
     public_ips: tuple[IpAddress, ...] = ()
     """Former public addresses of a VM."""
     prefixes_ipv6: tuple[Cidr6, ...] = ()
-    """Former IPv6 prefixes of a VPC, of every kind."""
+    """Former IPv6 prefixes of a VPC, of all kinds."""
 
 
 class AllocationsLock(LockFile):
@@ -145,22 +145,22 @@ class AllocationsLock(LockFile):
     public_ips: dict[str, IpAddress] = Field(default_factory=dict)
     """Public addresses of VMs, by ``cluster/vm``."""
     hosts: dict[str, PoolKey] = Field(default_factory=dict)
-    """Pool of each assigned host, ``cluster/pool`` by host; a host that is not listed is free."""
+    """Pool of each assigned host, ``cluster/pool`` by host; a host that is not listed is unassigned."""
     addresses: dict[str, IpAddress] = Field(default_factory=dict)
-    """Address of each host in its VPC, by host, where the region sets ``nodes.addresses``. It is the third address of
-    the host's link; the second one is the address of the DPU and the gateway."""
+    """Address of each host in its VPC, by host, if the region sets ``nodes.addresses``. It is the third address of the
+    host's link; the second address belongs to the DPU, which is the gateway."""
     groups: dict[GroupKey, GroupAllocation] = Field(default_factory=dict)
     """Size of each rollout group, by ``cluster/pool/failure-domain``."""
     quarantine: dict[str, Freed] = Field(default_factory=dict)
-    """Freed numbers by former owner: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. Only the same owner
-    can get them back."""
+    """Freed numbers by former owner: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. Only the former owner
+    can get quarantined numbers back."""
 
 
 class OpenRollout(Spec):
-    """Rollout in waves that is in progress. The groups of a pool can differ only while a rollout is open."""
+    """Rollout in waves that is in progress. Groups of a pool can have different intents only during an open rollout."""
 
     to: IntentName
-    """Target intent, which the groups get wave by wave."""
+    """Target intent, applied to the groups wave by wave."""
     before: IntentName
     """Intent of the groups that have not been updated yet."""
     rollback: bool = False
@@ -173,11 +173,11 @@ class Wave(Spec):
     groups: tuple[Label, ...]
     """Failure domains of the groups; DPUDeployments in a rollout of DPUs, clusters in a rollout of a chart."""
     evidence: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Digest of the evidence file which shows that the groups are settled. It is set when the next wave starts."""
+    """Digest of the evidence file that proves that the groups are settled. It is set when the next wave starts."""
 
 
 class ControlPlanePin(Spec):
-    """Pinned settings of a cluster's control plane, independent of later requests of its tenant."""
+    """Pinned settings of a cluster's control plane. Later changes in the tenant's file do not affect them."""
 
     version: KubernetesVersion
     """Kubernetes version of the control plane."""
@@ -191,28 +191,28 @@ class ImagesLock(LockFile, CheckedSpec):
     control_planes: dict[str, ControlPlanePin] = Field(default_factory=dict)
     """Pins of control planes, by cluster."""
     intents: dict[IntentName, NodeIntent] = Field(default_factory=dict)
-    """Intents of nodes in use, by name; each is listed once."""
+    """Intents of nodes in use, by name."""
     groups: dict[GroupKey, IntentName] = Field(default_factory=dict)
     """Name of the intent of each rollout group, by ``cluster/pool/failure-domain``."""
     dpu_intents: dict[IntentName, DpuIntent] = Field(default_factory=dict)
-    """Intents of DPUs in use, by name; each is listed once."""
+    """Intents of DPUs in use, by name."""
     dpus: dict[DpuKey, IntentName] = Field(default_factory=dict)
     """Name of the intent of the DPUs of each DPUDeployment, by ``dpus/deployment``."""
     chart_intents: dict[IntentName, ChartIntent] = Field(default_factory=dict)
-    """Intents of charts in use, by name; each is listed once."""
+    """Intents of charts in use, by name."""
     charts: dict[ChartKey, IntentName] = Field(default_factory=dict)
-    """Name of the intent of a chart in a cluster, by ``charts/chart/cluster``. A cluster that is not listed has the
+    """Name of the intent of a chart in a cluster, by ``charts/chart/cluster``. Clusters that are not listed use the
     release of the version vector."""
     rollouts: dict[PromotedKey, OpenRollout] = Field(default_factory=dict)
     """Open rollouts, by ``cluster/pool``, ``charts/chart`` or ``dpus``."""
     waves: dict[WaveKey, Wave] = Field(default_factory=dict)
     """Waves of open rollouts, by ``cluster/pool/number``, ``charts/chart/number`` or ``dpus/number``."""
     previous: dict[PromotedKey, IntentName] = Field(default_factory=dict)
-    """Intent before the last rollout, which a rollback restores, by ``cluster/pool``, ``charts/chart`` or ``dpus``."""
+    """Intent before the last rollout, by ``cluster/pool``, ``charts/chart`` or ``dpus``. A rollback restores it."""
 
     @property
     def moved(self) -> dict[str, IntentName]:
-        """Return the name of the intent of every promotion target: groups of nodes, DPUs and charts."""
+        """Return the intent names of all promotion targets: groups of nodes, DPUs and charts."""
         return {**self.groups, **self.dpus, **self.charts}
 
     def node(self, group: str) -> NodeIntent:
@@ -241,9 +241,9 @@ class ImagesLock(LockFile, CheckedSpec):
                 yield ConstraintViolation(f"names an intent that is not in this file; {UNDO}", path, named)
 
     def _intents_about(self, key: str) -> Mapping[IntentName, Intent]:
-        if is_about_charts(key):
+        if refers_to_charts(key):
             return self.chart_intents
-        return self.dpu_intents if is_about_dpus(key) else self.intents
+        return self.dpu_intents if refers_to_dpus(key) else self.intents
 
     def _named(self) -> Iterator[tuple[tuple[str, ...], IntentName]]:
         for section in ("groups", "dpus", "charts", "previous"):

@@ -13,7 +13,7 @@ from components.specs.reading.remedy import FormError
 
 _NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
 _OTHER_DASH = re.compile("\\s*(?:-|\u2013|\u2014|\\.\\.)\\s*")
-"""Separators that users and other tools write between the ends of a range."""
+"""Separators between the ends of a range in the notations of users and other tools."""
 _RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
 
 
@@ -30,14 +30,17 @@ class NumberRange(Spec):
         return self.first <= number <= self.last
 
     def __str__(self) -> str:
-        """Return the range in the form of data files, in decimal."""
+        """Return the range in decimal, in the notation of data files."""
         return f"{self.first}-{self.last}"
 
 
 def range_reader(
     kind: type[NumberRange], form: re.Pattern[str], wrong: str, downwards: str
 ) -> Callable[[object], object]:
-    """Return a validator of ``kind`` for text; ``wrong`` and ``downwards`` are the error texts for other values."""
+    """Return a validator that parses ``kind`` from text.
+
+    ``wrong`` is the error text for values that are not a range, ``downwards`` for descending ranges.
+    """
 
     def read(value: object) -> object:
         if isinstance(value, dict | kind):

@@ -30,7 +30,7 @@ def ssh_key(value: str) -> str:
     """Return ``value`` if it is a complete public SSH key.
 
     Raises:
-        ValueError: The message describes the form of keys and the location of key files.
+        ValueError: ``value`` is not a key. The message describes the accepted form.
     """
     if _FORM.fullmatch(value):
         kind, text = value.split()[:2]

@@ -1,4 +1,4 @@
-"""Times of day, time zones and windows. Callers pass the moment; this module does not read the clock."""
+"""Times of day, time zones and windows. Callers pass the current time; this module does not read the clock."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _timezones() -> tuple[str, ...]:
 
 def _timezone(value: str) -> str:
     if value not in _timezones():
-        area, _, city = value.lower().rpartition("/")  # A similar name in another continent has another time.
+        area, _, city = value.lower().rpartition("/")  # A similar name on another continent has another time.
         alike = [zone for zone in _timezones() if zone.lower().rpartition("/")[0] == area and area]
         cities = {zone.rpartition("/")[2].lower(): zone for zone in alike}
         near = difflib.get_close_matches(city, cities, n=1, cutoff=_ALIKE)
@@ -90,7 +90,7 @@ class WindowSpec(CheckedSpec):
     from_: ClockTime = Field(alias="from")
     """Time of day at which the window opens, such as ``"02:00"``."""
     to: ClockTime
-    """Time of day at which the window closes, not included. If it is earlier than ``from``, it is on the next day."""
+    """Time of day at which the window closes, not included. A time earlier than ``from`` means the next day."""
     timezone: TimeZone
     """IANA time zone of both times, such as ``Europe/Berlin``."""
 
@@ -117,10 +117,10 @@ class WindowSpec(CheckedSpec):
         return opened_today or (week[local.weekday() - 1] in self.days and time < self.to)
 
     def openings(self, since: dt.datetime, until: dt.datetime) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-        """Yield the opening and closing time (UTC) of each opening of the window between two moments, in order."""
+        """Yield the opening and closing times (UTC) of the window between ``since`` and ``until``, in order."""
         zone, week = zoneinfo.ZoneInfo(self.timezone), tuple(Weekday)
         day, last = (moment.astimezone(zone).date() for moment in (since, until))
-        day -= dt.timedelta(days=1)  # A window that opened yesterday may still be open today.
+        day -= dt.timedelta(days=1)  # A window that opened on the previous day may still be open.
         while day <= last:
             if week[day.weekday()] in self.days:
                 ends_on = day + dt.timedelta(days=int(self.to < self.from_))

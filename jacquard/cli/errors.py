@@ -126,7 +126,7 @@ def worst(failures: Iterable[Exception]) -> ExitCode:
     return next(code for code in _WORST_FIRST if code in codes)
 
 
-def word_of(failure: Exception) -> str:
+def approval_of(failure: Exception) -> str:
     """Return the result of a `known` failure in one word, such as ``blocked``."""
     stop = known(failure)
     return _WORDS.get(stop.code, "failed") if stop else "failed"

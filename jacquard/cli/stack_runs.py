@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from jacquard.cli.console import plural, stderr
 from jacquard.cli.engine_runs import tell_stopping
-from jacquard.cli.errors import ExitCode, Stop, known, word_of, worst
+from jacquard.cli.errors import ExitCode, Stop, approval_of, known, worst
 from jacquard.cli.views.board import board
 from jacquard.cli.views.progress import Screen
 from jacquard.engine import parallelism
@@ -44,7 +44,7 @@ class Unfinished(Stop):
         """Return the result of a stack in one or two words."""
         if not outcome.begun:
             return "not started"
-        return word_of(outcome.failure) if outcome.failure else self.done
+        return approval_of(outcome.failure) if outcome.failure else self.done
 
     def rows(self, described: Callable[[Any], str]) -> list[tuple[str, str, str]]:
         """Return the name, the result, and the changes or the blocking stacks of each stack."""

@@ -11,7 +11,7 @@ from components.lookups.effects.effect import Effect, Subject, When, worst_of
 from components.reports.images import all_behind
 from components.reports.moved_charts import moved_charts
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, is_about_dpus
+from components.specs.keys import DPUS, refers_to_dpus
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edits import Edit
@@ -130,4 +130,4 @@ def _behind(base: Environment, head: Environment) -> tuple[StillBehind, ...]:
 
 
 def _promotion(environment: str, pool: str) -> str:
-    return f"jacquard promote {environment} {DPUS if is_about_dpus(pool) else pool} --to data"
+    return f"jacquard promote {environment} {DPUS if refers_to_dpus(pool) else pool} --to data"

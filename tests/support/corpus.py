@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from workbench import Workbench
 
-from components.specs.reading.fixes import Mended
+from components.specs.reading.fixes import FixedFile
 from components.specs.reading.problems import SpecError
 from jacquard.machine import paths
 
@@ -47,7 +47,7 @@ def expected_fixes(bench: Workbench, case: Case) -> list[str]:
     return [bench.resolved(fix) for fix in case.get("fixes", ())]
 
 
-def fixes(found: Iterable[Mended]) -> list[str]:
+def fixes(found: Iterable[FixedFile]) -> list[str]:
     """Return what ``check --fix`` does, as the corpus has it."""
     return [f"{fix.file}:{fix.line}  {fix.before} -> {fix.after}" for item in found for fix in item.fixes]
 

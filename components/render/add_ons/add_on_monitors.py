@@ -1,9 +1,9 @@
-"""Monitoring of add-ons in a tenant cluster, if one of its add-ons provides monitoring.
+"""Monitoring of add-ons in a tenant cluster with an add-on that provides monitoring.
 
-The monitoring belongs to the tenant: Prometheus of the management cluster watches control planes only, never tenant
-clusters. Monitors are part of the charts, so that they match the release, and their installation waits for the CRDs.
-Network add-ons have no monitors, since they must not wait for the monitoring, and neither has the chart of compute
-domains. Their agents are monitored through the DaemonSet metrics of kube-state-metrics.
+The monitoring belongs to the tenant: Prometheus of the management cluster monitors control planes only, never tenant
+clusters. Monitors are part of the charts, so that monitors match the release. Installation of these charts waits for
+the CRDs. Network add-ons have no monitors, since network add-ons must not wait for the monitoring. The chart of compute
+domains has no monitors. The agents of both are monitored through the DaemonSet metrics of kube-state-metrics.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MONITORED = {"serviceMonitor": {"enabled": True}}
 _METRICS = {"metrics": {"enabled": True}}
 MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     GPU_OPERATOR: lambda _: {"dcgmExporter": _MONITORED},
-    # Its PodMonitors use a port that 0.16.1 does not have. Prometheus of the stack has its own role.
+    # The chart's PodMonitors use a port that 0.16.1 does not have. Prometheus of the stack has its own role.
     METALLB: lambda _: {"prometheus": {**_MONITORED, "rbacPrometheus": False}},
     "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
     "metrics-server": lambda _: {**_METRICS, **_MONITORED},
@@ -39,12 +39,12 @@ _FULL_PERCENT = 90
 
 
 def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
-    """Return the add-on of ``add_ons`` that provides monitoring; None if there is none."""
+    """Return the add-on of ``add_ons`` that provides monitoring; None without such an add-on."""
     return next((entry for entry in add_ons if entry.gives is Capability.MONITORING), None)
 
 
 def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:
-    """Yield the alerts of ``cluster`` that its add-ons provide metrics for; empty without a monitoring add-on."""
+    """Yield the alerts on metrics of the add-ons in ``cluster``; none without a monitoring add-on."""
     monitoring = monitoring_of(add_ons)
     if monitoring is not None:
         rules = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]

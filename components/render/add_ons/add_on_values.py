@@ -1,7 +1,7 @@
 """Values of add-on charts: placement of pods, and replacements for unsuitable defaults.
 
-Services and agents have Kubernetes' built-in priorities, so that tenant jobs cannot preempt them; they are set here if
-upstream's default differs. A chart without an entry is installed with its own defaults.
+Services and agents have Kubernetes' built-in priorities, so that tenant jobs cannot preempt their pods. This module
+sets the priority if upstream's default differs. A chart without an entry is installed with its default values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from components.render.pools import compute_domains, gpu_sharing
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
 _MILLICPU, _MEBIBYTES = 100, 200
-"""Minimum requests of metrics-server; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
+"""Base requests of metrics-server; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
 _KERNEL_MONITORS = ["/config/kernel-monitor.json", "/config/readonly-monitor.json"]
 _GPU_MONITOR = "gpu-monitor.json"
 _GPU_PROBLEMS = {
@@ -109,7 +109,7 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
 
 def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
     placed = facts.placement
-    # Select monitors and rules of other releases as well.
+    # Monitors and rules of other releases are also selected.
     every = {f"{kind}SelectorNilUsesHelmValues": False for kind in ("podMonitor", "serviceMonitor", "rule")}
     # The control plane is not in the cluster, and kube-proxy listens on localhost only.
     elsewhere = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")

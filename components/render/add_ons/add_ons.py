@@ -1,6 +1,7 @@
 """Add-ons of a tenant cluster: one release per add-on, in dependency order.
 
-Helm does not wait for their pods, so all are installed before the first node joins. Pods start once nodes are ready.
+Helm does not wait for pods. All add-ons are therefore installed before the first node joins, and their pods start when
+nodes are ready.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from components.specs.region.versions import Chart
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
 _AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS)
-"""Capabilities whose releases are awaited: required by everything, or followed by objects of their CRDs."""
+"""Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddOnsInput:
-    """The add-ons of one cluster."""
+    """Add-ons of one cluster."""
 
     name: str
     cluster: str
@@ -40,10 +41,10 @@ class AddOnsInput:
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
     overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
-    """Values set by the data, by add-on."""
+    """Values from the data, by add-on."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the objects of one cluster's add-ons, in the order they are applied."""
+        """Return the objects of one cluster's add-ons, in the order in which they are applied."""
         installed = tuple(operators(self.add_ons, self.facts, self.overrides))
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _BUILT_IN)
         return (

@@ -1,4 +1,4 @@
-"""Facts of one cluster that add-on values depend on, and the placement of platform pods."""
+"""Cluster properties that add-on values depend on, and the placement of platform pods."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
-    """Properties of one cluster that its add-ons depend on."""
+    """Properties of one cluster that determine the values of its add-ons."""
 
     name: str
     nodes: int
-    """Maximum number of nodes of its pools."""
+    """Maximum number of nodes of the cluster's pools."""
     api: Address
-    """Address of its API server."""
+    """Address of the cluster's API server."""
     pods: tuple[Network, ...]
-    """Pod prefixes, from which nodes get their parts, in order of allocation."""
+    """Pod prefixes in order of allocation. Each node gets a part of a prefix."""
     system_pool: bool
     """Whether the cluster has a pool with role system."""
     gpus: bool
     """Whether nodes have GPUs."""
     attachments: bool
-    """Whether Multus attaches pods to additional networks, and therefore owns the directory of CNI configurations."""
+    """Whether Multus attaches pods to additional networks. Multus then owns the directory of CNI configurations."""
     pods_ipv6: Network6 | None = None
-    """IPv6 pod prefix, from which nodes get their parts; None for IPv4-only pods."""
+    """IPv6 pod prefix, of which each node gets a part; None for IPv4-only pods."""
     nvlink: Mapping[str, int] = field(default_factory=dict)
-    """Number of nodes per NVLink domain, for each instance type of the cluster whose domains span nodes."""
+    """Number of nodes per NVLink domain, for each instance type of the cluster with domains of several nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()
-    """GPU sharing settings of its pools, without duplicates."""
+    """GPU sharing settings of the cluster's pools, without duplicates."""
 
     @property
     def selector(self) -> dict[str, str]:
-        """Return the node selector of services: the system pool, if there is one."""
+        """Return the node selector of services: the system pool if the cluster has one, otherwise empty."""
         return {keys.NODE_ROLE: "system"} if self.system_pool else {}
 
     @property
@@ -58,5 +58,5 @@ class ClusterFacts:
 
     @property
     def selected(self) -> dict[str, Any]:
-        """Return the node selector of services as chart values; empty if they may run on any node."""
+        """Return the node selector of services as chart values; empty if services may run on any node."""
         return {"nodeSelector": self.selector} if self.selector else {}

@@ -1,8 +1,8 @@
-"""Flux for a tenant: Flux inside the tenant cluster, and the repository that it applies there.
+"""Flux inside a tenant cluster, and the tenant's repository that it applies.
 
-It is separate from the platform's Flux. Pods of the tenant cluster, in the tenant's VPC, fetch and build the
-repository: the management cluster fetches no tenant URLs and has no tenant credentials, and the repository can only
-affect that cluster.
+This Flux is separate from the platform's Flux. Pods of the tenant cluster, in the tenant's VPC, fetch and build the
+repository. The management cluster therefore fetches no tenant URLs and has no tenant credentials, and the repository
+can affect only this cluster.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SOURCE = "GitRepository"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FluxInput:
-    """The repository that Flux applies in one cluster."""
+    """Repository that Flux applies in one cluster."""
 
     name: str
     cluster: str
@@ -44,7 +44,7 @@ class FluxInput:
         """Return the installation of Flux, awaited because of its CRDs, and the repository, which is not awaited."""
         flux = replace(OPERATOR, pods={**self.placement, "priorityClassName": SERVICE})
         return (
-            # The namespace is retained: its objects have finalizers of Flux, which is already deleted at that time.
+            # The namespace is retained: its objects have finalizers of Flux, and Flux is deleted first.
             replace(namespace(NAMESPACE, cluster=self.cluster), retain=True),
             *installed_in((flux,), self.by_manifests, self.cluster, self.pins),
             self._repository(),

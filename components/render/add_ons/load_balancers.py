@@ -1,7 +1,7 @@
 """Addresses of a cluster's Services of type LoadBalancer: MetalLB pools, and their announcement by nodes.
 
-MetalLB announces all addresses of a cluster: a second BGP session of a node with the same neighbour would collide. The
-VPC pool serves any Service. Public addresses belong to the platform's VMs and are restricted to their namespace.
+MetalLB announces all addresses of a cluster, because a second BGP session of a node with the same neighbour would
+conflict. The VPC pool serves any Service. Public addresses are only for the namespace of the platform's VMs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ _PEER = "neighbour"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadBalancers:
-    """Addresses of one cluster, and the settings of their announcement."""
+    """Load balancer addresses of one cluster, and the settings of their announcement."""
 
     vpc: tuple[Network, ...]
-    """Load balancer prefixes of the VPC; new prefixes are last, so that existing ones are used up first."""
+    """Load balancer prefixes of the VPC. New prefixes are last, so that addresses of existing prefixes are used
+    first."""
     public: tuple[Address, ...]
     """Public addresses of the platform's VMs."""
     asn: int

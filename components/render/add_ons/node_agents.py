@@ -1,8 +1,8 @@
-"""Agents that charts run on nodes: an upgrade restarts their pods, and does not replace nodes.
+"""Agents that charts run on nodes. An upgrade restarts the pods of agents and does not replace nodes.
 
-Each of these charts has a DaemonSet, or its operator creates one. For ``metallb``, ``node-feature-discovery`` and
-``topolvm`` a test checks the real charts (``tests/e2e/test_charts.py``). The other entries are general knowledge about
-the projects and were not verified in their charts.
+Each of these charts has a DaemonSet, or its operator creates a DaemonSet. For ``metallb``, ``node-feature-discovery``
+and ``topolvm``, a test checks the real charts (``tests/e2e/test_charts.py``). The other entries are general knowledge
+about the projects and were not verified in the charts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NODE_AGENTS: Mapping[str, str] = {
 
 
 def restarts(chart: str) -> str:
-    """Return the restarts caused by an upgrade of ``chart``, as message text; nodes are never replaced."""
+    """Return a message text about the restarts that an upgrade of ``chart`` causes. Nodes are never replaced."""
     agents = NODE_AGENTS.get(chart)
     pods = f"its {agents} restart on the nodes" if agents else "its pods restart"
     return f"{pods}, and nodes are not replaced"

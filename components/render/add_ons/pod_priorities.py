@@ -1,8 +1,8 @@
-"""PriorityClasses for jobs of a tenant cluster, which decide scheduling order and preemption.
+"""PriorityClasses for jobs of a tenant cluster. They determine scheduling order and preemption.
 
-Value and preemption policy of a PriorityClass are immutable, and pods refer to it by name. The name therefore contains
-no version, and the API server rejects an edit of either field. Platform pods use the built-in priorities of Kubernetes,
-which are higher.
+Value and preemption policy of a PriorityClass are immutable: the API server rejects changes. Pods refer to a
+PriorityClass by name, so the name contains no version. Platform pods use the built-in priorities of Kubernetes, which
+are higher.
 """
 
 from __future__ import annotations

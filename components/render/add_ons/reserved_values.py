@@ -1,6 +1,6 @@
-"""Chart values reserved by the library, each with a reason: values it sets, and values that weaken isolation.
+"""Chart values that are reserved because the library sets them or because they weaken isolation, with reasons.
 
-The data may set other values of an add-on (`components.specs.add_ons.add_on_values`). A test compares the table with
+The data may set other values of an add-on (`components.specs.add_ons.add_on_values`). A test compares this table with
 the rendered values.
 """
 
@@ -109,15 +109,15 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
 """Reasons by chart, and by the path of a value or of its parent."""
 
 
-def why_kept(chart: str, path: str) -> str:
-    """Return why the value of ``chart`` at ``path`` is reserved; empty if the data may set it."""
+def reservation_reason(chart: str, path: str) -> str:
+    """Return the reason why the value of ``chart`` at ``path`` is reserved; empty if the data may set the value."""
     reserved = _RESERVED.get(chart, {})
     reasons = [why for other, why in reserved.items() if _within(path, other) or _within(other, path)]
     return next(iter((*reasons, *(_STEPS[step] for step in path.split(".") if step in _STEPS))), "")
 
 
-def within_each_other(paths: Iterable[str]) -> str:
-    """Return two of ``paths`` of which one contains the other, as message text; empty if there are none."""
+def nested_paths(paths: Iterable[str]) -> str:
+    """Return a message text with two of ``paths`` of which one contains the other; empty without such a pair."""
     return next((listed(pair) for pair in permutations(paths, 2) if _within(pair[1], pair[0])), "")
 
 

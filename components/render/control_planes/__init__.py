@@ -1,1 +1,1 @@
-"""Renderers of hosted control planes and of the tenants' settings for them."""
+"""Renderers of hosted control planes and of the tenants' settings for control planes."""

@@ -1,4 +1,4 @@
-"""Flags of an API server and the files that they name, independent of the backend that renders them."""
+"""Flags of an API server and the referenced files, independent of the control-plane backend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RECONNECT_CHANCE = "0.001"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """A Secret or ConfigMap in the cluster's namespace whose keys are files of the API server."""
+    """Secret or ConfigMap in the cluster's namespace whose keys are files of the API server."""
 
     volume: str
     secret: str | None = None
@@ -26,19 +26,19 @@ class Files:
 
     @property
     def folder(self) -> str:
-        """Return the folder in which its keys are mounted as files."""
+        """Return the mount path of the files."""
         return f"{_FOLDER}/{self.volume}"
 
     @property
     def source(self) -> dict[str, Any]:
-        """Return the volume's source."""
+        """Return the source of the volume."""
         if self.secret is not None:
             return {"secret": {"secretName": self.secret}}
         return {"configMap": {"name": self.config_map}}
 
 
 def files(cluster: ClusterSpec) -> tuple[Files, ...]:
-    """Return the files named by `flags`, in order."""
+    """Return the files that `flags` refers to, in order."""
     return tuple(_files(cluster.oidc, cluster.api_server))
 
 
@@ -116,7 +116,7 @@ def _load_limits(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
         **{
             "max-requests-inflight": str(limit.reads) if limit else None,
             "max-mutating-requests-inflight": str(limit.writes) if limit else None,
-            # Connections are persistent: all nodes would stay connected to the replica that recovered first.
+            # Connections are persistent: all nodes would stay connected to the replica that recovers first.
             "goaway-chance": _RECONNECT_CHANCE if several else None,
         }
     )

@@ -15,9 +15,9 @@ class ClusterAccessInput:
     name: str
     cluster: str
     admins: str
-    """Group of cluster administrators, by its name in Kubernetes."""
+    """Kubernetes name of the group of cluster administrators."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the ClusterRoleBinding of the administrators. Its role is immutable, its subjects are mutable."""
+        """Return the ClusterRoleBinding of the administrators. Its role is immutable; its subjects can change."""
         admins = {"apiGroup": RBAC, "kind": "Group", "name": self.admins}
         return (cluster_binding("tenant-admins", role="cluster-admin", subject=admins, cluster=self.cluster),)

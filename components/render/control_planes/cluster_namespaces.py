@@ -1,4 +1,4 @@
-"""Namespaces of a tenant's teams inside its cluster, isolated by standard kinds only, independent of the CNI.
+"""Namespaces of a tenant's teams inside its cluster, isolated with standard Kubernetes objects, independent of the CNI.
 
 Nodes are outside the scope of NetworkPolicy: Kubernetes does not specify whether pods can reach their own node.
 
@@ -8,7 +8,7 @@ Nodes are outside the scope of NetworkPolicy: Kubernetes does not specify whethe
   address (projectcalico/calico:felix/rules/static.go, cali-wl-to-host).
 - Kube-OVN applies the policy at the port of the pod, for any destination (KOVN:pkg/controller/network_policy.go).
 
-All of them allow traffic from a node to its pods, since the probes of the kubelet require it.
+All three allow traffic from a node to its pods, since the probes of the kubelet require it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ADMISSION = "admissionregistration.k8s.io/v1"
 _POLICIES = "networking.k8s.io"
 _WRITES = ("CREATE", "UPDATE", "DELETE")
 _DNS_PODS = {"podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
-"""Pods of CoreDNS, as Kamaji and k0s install it (K8S:cmd/kubeadm/app/phases/addons/dns/manifests.go;
+"""Pods of CoreDNS, as installed by Kamaji and k0s (K8S:cmd/kubeadm/app/phases/addons/dns/manifests.go;
 K0S:pkg/component/controller/coredns.go)."""
 _DNS, _HTTPS = 53, 443
 _GPU = "nvidia.com/gpu"
@@ -56,13 +56,13 @@ _GPU = "nvidia.com/gpu"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamNamespace:
-    """A namespace with its groups by their names in Kubernetes."""
+    """Namespace with the Kubernetes names of its groups."""
 
     spec: NamespaceSpec
     groups: Mapping[str, str] = field(default_factory=dict)
-    """Group for each built-in role of Kubernetes, by role."""
+    """Groups by built-in role of Kubernetes."""
     stores: tuple[Network, ...] = ()
-    """Networks of the object stores for which its pods have access keys."""
+    """Networks of the object stores for which pods of the namespace have access keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +75,13 @@ class ClusterNamespacesInput:
     api: Address
     """Address of the cluster's control plane."""
     service: Address
-    """Address of Service ``kubernetes``, by which pods call the control plane."""
+    """Address of Service ``kubernetes``, which pods use to access the control plane."""
     inside: tuple[Network, ...]
     """Prefixes of the cluster's nodes, pods and Services."""
     hidden: tuple[Network, ...]
     """Networks of the region that tenants must not reach."""
     watchers: tuple[str, ...] = ()
-    """Namespaces whose pods scrape metrics from all other namespaces."""
+    """Namespaces whose pods scrape metrics in all other namespaces."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return all namespaces, then their policies, quotas, limits and role bindings."""
@@ -93,10 +93,11 @@ class ClusterNamespacesInput:
         )
 
     def _guard(self) -> tuple[Manifest, ...]:
-        """Return the admission policy that keeps team members from writing NetworkPolicies, which only add access.
+        """Return the admission policy that prevents team members from changing NetworkPolicies.
 
-        Kubernetes' role ``edit`` would permit it. Accounts that may delete the namespace may write its policies:
-        administrators, the platform, and the controller that empties a deleted namespace.
+        Kubernetes' role ``edit`` would permit changes, and an additional NetworkPolicy can only add access. Accounts
+        that may delete the namespace may change its policies: administrators, the platform, and the controller that
+        deletes the content of a deleted namespace.
         """
         where = {"namespaceSelector": {"matchLabels": {keys.ISOLATION: NamespaceIsolation.DEFAULT_DENY.value}}}
         rule = {
@@ -123,7 +124,7 @@ class ClusterNamespacesInput:
 
     def _namespace(self, spec: NamespaceSpec) -> Manifest:
         labels = {
-            **spec.pod_security.told(spec.pod_security_version or LATEST),
+            **spec.pod_security.enforcing_labels(spec.pod_security_version or LATEST),
             keys.ISOLATION: spec.isolation.value,
         }
         return namespace(spec.name, labels=labels, cluster=self.cluster)
@@ -150,7 +151,7 @@ class ClusterNamespacesInput:
             )
 
     def _policy(self, team: TeamNamespace) -> dict[str, Any]:
-        """Return the allowed connections of a namespace's pods; replies on allowed connections pass."""
+        """Return the allowed connections of a namespace's pods. Replies on these connections are also allowed."""
         spec = team.spec
         outside = anywhere(*self.hidden, *self.inside)
         admitted = dict.fromkeys((*spec.admits, *self.watchers))

@@ -1,4 +1,4 @@
-"""A tenant's control plane as input of its backends: the spec, and the allocated address and data store."""
+"""Control plane of a tenant as input of the backends: the spec, and the allocated address and data store."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ READY = Readiness(
     conditions=("jsonpath={.status.initialization.controlPlaneInitialized}=true", "condition=Available"),
     timeout_seconds=1200,
 )
-"""Conditions of a serving control plane, from the contract of Cluster API that all backends implement. They do not
-depend on nodes."""
+"""Conditions of a serving control plane, from the contract of Cluster API that all backends implement. The conditions
+do not depend on nodes."""
 HOST_NAME = "external-dns.alpha.kubernetes.io/hostname"
-"""Annotation of a Service by which it requests a DNS name from ExternalDNS."""
+"""Annotation of a Service that requests a DNS name from ExternalDNS."""
 _NAMES_BY = "external-dns.alpha.kubernetes.io/controller"
-"""Annotation with the controller that writes the name; the value of ExternalDNS is ``dns-controller``."""
+"""Annotation with the controller that publishes the DNS name; the value for ExternalDNS is ``dns-controller``."""
 MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | MadeEtcd
-"""Data store of a cluster: the entry of a shared one, or the definition of a dedicated etcd."""
+"""Data store of a cluster: the entry of a shared data store, or the definition of a dedicated etcd."""
 ZONE = "topology.kubernetes.io/zone"
 """Label of the management cluster's hosts with their failure domain."""
 _HOST = "kubernetes.io/hostname"
@@ -39,25 +39,25 @@ _HOST = "kubernetes.io/hostname"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlane:
-    """A control plane, independent of its backend."""
+    """Control plane, independent of the backend."""
 
     spec: ClusterSpec
     tenant: str
     version: KubernetesVersion
-    """Kubernetes version that it runs, even if the cluster's spec requests another."""
+    """Running Kubernetes version, even if the spec of the cluster requests another version."""
     network: VpcAllocation
     """Allocated prefixes and numbers of the cluster's VPC."""
     vip: Address
     data_store: DataStore
-    """Data store that contains its state, even if the cluster's spec requests another."""
+    """Current data store, even if the spec of the cluster requests another data store."""
     nodes: int
     """Maximum number of nodes of the cluster."""
     hosts: int | None
     """Number of management cluster hosts for control planes; None if unknown."""
     domain: Domain | None
-    """DNS domain of control planes; None if they have no names."""
+    """DNS domain of control planes; None if control planes have no names."""
     writes_names: bool = False
-    """Whether the region's own ExternalDNS writes these names, exclusively."""
+    """Whether only the region's ExternalDNS publishes the names of control planes."""
     failure_domains: tuple[str, ...]
     """Failure domains in which the cluster has rollout groups, in order."""
     intents: tuple[NodeIntent, ...]
@@ -65,24 +65,24 @@ class ControlPlane:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the labels of all its objects."""
+        """Return the labels of all objects of the control plane."""
         return {keys.TENANT: self.tenant, keys.CLUSTER: self.spec.name}
 
     @property
     def address_request(self) -> dict[str, str]:
-        """Return the annotations by which a Service requests the control plane's address and DNS name."""
+        """Return the Service annotations that request the control plane's address and DNS name."""
         request = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
         writer = {_NAMES_BY: "dns-controller"} if self.writes_names else {}
         return request | writer | given(**{HOST_NAME: self.host_name})
 
     @property
     def host_name(self) -> str | None:
-        """Return the DNS name of its address; None without a domain."""
+        """Return the DNS name of the control plane; None without a domain."""
         return f"{self.spec.name}.{self.domain}" if self.domain else None
 
     @property
     def names(self) -> list[str]:
-        """Return all names and addresses of its certificate (SANs)."""
+        """Return all names and addresses for the API server's certificate (SANs)."""
         names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.spec.api_server.additional_sans]
         return list(dict.fromkeys(names))
 
@@ -99,12 +99,12 @@ class ControlPlane:
 
 
 def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | None = None) -> list[dict[str, Any]]:
-    """Return the topology spread constraints of the ``count`` pods with these labels, over zones and hosts.
+    """Return the topology spread constraints of ``count`` pods with the labels ``pods``, over zones and hosts.
 
     If the management cluster has at least ``count`` hosts, pods never share a host: a pod stays pending instead. Zones
-    and hosts are those of the management cluster; if racks are its failure domains, the zone of its nodes is the rack.
-    With ``alike``, a label key, pods are spread separately for each value: old and new pods, or those of each
-    component.
+    and hosts belong to the management cluster. If racks are its failure domains, the zone of a node is the rack.
+    ``alike`` is a label key: pods are spread separately for each of its values, such as old and new pods, or the pods
+    of each component.
     """
     enough_hosts = hosts is not None and hosts >= count
     return [

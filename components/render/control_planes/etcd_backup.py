@@ -1,4 +1,4 @@
-"""Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. Its images need no shell."""
+"""Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. The images need no shell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SNAPSHOT_TOOL = "etcd"
 UPLOAD_TOOL = "rclone"
 _SNAPSHOTS = "/snapshots"
 _SECONDS = 3600
-"""Deadline of a backup in seconds, after which it is aborted so that the next run can start."""
+"""Deadline of a backup in seconds. A run is aborted after this time so that the next run can start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
         "name": "snapshot",
         "image": backup.snapshot_image,
         "command": ["etcdctl"],
-        # The name of the pod contains its scheduled time.
+        # The name of the pod contains the scheduled time.
         "args": ["snapshot", "save", f"{_SNAPSHOTS}/$(POD).db"],
         "env": [
             {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},

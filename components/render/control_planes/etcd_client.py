@@ -1,4 +1,4 @@
-"""Jobs that access an etcd: its address, client certificates and the spec of the pod."""
+"""Jobs that access an etcd: address, client certificates and pod spec."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Defragmentation of an etcd, which releases free space to the disk before it exhausts the quota.
+"""Defragmentation of an etcd, which releases free space to the disk before the quota is exhausted.
 
-A member does not serve requests during its defragmentation. So members are defragmented one after another, the leader
-last, and only if they have enough free space to release (github.com/ahrtr/etcd-defrag, recommended by the Kubernetes
+A member does not serve requests during its defragmentation. Members are therefore defragmented one after the other, the
+leader last, and only if enough space can be released (github.com/ahrtr/etcd-defrag, recommended by the Kubernetes
 documentation).
 """
 
@@ -16,7 +16,8 @@ from components.specs.base import CronSchedule
 
 DEFRAGMENTATION_TOOL = "etcd-defrag"
 RULE = "dbQuotaUsage > 0.8 || dbSize - dbSizeInUse > 200*1024*1024"
-"""Condition for a member: near its quota, or 200 MiB of free space (the default of k0smotron and kamaji-etcd)."""
+"""Condition for defragmentation of a member: more than 80 % of the quota used, or more than 200 MiB of free space (the
+default of k0smotron and kamaji-etcd)."""
 _SECONDS = 3600
 
 

@@ -18,23 +18,23 @@ class Upkeep:
 
     defragmentation: Defragmentation
     backup: Backup | None
-    """Backup of snapshots; None for no backup."""
+    """Backup settings; None for no backup."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeEtcd:
-    """An etcd that the library creates."""
+    """Definition of an etcd that the library creates."""
 
     spec: DedicatedDataStoreSpec
     upkeep: Upkeep
     hosts: int | None
-    """Number of management cluster hosts for its members; None if unknown."""
+    """Number of management cluster hosts for the members; None if unknown."""
 
 
 def render_upkeep(
     name: str, namespace: str, labels: dict[str, str], etcd: Etcd, upkeep: Upkeep, *, folder: str
 ) -> Iterator[Manifest]:
-    """Yield the CronJobs of the etcd ``name``; snapshots are saved in ``folder`` of the bucket."""
+    """Yield the CronJobs of the etcd ``name``. Snapshots are saved to ``folder`` of the bucket."""
     yield render_defragmentation(f"{name}-defrag", namespace, labels, etcd, upkeep.defragmentation)
     if upkeep.backup is not None:
         yield render_backup(f"{name}-backup", namespace, labels, etcd, upkeep.backup, folder=folder)

@@ -1,7 +1,7 @@
-"""A tenant's control plane as pods of the management cluster, managed by Cluster API; each backend has its own module.
+"""Control plane of a tenant as pods of the management cluster, managed by Cluster API. Each backend has a module.
 
 The address (VIP) is allocated before any object is created. The infrastructure cluster, the control plane and its
-Service all get it from the same allocation.
+Service all get this address.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class HostedControlPlaneInput(ControlPlane):
     backend: ControlPlaneBackend
     bare_metal: BareMetalBackend
     lets_dpus_go: bool = False
-    """Whether the platform releases the maintenance hold of the hosts' DPUs, and so may drain hosts."""
+    """Whether the platform releases the maintenance hold of the hosts' DPUs. The platform may then drain hosts."""
     windows: PoolWindows | None = None
     """Maintenance window for rollouts of the cluster's pools; None if rollouts are not restricted."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one control plane, in the order in which they are applied.
 
-        The control plane is last: it is awaited, and its provider does nothing before the Cluster owns it.
+        The control plane is last: it is awaited, and its provider waits until the Cluster owns it.
         """
         infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
         *prerequisites, plane = CONTROL_PLANES[self.backend].render(self)
@@ -52,7 +52,7 @@ class HostedControlPlaneInput(ControlPlane):
 
 
 def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:
-    """Return the ClusterResourceSet that applies the manifests of the CNI once; later the cluster maintains them."""
+    """Return the ClusterResourceSet that applies the manifests of the CNI once. Later updates are up to the cluster."""
     name = control_plane.spec.name
     return manifest(
         "addons.cluster.x-k8s.io/v1beta2",

@@ -2,14 +2,14 @@
 
 Nodes of such a cluster are k0s nodes: their bootstrap template has a different kind, and the image must contain k0s.
 
-- A dedicated data store is k0smotron's own etcd. The number of its members follows from the replicas, independent of
-  ``members``.
+- A dedicated data store is an etcd that k0smotron creates. The replicas of the control plane determine the number of
+  its members, independent of ``members``.
 - A data store of ``region.yaml`` is external and accessed through kine. Its Secret, in the cluster's namespace,
   contains the URL of the data source; its endpoints are not used. Upstream measured write errors of 9-45 % on SQL
-  behind kine, so this is for labs.
-- Its controllers are installed only as providers of Cluster API (``cluster_api``).
-- It supports neither a separate store for events nor a number of konnectivity agents, since an agent runs on every
-  node; ``check`` rejects both settings.
+  behind kine, so this option is only for labs.
+- The controllers of k0smotron are installed only as providers of Cluster API (``cluster_api``).
+- k0smotron supports neither a separate store for events nor a number of konnectivity agents, since an agent runs on
+  every node. ``check`` rejects both settings.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _KONNECTIVITY_PORT = 8132
 _COMPONENT = "app.kubernetes.io/component"
 _SERVERS = "cluster.x-k8s.io/control-plane"
 _K0S_RELEASE = "k0s.0"
-"""Build of k0s for a Kubernetes version. It follows a hyphen, since image tags cannot contain a plus sign."""
+"""Build of k0s for a Kubernetes version. A hyphen precedes the build, since image tags cannot contain a plus sign."""
 _METRICS_PORT = 8090
 """Port of the sidecar that exposes the metrics of API server, controller manager, scheduler and etcd."""
-"""Worker profile of nodes that select none; its values override k0s' own."""
+"""Worker profile of nodes that select no profile. Its values override the defaults of k0s."""
 
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
@@ -67,7 +67,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 def _control_plane(control_plane: ControlPlane) -> Manifest:
     cluster, vip = control_plane.spec, str(control_plane.vip)
     name, replicas = cluster.name, cluster.control_plane.replicas
-    # Its konnectivity server is a child process of k0s and uses the remainder of the machine.
+    # The konnectivity server is a child process of k0s and uses the remaining resources of the machine.
     components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
     return manifest(
         "controlplane.cluster.x-k8s.io/v1beta2",
@@ -82,14 +82,14 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             "replicas": replicas,
             "externalAddress": vip,
             "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},
-            # No field sets the address or annotations of the Service; a patch of the generated object is the only way.
+            # The address and annotations of the Service have no field, so the generated object is patched.
             "patches": [_annotated("Service", control_plane.address_request)],
             "storage": _storage(control_plane),
             "k0sConfig": _k0s(control_plane),
             **given(mounts=[_mount(item) for item in files(cluster)]),
             "resources": resources(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
-            # The constraints also apply to its etcd; the component label separates the two sets of pods.
+            # The constraints also apply to the pods of the etcd; the component label separates both sets of pods.
             "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _COMPONENT),
         },
     )
@@ -130,7 +130,7 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
     cluster, network = control_plane.spec, control_plane.network
     gates = feature_gates(cluster)
-    # No pod prefix supports both k0s' default length of node prefixes, /117, and Cilium's.
+    # No pod prefix supports both default lengths of node prefixes: /117 of k0s, and Cilium's.
     node_prefix = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
     return {
         "apiVersion": "k0s.k0sproject.io/v1beta1",

@@ -1,7 +1,7 @@
 """Control planes by Kamaji: pods of the management cluster, with a shared or dedicated etcd.
 
 Kamaji only checks the endpoint of the infrastructure cluster and never patches it. The address is allocated before any
-object is created, and is rendered into every object that needs it.
+object is created, and all objects contain the allocated address.
 """
 
 from __future__ import annotations
@@ -26,30 +26,31 @@ from components.specs.region.region import ControlPlanesSpec
 CHART = "kamaji"
 NAMESPACE = "kamaji-system"
 ONE_FAMILY_UNTIL = "v0.20.0"
-"""Last release of its provider that uses only the first range for pods and Services of a Cluster
+"""Last release of Kamaji's provider that uses only the first range for pods and Services of a Cluster
 (clastix/cluster-api-control-plane-provider-kamaji:controllers/kamajicontrolplane_controller_tcp.go, #381)."""
 CLUSTERS_PER_WORKER = 10
-"""Control planes per worker, for simultaneous changes of all such as an upgrade of Kamaji; upstream's default is one
-worker in total."""
+"""Number of control planes per worker. Workers limit the duration of simultaneous changes, such as an upgrade of
+Kamaji. Upstream's default is one worker in total."""
 _BASE_MEMORY, _MEMORY_PER_CLUSTER = 100, 6
-"""Memory in MiB: the chart's default for few control planes, and upstream's measurement per control plane."""
+"""Memory in MiB: base (the chart's default for few control planes), and upstream's measurement per control plane."""
 _BASE_CPU, _CPU_PER_CLUSTER = 200, 12
-"""CPU in millicores: the chart's default for few control planes, and upstream's measurement per control plane."""
+"""CPU in millicores: base (the chart's default for few control planes), and upstream's measurement per control
+plane."""
 _DNS_INDEX = 10
 """Index of the cluster's DNS address in the Service range, by kubeadm's convention."""
 _STORE_SECONDS = 600
 _KONNECTIVITY_PORT = 8132
-"""Upstream's default port of the konnectivity server, required as soon as any field of the server is set."""
+"""Upstream's default port of the konnectivity server, required if any field of the server is set."""
 _REVISION = "pod-template-hash"
 _METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
 _EVENTS = "/events"
 _ACCOUNT = "control-plane"
-"""ServiceAccount of API server pods. They need no token, since each has a kubeconfig for the tenant's API. Kamaji's
-default is the account ``default``, whose token is mounted in every pod."""
+"""ServiceAccount of API server pods. The pods need no token, since each has a kubeconfig for the tenant's API.
+Kamaji's default is the account ``default``, whose token is mounted in every pod."""
 
 
 def operator(control_planes: ControlPlanesSpec) -> Operator:
-    """Return Kamaji. Its default data store is the store for DPUs if it exists, otherwise the first shared one."""
+    """Return Kamaji. Its default data store is the store for DPUs if it exists, otherwise the first shared store."""
     stores = [store.name for store in control_planes.data_stores]
     default = DPU_STORE if DPU_STORE in stores else next(iter(stores), None)
     size = {
@@ -70,7 +71,7 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
 
 
 def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
-    """Return the Cluster API providers for control planes by Kamaji, whose nodes join by kubeadm."""
+    """Return the Cluster API providers for control planes by Kamaji and for nodes that join with kubeadm."""
     return (
         Provider(role="bootstrap", name="kubeadm", namespace="capi-kubeadm-bootstrap-system", release="core"),
         Provider(
@@ -108,7 +109,7 @@ def data_store(store: DataStoreSpec) -> Manifest:
 
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
-    """Return the dedicated etcd if any, the monitoring, and last the control plane."""
+    """Return the dedicated etcd if the cluster has one, the monitoring, and last the control plane."""
     store, account = control_plane.data_store, _account(control_plane)
     if isinstance(store, DataStoreSpec):
         return (*_monitors(control_plane, etcd=False), account, _control_plane(control_plane, store.name))
@@ -136,7 +137,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
         namespace=name,
         labels=control_plane.labels,
         protect=control_plane.protected,
-        # It stays available during an upgrade: only the version shows that the new one serves.
+        # The control plane stays available during an upgrade: only the version shows that the new version serves.
         readiness=Readiness(
             conditions=(*READY.conditions, f"jsonpath={{.status.version}}={version}"),
             timeout_seconds=READY.timeout_seconds,
@@ -182,7 +183,7 @@ def _network(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
-    """Return server and agents. Agents use the host network and tolerate all taints: they start before the CNI."""
+    """Return server and agents. Agents start before the CNI: they use the host network and tolerate all taints."""
     count = control_plane.spec.control_plane.konnectivity_agents
     number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
     return {
@@ -209,7 +210,7 @@ def _pods(name: str) -> dict[str, str]:
 
 
 def budget(name: str, replicas: int, *, namespace: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return the budget of API servers of control plane ``name`` for drains of the management cluster."""
+    """Return the disruption budget of the API servers of control plane ``name``."""
     return serving_budget(f"{name}-control-plane", _pods(name), replicas, namespace=namespace, labels=labels)
 
 
@@ -232,7 +233,7 @@ def _endpoint(cluster: str, job: str) -> dict[str, Any]:
         "interval": INTERVAL,
         "relabelings": relabelled(cluster, job),
         "tlsConfig": {
-            # Only the API server has a certificate of the cluster's CA; the others have self-signed certificates.
+            # Only the API server has a certificate of the cluster's CA; other components have self-signed certificates.
             **(authority if job == "apiserver" else {"insecureSkipVerify": True}),
             "cert": {"secret": {"name": client, "key": "apiserver-kubelet-client.crt"}},
             "keySecret": {"name": client, "key": "apiserver-kubelet-client.key"},

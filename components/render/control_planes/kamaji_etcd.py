@@ -1,4 +1,4 @@
-"""Etcds for control planes by Kamaji, installed by their chart: shared by clusters, or dedicated to one cluster.
+"""Etcds for control planes by Kamaji, installed with a chart: shared by clusters, or dedicated to one cluster.
 
 A cluster with a separate store for events has two etcds. Both trust the same CA, since an API server has a single
 client certificate for all its etcds.
@@ -31,7 +31,7 @@ _CLIENT_PORT = 2379
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedDataStore:
-    """A data store that is shared by several clusters."""
+    """Data store that is shared by several clusters."""
 
     name: str
     etcd: MadeEtcd
@@ -41,38 +41,38 @@ class SharedDataStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EtcdRelease:
-    """An etcd that the chart installs."""
+    """Etcd that the chart installs."""
 
     name: str
     """Name of the release and of all objects of the chart."""
     data_store: str
-    """Name of its DataStore in Kamaji."""
+    """Name of the etcd's DataStore in Kamaji."""
     namespace: str
     labels: dict[str, str]
     authority: str
-    """Name of the etcd whose certificate authority it trusts: itself, or the main etcd of the same cluster."""
+    """Name of the etcd that provides the trusted certificate authority: this etcd, or the main etcd of the cluster."""
     etcd: MadeEtcd
     nodes: int
     """Maximum number of nodes of its clusters."""
     folder: str
-    """Folder of its snapshots in the bucket."""
+    """Folder for snapshots in the bucket."""
     protect: bool
 
 
 def main_store(control_plane: ControlPlane) -> str:
-    """Return the name of the data store for all objects, except events if these are separate."""
+    """Return the name of the data store for all objects, except separate events."""
     return f"{control_plane.spec.name}-{MAIN_STORE}"
 
 
 def events_store(control_plane: ControlPlane) -> str:
-    """Return the name of the data store for events, if these are separate."""
+    """Return the name of the data store for separate events."""
     return f"{control_plane.spec.name}-{EVENTS_STORE}"
 
 
 def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
     """Yield the dedicated etcds of a cluster with their monitoring and backup.
 
-    The etcd of events has no backup, since restoring events is of no use.
+    The etcd for events has no backup, since restored events are useless.
     """
     cluster, name = control_plane.spec.name, main_store(control_plane)
     main = _EtcdRelease(
@@ -93,7 +93,7 @@ def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
 
 
 def endpoints(name: str, members: int) -> tuple[str, ...]:
-    """Return the endpoints of the members of shared data store ``name``, as in its DataStore."""
+    """Return the endpoints of the members of shared data store ``name``, as listed in the DataStore."""
     etcd = f"{name}-{MAIN_STORE}"
     return tuple(f"{etcd}-{index}.{etcd}.{NAMESPACE}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}" for index in range(members))
 
@@ -101,8 +101,8 @@ def endpoints(name: str, members: int) -> tuple[str, ...]:
 def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
     """Yield the etcd of a shared data store with its monitoring and backup.
 
-    Its objects have a suffix, so their names differ from the data store's: a release named ``default`` would take over
-    the ServiceAccount ``default`` of the namespace.
+    The names of the objects have a suffix to the name of the data store, because a release named ``default`` would take
+    over the ServiceAccount ``default`` of the namespace.
     """
     name = f"{store.name}-{MAIN_STORE}"
     release = _EtcdRelease(
@@ -121,7 +121,7 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
 
 
 def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:
-    """Yield one etcd; its metrics have ``cluster_label`` as value of their label ``cluster``."""
+    """Yield the objects of one etcd. The label ``cluster`` of its metrics has the value ``cluster_label``."""
     name = release.name
     place: dict[str, Any] = {"namespace": release.namespace, "labels": release.labels}
     if release.authority == name:

@@ -1,14 +1,14 @@
 """Resource requests, limits and concurrent requests of a control plane, by the number of nodes of its cluster.
 
-The table is from upstream: the machines that Kubernetes' own ``kube-up`` used on GCE for a control plane with its etcd
+The table is from upstream: the machines that ``kube-up`` of Kubernetes used on GCE for a control plane with its etcd
 (kubernetes.io, "Building large clusters", "Size of master and master components": n1-standard-1 to n1-standard-32,
-3.75 GiB per CPU). It was designed for at most 5,000 nodes and was not measured for Jacquard. It is consistent with
-measurements elsewhere: API servers for 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares per component
-are Jacquard's own.
+3.75 GiB per CPU). The table was designed for at most 5,000 nodes and was not measured for Jacquard. It is consistent
+with other measurements: API servers for 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares per component
+are defined by Jacquard.
 
 The memory limit is twice the request. Without a limit, a process can grow until the kernel of its host kills a process
-of any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit: a throttled server misses its probes, and a
-throttled etcd its heartbeats.
+of any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit, because a throttled server misses probes and
+a throttled etcd misses heartbeats.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SIZES = (Size(5, 1), Size(10, 2), Size(100, 4), Size(250, 8), Size(500, 16), Siz
 
 
 class Component(Enum):
-    """A program and its share of the machine; the shares leave a reserve for other processes."""
+    """Program with its share of the machine. The shares leave a reserve for other processes."""
 
     API_SERVER = Fraction(1, 2)
     ETCD = Fraction(1, 4)
@@ -49,7 +49,7 @@ class Component(Enum):
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """Concurrent requests of one API server; further requests are queued, and then rejected."""
+    """Limit of concurrent requests of one API server. Further requests are queued and then rejected."""
 
     above_nodes: int
     """Number of nodes above which the row applies."""
@@ -81,6 +81,7 @@ def resources(nodes: int, *components: Component) -> dict[str, dict[str, str]]:
 def in_flight(nodes: int) -> InFlight | None:
     """Return the concurrent requests of an API server for a cluster of ``nodes``; None for upstream's defaults.
 
-    The number is not divided by the replicas: each has its own machine, and must suffice while others are down.
+    The limit is not divided by the number of replicas: each replica has a separate machine, and must suffice while
+    other replicas are down.
     """
     return next((row for row in IN_FLIGHT if nodes > row.above_nodes), None)

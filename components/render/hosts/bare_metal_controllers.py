@@ -1,18 +1,18 @@
-"""Bare-metal operators of a region, each with its own Ironic: one for all hosts, or one per shard of host namespaces.
+"""Bare-metal operators with one Ironic each: one operator for all hosts, or one per shard of host namespaces.
 
-A region without shards has a single release, which watches all namespaces. With shards that release remains, because it
+A region without shards has a single release, which watches all namespaces. With shards this release remains, because it
 contains the objects that a cluster can have only once: the CRDs and their admission webhooks. It then watches no hosts.
-Each shard is a further release of the same chart in a separate namespace, together with its Ironic.
+Each shard is an additional release of the same chart in a separate namespace, together with an Ironic.
 
-Ironic serves TLS only, with a certificate that cert-manager issues and the operator trusts. The ramdisk on a host also
-encrypts its traffic, but verifies no certificate (``ipa-insecure``, ironic-image). Therefore the boot network of hosts
-must not be reachable from other networks.
+Ironic serves only TLS, with a certificate that cert-manager issues and the operator trusts. The ramdisk on a host also
+encrypts its traffic but verifies no certificate (``ipa-insecure``, ironic-image). The boot network of hosts must
+therefore not be reachable from other networks.
 
-The values are those of the chart in the bare-metal operator's repository (``crd.enabled``, ``webhook.enabled``,
-``envs``), which has no released version yet. They are not verified against the chart that a version vector pins.
-Also unverified: that the chart's Deployment has a list of arguments, to which flags without a chart value are appended.
-Environment and flags are those of the operator (0.13.2); Ironic's fields are those of its published schema
-(ironic-standalone-operator 0.11). Ironic is not highly available: this would require MariaDB and exclude DHCP. If
+The chart values are from the chart in the bare-metal operator's repository (``crd.enabled``, ``webhook.enabled``,
+``envs``), which has no released version yet. The values are not verified against the chart that a version vector pins.
+It is also not verified that the chart's Deployment has a list of arguments, to which flags without a chart value are
+appended. Environment and flags are from the operator (0.13.2), Ironic's fields from its published schema
+(ironic-standalone-operator 0.11). Ironic is not highly available, which would require MariaDB and exclude DHCP. If
 Ironic loses its state, the operator registers all hosts again.
 """
 
@@ -34,17 +34,17 @@ IRONIC_CHART = "ironic-standalone-operator"
 NAMESPACE = f"{CHART}-system"
 IRONIC = "ironic"
 PACE: Mapping[str, str] = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
-"""API request rate and burst of Metal3's controllers, the same as for Cluster API. Upstream's defaults, 20 and 30,
-throttle a large pool for minutes."""
+"""API request rate and burst of Metal3's controllers, equal to Cluster API's. Upstream's defaults (20 and 30) throttle
+changes of a large pool for minutes."""
 PROVISIONED_AT_ONCE = 20
 """Maximum number of network-booted hosts that an operator inspects, provisions or wipes in parallel
 (``PROVISIONING_LIMIT``); further hosts are queued. Hosts with virtual media are neither limited nor counted."""
 WORKERS = 16
-"""Hosts that an operator reconciles in parallel: fewer than `PROVISIONED_AT_ONCE`, as upstream recommends."""
+"""Number of hosts that an operator reconciles in parallel, less than `PROVISIONED_AT_ONCE` as upstream recommends."""
 _ERASE = {"group": "deploy", "name": "erase_devices_priority", "value": "5"}
-"""Ironic configuration that enables self-erasure of disks, after erasure of their metadata (10): higher priorities run
-first. The default of the image is 0 (metal3-io/ironic-image:ironic-config/ironic.conf.j2); the environment overrides
-it."""
+"""Ironic configuration that enables self-erasure of disks, after erasure of their metadata (priority 10). Higher
+priorities run first. The environment overrides the default of the image, 0
+(metal3-io/ironic-image:ironic-config/ironic.conf.j2)."""
 _PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())
 _CERTIFICATE = f"{IRONIC}-tls"
 """Secret with Ironic's certificate and key, created by cert-manager."""
@@ -55,18 +55,18 @@ Watched = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Controller:
-    """A bare-metal operator and its Ironic, with their individual settings."""
+    """Bare-metal operator and its Ironic, with individual settings."""
 
     name: str
     namespace: str
     boot: BootMethod
     dhcp: DhcpSpec | None = None
     nodes: dict[str, str] = field(default_factory=dict)
-    """Labels of the management cluster's hosts on which its Ironic can run; empty for any host."""
+    """Labels of the management cluster's hosts on which Ironic can run; empty for any host."""
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the environment of the operator, other than its namespaces."""
+        """Return the environment of the operator, except its namespaces."""
         pace = {"BMO_CONCURRENCY": str(WORKERS), "PROVISIONING_LIMIT": str(PROVISIONED_AT_ONCE)}
         return pace if self.boot is BootMethod.NETWORK_BOOT else {**pace, "PROVISIONING_NETWORK_DISABLED": "true"}
 
@@ -78,7 +78,7 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
         chart=CHART,
         namespace=NAMESPACE,
         depends_on=(CERT_MANAGER, IRONIC_CHART),
-        # Without the name of an Ironic the operator requires the address of one, and exits if it has none.
+        # Without the name of an Ironic, the operator exits unless it has the address of an Ironic.
         values={
             "envs": _environment((), _controllers(metal)[0].settings) if unsharded else _environment((NAMESPACE,), {}),
         },
@@ -93,7 +93,7 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
             values={
                 "crd": {"enabled": False},
                 "webhook": {"enabled": False},
-                # Its own namespace is always included: a controller without namespaces watches all.
+                # The controller's namespace is always included: without namespaces, a controller watches all.
                 "envs": _environment((controller.namespace, *watched.get(controller.name, ())), controller.settings),
             },
             flags=("--webhook-port=0", *_PACE),
@@ -101,7 +101,7 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
 
 
 def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
-    """Yield the Ironic of each controller, after its certificate.
+    """Yield the certificate and the Ironic of each controller.
 
     An Ironic without DHCP listens on ``interface``, a network interface of the management cluster's hosts.
     """
@@ -127,7 +127,7 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
 
 
 def _certificate(namespace: str) -> Iterator[Manifest]:
-    """Yield the issuer and certificate of Ironic, self-signed: the operator trusts the certificate in its Secret."""
+    """Yield issuer and self-signed certificate of Ironic. The operator trusts the certificate in the Secret."""
     yield manifest("cert-manager.io/v1", "Issuer", IRONIC, namespace=namespace, spec={"selfSigned": {}})
     names = [f"{IRONIC}.{namespace}.svc", f"{IRONIC}.{namespace}.{MANAGEMENT_DOMAIN}"]
     yield manifest(
@@ -159,7 +159,7 @@ def _controllers(metal: BareMetalSpec) -> tuple[_Controller, ...]:
 
 
 def shard_namespace(controller: str) -> str:
-    """Return the namespace of ``controller``, which is also the name of its release."""
+    """Return the namespace of ``controller``, which is also the name of the release."""
     return f"{CHART}-{controller}"
 
 
@@ -170,7 +170,7 @@ def _environment(watched: tuple[str, ...], settings: Mapping[str, str]) -> list[
 
 
 def _networking(dhcp: DhcpSpec | None, boot: str, media: str) -> dict[str, Any]:
-    """Return the interface on which Ironic listens, with DHCP if configured; dnsmasq serves the network of it."""
+    """Return the interface that Ironic listens on, with DHCP if configured. dnsmasq serves the interface's network."""
     return {"interface": media} if dhcp is None else {"interface": boot, "dhcp": _dhcp(dhcp)}
 
 

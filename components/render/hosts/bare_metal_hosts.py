@@ -1,4 +1,4 @@
-"""Hosts for Metal3. An assigned host is in its cluster's namespace, the only one that Metal3 searches for hosts."""
+"""Hosts for Metal3. An assigned host is in its cluster's namespace, because Metal3 searches hosts only there."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from components.specs.pools.nodes import FirmwareUpdate
 API = "metal3.io/v1alpha1"
 GIBIBYTE = 1 << 30
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
-"""Annotation that keeps Metal3 from claiming a host; a machine that already runs there is not affected."""
+"""Annotation that prevents Metal3 from claiming a host. A machine that already runs on the host is not affected."""
 _UPDATE_TIMES = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
 
 
 def render(placed: PlacedHost, updates: FirmwareUpdate) -> Iterator[Manifest]:
-    """Yield the host, and its firmware update policy unless updates happen before its next image."""
+    """Yield the host, and its firmware update policy unless firmware is updated only before the next image."""
     yield _host(placed)
     if placed.firmware is not None and updates is not FirmwareUpdate.ON_PREPARING:
         yield _update_policy(placed, updates)
@@ -59,7 +59,7 @@ def _host(placed: PlacedHost) -> Manifest:
 
 
 def root_device_hints(disk: RootDeviceSpec) -> dict[str, Any]:
-    """Return the root device hints of Metal3. Despite the name of the key, Ironic expects the size in GiB."""
+    """Return the root device hints of Metal3. Ironic expects the size in GiB, despite the name of the key."""
     return given(
         deviceName=disk.device_name,
         hctl=disk.hctl,
@@ -71,7 +71,7 @@ def root_device_hints(disk: RootDeviceSpec) -> dict[str, Any]:
 
 
 def _update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
-    """Return the policy for the time of firmware updates; Metal3 itself creates the objects with their content."""
+    """Return the policy for the time of firmware updates. Metal3 creates the objects with the firmware settings."""
     spec: dict[str, Any] = dict.fromkeys(("firmwareSettings", "firmwareUpdates"), _UPDATE_TIMES[when])
     return manifest(
         API, "HostUpdatePolicy", placed.host.host, namespace=_namespace(placed), labels=placed.labels, spec=spec
@@ -79,9 +79,9 @@ def _update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
 
 
 def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
-    """Yield patches with firmware settings and versions, by a stable key: one per kind, namespace and baseline.
+    """Yield patches with firmware settings and versions, by a stable key, one per kind, namespace and baseline.
 
-    Metal3 creates the patched objects, one of each kind per host, after it inspected the host's hardware.
+    Metal3 creates the patched objects, one of each kind per host, after inspection of the host.
     """
     groups: dict[tuple[str, str], tuple[Firmware, list[str]]] = {}
     for placed in hosts:

@@ -1,4 +1,4 @@
-"""A host as input of its backends: identity, place and owner."""
+"""Host as input of the backends: identity, location and owner."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ class HostOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedHost:
-    """A host with the properties from its instance type and its assignment from the lock file."""
+    """Host with the properties of its instance type and the assignment in the lock file."""
 
     host: HostSpec
     failure_domain: str
     dpu_functions: int
-    """Number of physical functions of its DPU that are visible to the host."""
+    """Number of physical functions of the DPU that are visible to the host."""
     root_device: RootDeviceSpec | None
-    """Disk for images, from the instance type; None if the instance type has no hints."""
+    """Disk hints of the instance type for images; None without hints."""
     unverified: bool = False
-    """Whether the certificate of its BMC is not verified."""
+    """Whether the certificate of the BMC is not verified."""
     owner: HostOwner | None
     dpu_cluster: str | None
     """DPU cluster of the host's DPU; None if the region lists no DPU clusters."""
     state: str = PRODUCTION
-    """Lifecycle state of the host: ``production``, or the reason why it is out of service."""
+    """Lifecycle state of the host: ``production``, or a state out of service."""
     why: str | None = None
-    """Explanation for readers why the host is out of service; None if it is in service."""
+    """Reason why the host is out of service; None for a host in service."""
     firmware: Firmware | None = None
-    """Firmware baseline from the intent of the host's nodes; None if the intent has none."""
+    """Firmware baseline in the intent of the host's nodes; None without a baseline."""
 
     @property
     def condition(self) -> dict[str, str]:
@@ -49,7 +49,7 @@ class PlacedHost:
 
     @property
     def notes(self) -> dict[str, str]:
-        """Return the annotations of the host object, for readers."""
+        """Return the informational annotations of the host object."""
         return {} if self.why is None else {keys.OUT_OF_SERVICE: self.why}
 
     @property
@@ -59,7 +59,7 @@ class PlacedHost:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Return the labels of every object of the host with its instance type and place."""
+        """Return the labels of all objects of the host, with instance type and location."""
         host = self.host
         return {
             keys.INSTANCE_TYPE: host.instance_type,

@@ -1,4 +1,4 @@
-"""Hosts of a hall, one set of objects per rack. Each backend has its own host objects; all share DPF's DPU objects."""
+"""Hosts of a hall, with one set of objects per rack. Host objects depend on the backend, DPF's DPU objects do not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class InventoryInput:
     dpf: bool
     """Whether DPF manages the hosts' DPUs."""
     firmware_updates: FirmwareUpdate
-    """When hosts install new firmware."""
+    """Time of firmware updates of hosts."""
     hosts: tuple[PlacedHost, ...]
     """Hosts of the hall, grouped by rack."""
 
@@ -82,18 +82,18 @@ def _dpu_node(placed: PlacedHost) -> Manifest:
             **({} if placed.dpu_cluster is None else {keys.DPU_CLUSTER: placed.dpu_cluster}),
             **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc}),
         },
-        # Only the platform reboots a host on behalf of its DPU, after the host is drained.
+        # Only the platform reboots a host for a change of its DPU, after a drain of the host.
         spec={"dpus": [{"name": _device_name(placed.host)}], "nodeRebootMethod": {"external": {}}},
     )
 
 
 def names_of(host: HostSpec) -> tuple[str, str, str]:
-    """Return the names of the objects of ``host``: the host, its DPUDevice and its DPUNode."""
+    """Return the names of the objects of ``host``: the host object, the DPUDevice and the DPUNode."""
     return host.host, _device_name(host), _dpu_node_name(host)
 
 
 def dpu_name(host: HostSpec) -> str:
-    """Return DPF's name of the DPU of ``host``, which is also the name of the DPU's node in its DPU cluster."""
+    """Return DPF's name of the DPU of ``host``, which is also the name of the node in the DPU cluster."""
     return f"{_dpu_node_name(host)}-{_device_name(host)}"
 
 

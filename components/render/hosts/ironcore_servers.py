@@ -1,11 +1,11 @@
-"""Hosts for IronCore metal: a BMC object per host, from which metal-operator creates the Server ``<host>-system-0``.
+"""Hosts for IronCore metal: a BMC object per host. metal-operator creates the Server ``<host>-system-0`` from it.
 
-A Server contains the UUID of its system, which is unknown until the BMC is queried, so Jacquard renders no Servers. A
-Server copies the labels of its BMC on every change, but never removes a label. So a free host has empty labels for
-cluster and pool instead of none. The same applies to a host out of service, which no pool then claims.
+Jacquard renders no Servers, because a Server contains the UUID of its system, which only the BMC reports. A Server
+copies the labels of its BMC on every change, but never removes a label. An unassigned host therefore has empty labels
+for cluster and pool. A host out of service also has empty labels, so that no pool claims it.
 
-BMC and Server are cluster-scoped: a host whose owner changes keeps its objects and only changes labels. Its credentials
-are a BMCSecret with the name from the inventory, which the operator of the region provides.
+BMC and Server are cluster-scoped: if the owner of a host changes, only the labels of its objects change. The
+credentials are a BMCSecret with the name in the inventory, created by the operator of the region.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.pools.nodes import FirmwareUpdate
 
 _NONE = ""
-"""Value of the owner labels of a host without an owner; it is not a valid name of a cluster or pool."""
+"""Value of the owner labels of a host without an owner. No cluster or pool can have this name."""
 
 
 def render(placed: PlacedHost, _updates: FirmwareUpdate) -> Iterator[Manifest]:
-    """Yield the BMC by which the host is discovered and powered on."""
+    """Yield the BMC object, which metal-operator uses to discover and power on the host."""
     host, owner = placed.host, placed.owner if placed.in_service else None
     bmc = parse_bmc(host.bmc)
     yield manifest(

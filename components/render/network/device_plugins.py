@@ -1,11 +1,11 @@
 """Device plugins for node ports without virtual functions: each port for one pod, or all ports shared by many pods.
 
-A pod gets device files of RDMA devices and no network attachment. This is sufficient for InfiniBand; for RoCE the pod
-must be on the host network, which has the addresses of the ports. On InfiniBand, verbs address a port by the LID and
-GID assigned by the fabric. The port's IPoIB interface stays with the node, since it is recreated there whenever its
-RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
+A pod gets device files of RDMA devices and no network attachment. Device files are sufficient for InfiniBand. For RoCE,
+the pod must be on the host network, which has the addresses of the ports. On InfiniBand, verbs address a port by the
+LID and GID assigned by the fabric. The port's IPoIB interface stays with the node, since it is recreated there whenever
+its RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
 
-UFM assigns the partition by the GUID of the port; nothing in the cluster can choose it.
+UFM assigns the partition by the GUID of the port. Pods and users of the cluster cannot select the partition.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ RESOURCES: Mapping[PortUse, str] = {
     PortUse.WHOLE: "infiniband_port",
     PortUse.SHARED: "infiniband_shared",
 }
-"""Resource name that pods request, by port use; plugins allow no dash in it."""
+"""Resource name that pods request, by port use. Plugins do not allow dashes in names."""
 ROCE = "roce_shared"
 """Resource name that a pod on the host network requests for the RDMA devices of all RoCE ports."""
 _INFINIBAND, _ETHERNET = "infiniband", "ether"
 
 
 class WholeSelectors(TypedDict):
-    """Selector of ports assigned whole; a port must match all fields."""
+    """Selector of ports that are assigned as a whole. A port must match all fields."""
 
     vendors: list[str]
     devices: list[str]
@@ -51,7 +51,7 @@ class WholeSelectors(TypedDict):
 
 
 class WholeResource(TypedDict):
-    """A resource of the device plugin that assigns whole ports."""
+    """Resource of the device plugin that assigns whole ports."""
 
     resourceName: str
     resourcePrefix: str
@@ -59,7 +59,7 @@ class WholeResource(TypedDict):
 
 
 class SharedSelectors(TypedDict):
-    """Selector of shared ports; a port must match all fields (SHAREDDP:pkg/types/types.go)."""
+    """Selector of shared ports. A port must match all fields (SHAREDDP:pkg/types/types.go)."""
 
     vendors: list[str]
     deviceIDs: list[str]
@@ -67,7 +67,7 @@ class SharedSelectors(TypedDict):
 
 
 class SharedResource(TypedDict):
-    """A resource of the device plugin that shares all ports between many pods (SHAREDDP:pkg/types/types.go)."""
+    """Resource of the device plugin that shares all ports between many pods (SHAREDDP:pkg/types/types.go)."""
 
     resourceName: str
     resourcePrefix: str
@@ -81,7 +81,7 @@ def resource_of(use: PortUse) -> str:
 
 
 def node_policy(kind: InstanceType, plugin: Tool, cluster: str, vrfs_on: Iterable[str] = ()) -> Manifest:
-    """Return the NicNodePolicy for the ports of nodes of ``kind``; the operator accepts one policy per node."""
+    """Return the NicNodePolicy for the ports of nodes of ``kind``. The operator accepts one policy per node."""
     fabrics = ".".join(vrfs_on)
     section, config = _PLUGINS[kind.port_use]
     return manifest(
@@ -108,7 +108,7 @@ def _whole(kind: InstanceType) -> dict[str, Any]:
 
 
 def _shared(kind: InstanceType) -> dict[str, Any]:
-    """Return the configuration that offers all ports once per pod; virtual functions are other PCI devices."""
+    """Return the configuration that offers all ports once per pod. Virtual functions are other PCI devices."""
     resource: SharedResource = {
         "resourceName": ROCE if kind.roce_ports else RESOURCES[PortUse.SHARED],
         "resourcePrefix": PREFIX,
@@ -134,6 +134,6 @@ def _device(kind: InstanceType) -> str:
 
 
 def fetched(tool: Tool) -> dict[str, str]:
-    """Return an image in the operator's format; it treats a version that starts with sha256: as a digest."""
+    """Return an image in the operator's format. The operator treats a version that starts with sha256: as a digest."""
     repository, _, image = tool.image.rpartition("/")
     return {"image": image, "repository": repository, "version": tool.digest}

@@ -1,10 +1,10 @@
 """VPC backend with EVPN on each host's DPU: one VRF, one VNI and one route target, in host-based networking (HBN).
 
-Each VPC has its own DPUDeployment. A change of one VPC therefore does not affect another, and a host that moves to
-another VPC gets a freshly flashed DPU.
+Each VPC has a separate DPUDeployment. A change of one VPC therefore does not affect other VPCs, and the DPU of a host
+is flashed again when the host moves to another VPC.
 
-Reachability is enforced here: an address is reachable by the route that a host announces to its DPU, and the DPU
-accepts only routes to the VPC's own addresses, including its public addresses only with ``ingress: public``.
+This backend enforces reachability: an address is reachable through the route that a host announces to its DPU. The DPU
+accepts only routes to addresses of the VPC. Public addresses are included only with ``ingress: public``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from components.specs.network.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.network.vpc_allocation import VpcAllocation
 
 POINT_TO_POINT = 30
-"""Prefix length of the link between DPU and host: the addresses of DPU and host, network and broadcast address."""
+"""Prefix length of the link between DPU and host: two addresses, network address and broadcast address."""
 GATEWAY_INDEX, HOST_INDEX = 1, 2
-"""Index in the link of the DPU's address, which is the host's gateway, and of the host's address."""
+"""Indexes of addresses in the link: the DPU, which is the host's gateway, and the host."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return the objects of ``vpc``, in the order they are applied: the same in each DPU cluster with its hosts."""
+    """Return the objects of ``vpc``, in apply order. Each DPU cluster with hosts of the VPC has the same objects."""
     clusters = clusters_with(vpc.numbers, platform.control, platform.clusters)
     return tuple(item for at in clusters for item in _in_cluster(vpc, platform, at))
 
@@ -38,7 +38,7 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
 def clusters_with(
     numbers: VpcAllocation, control: DpuControlSpec, clusters: tuple[DpuClusterSpec, ...]
 ) -> tuple[DpuClusterSpec, ...]:
-    """Return the DPU clusters with hosts of the VPC of ``numbers``: all ``clusters`` if the region lists none."""
+    """Return the DPU clusters with hosts of the VPC of ``numbers``; all ``clusters`` if the region lists none."""
     return tuple(at for at in clusters if not control.clusters or at.name in numbers.linked)
 
 
@@ -83,9 +83,9 @@ def _pool(vpc: Vpc, at: DpuClusterSpec) -> Json:
 def _enclosing(prefixes: Sequence[Network]) -> Network:
     """Return the smallest network that contains ``prefixes``.
 
-    HBN requests one pool by name, and DPF allows its network to grow, never to shrink
+    HBN requests one pool by name. DPF allows the network of a pool to grow, never to shrink
     (DPF:internal/dpuservicechain/webhooks/dpuserviceipam_webhook.go). Addresses outside the VPC are excluded: no DPU
-    gets a link entirely inside an excluded range, and the others keep their links
+    gets a link entirely inside an excluded range, and other DPUs keep their links
     (NVIPAM:pkg/ipam-controller/controllers/cidrpool).
     """
     network = prefixes[0]
@@ -95,7 +95,7 @@ def _enclosing(prefixes: Sequence[Network]) -> Network:
 
 
 def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> Iterator[Range]:
-    """Yield the address ranges of the host links of ``at``: all links if the region lists no DPU clusters."""
+    """Yield the address ranges of the host links of ``at``; of all links if the region lists no DPU clusters."""
     for prefix, links in numbers.host_links.items():
         first, each = prefix.network_address, 1 << (prefix.max_prefixlen - POINT_TO_POINT)
         if not numbers.linked:

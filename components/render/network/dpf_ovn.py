@@ -1,12 +1,13 @@
 """VPC backend with OVN on each host's DPU: one logical router, one bridged network (tech preview upstream).
 
-In DPF a virtual network and the network of an interface are immutable, so the names of both contain a content hash.
+In DPF a virtual network and the network of an interface are immutable. The names of both therefore contain a content
+hash.
 
-The backend requires a single DPU cluster. OVN isolates VPCs itself, without EVPN: VNI, ASN and route target of a VPC
-are not used. Hosts announce no routes, so the VPC is not reachable from outside and ``ingress`` has no effect.
+The backend requires a single DPU cluster. OVN isolates VPCs without EVPN: VNI, ASN and route target of a VPC are not
+used. Hosts announce no routes. The VPC is therefore not reachable from outside, and ``ingress`` has no effect.
 
-Two services run on the DPUs, and two in the management cluster: ``ovn_services``. As in upstream's guide, one port of
-the DPU is connected, and packets of all VPCs share one broadcast domain of the fabric, in OVN's tunnels.
+Two services run on the DPUs, and two services run in the management cluster (``ovn_services``). As in upstream's guide,
+one port of the DPU is connected, and OVN's tunnels of all VPCs share one broadcast domain of the fabric.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _VPC_API = "vpc.dpu.nvidia.com/v1alpha1"
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return the objects of ``vpc``, in the order they are applied."""
+    """Return the objects of ``vpc``, in the order in which they are applied."""
     network, [only] = _virtual_network(vpc), platform.clusters
     return (
         *(_service_configuration(vpc, platform, service) for service in ovn_services.SERVICES),
@@ -85,7 +86,7 @@ def _virtual_network(vpc: Vpc) -> Manifest:
         "vpcName": vpc.spec.name,
         "type": "Bridged",
         "externallyRouted": vpc.spec.egress is Egress.PUBLIC,
-        "masquerade": True,  # the only mode upstream supports
+        "masquerade": True,  # Upstream supports only this mode.
         "bridgedNetwork": {"ipam": {"ipv4": {"dhcp": True, "subnet": str(vpc.numbers.hosts)}}},
     }
     return manifest(

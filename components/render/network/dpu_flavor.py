@@ -1,8 +1,8 @@
 """Base configuration of a DPU as a DPUFlavor of DPF: firmware, kernel, files and switch.
 
-A service chain ends in scalable functions (SFs), which the firmware must provide, and in ports of the switch, which
-requires huge pages. A DPU without either is flashed but cannot run services. The settings are those of upstream's HBN
-guide for zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn, its flavor).
+A service chain connects scalable functions (SFs) and ports of the switch. The firmware must provide the SFs, and the
+switch requires huge pages. A DPU without SFs or huge pages is flashed but cannot run services. The settings are from
+the flavor in upstream's HBN guide for zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.render.objects import given
 HUGE_PAGES, HUGE_PAGE_KIB = 3072, 2048
 """Huge pages for the switch, 6 GiB. A DPU does not boot if they exceed its memory (doca-platform issue 17)."""
 SCALABLE_FUNCTIONS = 20
-"""Number of SFs per physical function; HBN uses one for each of its ports."""
+"""Number of SFs per physical function. HBN uses one SF for each of its ports."""
 CHAIN_BRIDGE, HBN_BRIDGE = "br-sfc", "br-hbn"
 """Bridge names required by DPF's service chains and by HBN."""
 UPLINKS = ("p0", "p1")
@@ -24,7 +24,7 @@ UPLINKS = ("p0", "p1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Port:
-    """A physical port of the switch."""
+    """Physical port of the switch."""
 
     name: str
     mtu_bytes: int
@@ -40,7 +40,7 @@ class Port:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """A bridge that drops packets without a matching flow (``fail_mode=secure``)."""
+    """Bridge that drops packets without a matching flow (``fail_mode=secure``)."""
 
     name: str
     ports: tuple[Port, ...] = ()
@@ -59,9 +59,9 @@ class Switch:
     """Open vSwitch of a DPU."""
 
     settings: Mapping[str, str]
-    """``other_config`` of the switch, read at startup."""
+    """``other_config`` of the switch, which Open vSwitch reads at startup."""
     replaced: tuple[str, ...]
-    """Default bridges of the image, which are deleted."""
+    """Default bridges of the image, which the script deletes."""
     bridges: tuple[Bridge, ...]
 
     def script(self) -> str:
@@ -85,7 +85,7 @@ def flavor(*, virtual_functions: int, mtu_bytes: int, uplink_mtu_bytes: int, mir
         virtual_functions: number of virtual functions per physical function, for the host.
         mtu_bytes: MTU of the host's ports.
         uplink_mtu_bytes: MTU of the ports to leaf switches.
-        mirror: registry mirror for container images; None for none.
+        mirror: registry mirror for container images; None without a mirror.
     """
     ports = tuple(Port(name=name, mtu_bytes=uplink_mtu_bytes) for name in UPLINKS)
     switch = Switch(
@@ -114,7 +114,7 @@ def _file(path: str, settings: Mapping[str, str]) -> Json:
 
 
 _FIRMWARE: Mapping[str, str] = {
-    # SFs use each function's own share of the device memory (BAR 0), 2^10 KiB each, instead of a second BAR.
+    # Each SF uses a separate part of the device memory (BAR 0) of 2^10 KiB, instead of a second BAR.
     "PF_BAR2_ENABLE": "0",
     "PER_PF_NUM_SF": "1",
     "PF_TOTAL_SF": str(SCALABLE_FUNCTIONS),
@@ -122,7 +122,7 @@ _FIRMWARE: Mapping[str, str] = {
     "NUM_PF_MSIX_VALID": "0",
     "PF_NUM_PF_MSIX_VALID": "1",
     "PF_NUM_PF_MSIX": "228",
-    # The DPU's own CPU owns the ports.
+    # The CPU of the DPU owns the ports.
     "INTERNAL_CPU_MODEL": "1",
     "INTERNAL_CPU_OFFLOAD_ENGINE": "0",
     "SRIOV_EN": "1",
@@ -143,14 +143,14 @@ _KERNEL = (
     f"hugepages={HUGE_PAGES}",
 )
 _FILES: Mapping[str, Mapping[str, str]] = {
-    # One switch for both ports, between which HBN balances traffic.
+    # Both ports are on one switch, because HBN balances traffic between them.
     "/etc/mellanox/mlnx-bf.conf": {
         "ALLOW_SHARED_RQ": "no",
         "IPSEC_FULL_OFFLOAD": "no",
         "ENABLE_ESWITCH_MULTIPORT": "yes",
     },
     "/etc/mellanox/mlnx-ovs.conf": {"CREATE_OVS_BRIDGES": "no", "OVS_DOCA": "yes"},
-    "/etc/mellanox/mlnx-sf.conf": {},  # The image's default SFs would conflict with the SFs of services.
+    "/etc/mellanox/mlnx-sf.conf": {},  # Default SFs of the image would conflict with the SFs of services.
 }
 _SWITCH: Mapping[str, str] = {
     "doca-init": "true",

@@ -1,8 +1,8 @@
-"""Release of DPU maintenance holds: a CronJob with a small program, its RBAC, and an admission policy for host claims.
+"""Release of DPU maintenance holds: a CronJob with a small program, RBAC, and an admission policy for host claims.
 
-The program (`dpu_actor`, which uses `dpu_decision`) is rendered from its source: both modules are in a ConfigMap, and
-the image is plain Python. It annotates hosts whose DPU is ready in their VPC. An admission policy allows Cluster API to
-claim only these hosts, and allows the program to change only annotations of hosts.
+The source of the program (`dpu_actor`, which uses `dpu_decision`) is in a ConfigMap, and the image is plain Python. The
+program annotates hosts whose DPU is ready in their VPC. An admission policy allows Cluster API to claim only these
+hosts, and allows the program to change only annotations of hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from components.render.workloads import cron_job, pod, role
 from components.specs.network.dpus import DpuReleaseSpec
 
 TOOL = "python"
-"""Name of the image among the tools of the version vector: Python 3.11 or newer, without further requirements."""
+"""Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""
 NAME = "dpu-release"
 GATE = "dpu-ready-hosts"
 PROGRAM = ("dpu_actor.py", "dpu_decision.py")
@@ -48,7 +48,7 @@ class DpuRelease:
     clusters: tuple[str, ...]
     """Clusters whose hosts are isolated by DPUs."""
     deployments: Mapping[str, str | None]
-    """VPC of the hosts of each DPUDeployment; None for free hosts."""
+    """VPC of the hosts of each DPUDeployment; None for unassigned hosts."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the region-wide objects of the management cluster."""
@@ -120,7 +120,7 @@ class DpuRelease:
 
 
 def in_cluster(cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return the RBAC to annotate the hosts of ``cluster``, list its machines, and delete them."""
+    """Return the RBAC for annotations of hosts, and for listing and deleting machines, in ``cluster``."""
     rules = [
         _hosts(),
         {"apiGroups": [_CAPI], "resources": ["machinedeployments"], "verbs": ["list"]},

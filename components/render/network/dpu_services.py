@@ -1,8 +1,8 @@
 """Services on DPUs: shared objects, and building blocks of VPCs.
 
-A DPUDeployment defines the services on the DPUs of one VPC; DPUs of free hosts have a deployment without a connection
-to the host. If a region lists DPU clusters, each has its own deployments and address pools: every cluster allocates
-addresses independently, and HBN requests a pool by name.
+A DPUDeployment defines the services on the DPUs of one VPC. DPUs of unassigned hosts have a DPUDeployment without a
+connection to the host. If a region lists DPU clusters, each cluster has separate DPUDeployments and address pools,
+because it allocates addresses independently and HBN requests a pool by name.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 _HBN_MEMORY = "6Gi"
 """Memory request of HBN upstream (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
 _HBN_BRIDGE = "mybrhbn"
-"""Network of DPF that connects a service to the bridge of the service chain."""
+"""DPF's network that connects a service to the bridge of the service chain."""
 Range = tuple[Address, Address]
 """First and last address of a range, both included."""
 
 
 def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]:
-    """Return the objects shared by all VPCs, and those of DPUs without a VPC; ``ovn``: a VPC is isolated by OVN."""
+    """Return the objects shared by all VPCs, and the objects of DPUs without a VPC. ``ovn``: OVN isolates a VPC."""
     return (
         *(uplink(port, {"interfaceType": "physical", "physical": {"interfaceName": port}}) for port in _PORTS),
         *(_loopbacks(platform, at) for at in platform.clusters),
@@ -67,12 +67,12 @@ def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Ma
 
 
 def deployment_selector(deployment: str) -> Json:
-    """Return the label selector of the DPU cluster's nodes of ``deployment``; DPF sets the label."""
+    """Return the label selector for nodes of ``deployment`` in the DPU cluster. DPF sets the label."""
     return {"matchLabels": {_DEPLOYMENT_LABEL: f"{NAMESPACE}_{deployment}"}}
 
 
 def deployment_nodes(deployment: str) -> Json:
-    """Return `deployment_selector` as a node selector with terms, the other form in DPF's API."""
+    """Return `deployment_selector` as a node selector with terms, which other fields of DPF's API require."""
     [(key, value)] = deployment_selector(deployment)["matchLabels"].items()
     return {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}
 
@@ -88,7 +88,7 @@ def deployment(
 ) -> Manifest:
     """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` in ``hosts``.
 
-    A DPU is flashed only after its maintenance hold is released from outside, never while its host may run workload.
+    A DPU is flashed only after the release of its maintenance hold, never while its host may run workload.
     """
     cluster, flashed = platform.selector(at), templates(platform.intents[name])
     nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
@@ -147,11 +147,11 @@ def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf:
     """Return the configuration of HBN for the DPUDeployment ``name`` in ``at``."""
     requests = [_address_request("ip_lo", named(nvue.LOOPBACK_POOL, at))]
     if vrf is not None:
-        # The DPU is the host's gateway, so it uses the gateway address of its prefix.
+        # The DPU is the host's gateway and uses the gateway address of its prefix.
         requests.append(_address_request("ip_host", vrf.host_pool, allocateDefaultGateway=True))
     interfaces = (*nvue.UPLINKS, *(() if vrf is None else (nvue.HOST_INTERFACE,)))
     values = {
-        # Each of its ports is a scalable function of the DPU.
+        # Each port of HBN is a scalable function of the DPU.
         "resources": {"memory": _HBN_MEMORY, "nvidia.com/bf_sf": len(interfaces)},
         "configuration": {"startupYAMLJ2": nvue.startup(platform.fabric, vrf)},
     }
@@ -200,13 +200,13 @@ def addresses(
     pool: Json,
     nodes: Json | None = None,
 ) -> Manifest:
-    """Return the pool ``name`` from which DPUs of ``at`` get prefixes of ``network``, only inside ``own``.
+    """Return the pool ``name`` with prefixes of ``network`` for DPUs of ``at``, limited to the ranges ``own``.
 
     Args:
         platform: DPU platform of the region.
         at: DPU cluster that allocates the prefixes.
         name: name of the pool.
-        network: network of the pool; DPF does not allow it to shrink later.
+        network: network of the pool. DPF does not allow the network to shrink.
         own: ranges of ``network`` for ``at``, in ascending order.
         pool: DPF's settings for the allocation of prefixes.
         nodes: node selector of the DPUs; None for all DPUs of the cluster.
@@ -220,7 +220,7 @@ def addresses(
 
 
 def clusters_of(platform: DpuPlatform, at: DpuClusterSpec) -> Json | None:
-    """Return the selector of ``at`` for objects that DPF copies to DPU clusters; None if there is only one."""
+    """Return the selector of ``at`` for objects that DPF copies to DPU clusters; None with a single DPU cluster."""
     selector = platform.selector(at)
     return {"matchLabels": selector} if selector else None
 
@@ -242,7 +242,7 @@ def _gaps(network: Network, own: Sequence[Range]) -> Iterator[Range]:
 
 
 def _hbn_values(platform: DpuPlatform) -> Json:
-    """Return the HBN values common to all DPUDeployments; the others are in the service configuration."""
+    """Return the HBN values common to all DPUDeployments. The service configuration contains all other values."""
     image = platform.hbn_image
     return given(
         image=given(repository=image and image.image, tag=image and image.tag),
@@ -282,7 +282,7 @@ def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
 
 
 def _ovn_addresses(network: Network) -> Manifest:
-    """Return the pool from which each DPU gets a block, for its tunnel endpoint and its external gateway."""
+    """Return the pool with a block for each DPU, for its tunnel endpoint and external gateway."""
     subnet = {
         "subnet": str(network),
         "gateway": str(ovn_services.router(network)),

@@ -1,7 +1,7 @@
-"""Templates from which DPUs are flashed, by revision: image (BFB), flavor and secure boot. Revisions are frozen.
+"""Templates for flashing DPUs, by revision: image (BFB), flavor and secure boot. Revisions are frozen.
 
-A change of a template flashes the DPU again and reboots its host. Improvements therefore get a new revision, and
-existing revisions stay byte-identical. DPUs get the new revision with their next promotion.
+A changed template causes a flash of the DPU and a reboot of its host. Improvements therefore require a new revision,
+and existing revisions stay byte-identical. DPUs get the new revision with their next promotion.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _revision_1(intent: DpuIntent) -> DpuTemplates:
         uplink_mtu_bytes=intent.uplink_mtu_bytes,
         mirror=intent.mirror,
     )
-    # An image that moved to another mirror is a new object; the object that DPUs were flashed from is kept.
+    # An image on another mirror is a new object; the object that DPUs were flashed from is kept.
     bfb_name = f"{intent.image}-{digest(_bfb(intent, intent.image), _DIGITS)}"
     return DpuTemplates(
         bfb_name=bfb_name,
@@ -68,4 +68,4 @@ def _bfb(intent: DpuIntent, name: str) -> Json:
 
 
 REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1}
-"""Builds templates of DPUs, by revision."""
+"""Functions that build templates of DPUs, by revision."""

@@ -1,7 +1,7 @@
 """DPUs of a region managed by DPF in zero-trust mode: hosts can neither flash nor reconfigure them.
 
-Names of immutable objects (BFB, DPUFlavor) contain a content hash, and the objects are retained: a change creates a
-new object, and the object that a DPU was flashed from stays.
+Names of immutable objects (BFB, DPUFlavor) contain a content hash, and these objects are retained. A change therefore
+creates a new object and keeps the object that a DPU was flashed from.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ REPLICAS = 3
 """Replicas of a DPU cluster's control plane in DPF (doca-platform:internal/clustermanager/kamaji/handler.go)."""
 HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
-"""Name of HBN's image among the tools of the version vector."""
+"""Name of HBN's image in the tools of the version vector."""
 _PREREQUISITES = (
-    # Argo CD deploys services to DPUs. DPF expects it in its own namespace, and does not use the disabled parts.
+    # Argo CD deploys services to DPUs. DPF expects it in DPF's namespace and does not use the disabled components.
     Operator(
         chart="argo-cd",
         namespace=NAMESPACE,
@@ -44,9 +44,9 @@ OPERATORS = (
         chart="dpf-operator",
         namespace=NAMESPACE,
         values={
-            # DPUs come from the inventory, so discovery rules are not needed.
+            # The inventory defines all DPUs, so discovery rules are not needed.
             "enableNodeFeatureRules": False,
-            # The job requires Secrets of the etcd of this chart, which is not used here.
+            # The job requires Secrets of the chart's etcd, which is not used.
             "kamajiEtcdDefrag": {"enabled": False},
         },
         depends_on=(CERT_MANAGER, kamaji.CHART, *(operator.release for operator in _PREREQUISITES)),
@@ -59,7 +59,7 @@ _CLUSTER_SECONDS = 900
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuPlatform:
-    """Platform of all DPUs of a region; foundation and tenants derive the same names from it."""
+    """Settings for all DPUs of a region. The foundation and the tenants derive the same names from these settings."""
 
     control: DpuControlSpec
     networks: NetworksSpec
@@ -69,7 +69,7 @@ class DpuPlatform:
     hbn_image: Tool | None
     """Image of HBN; None for the default of its chart."""
     ovn_charts: Mapping[str, Chart]
-    """Charts of OVN's services, by name; empty if no VPC needs them."""
+    """Charts of OVN's services, by name; empty if no VPC uses OVN."""
 
     @property
     def fabric(self) -> nvue.Fabric:
@@ -84,7 +84,7 @@ class DpuPlatform:
 
     @property
     def _hbn_release(self) -> str:
-        """Return the release of HBN, the prefix of its image tag; the chart is versioned separately."""
+        """Return the release of HBN, the prefix of the image tag. The chart has separate versions."""
         tag = self.hbn_image.tag if self.hbn_image else None
         return tag.partition("-")[0] if tag else self.hbn_chart.version
 
@@ -105,7 +105,7 @@ class DpuPlatform:
 
 
 def named(name: str, at: DpuClusterSpec) -> str:
-    """Return the name of object ``name`` for DPU cluster ``at``; unchanged if the region has only one."""
+    """Return the name of object ``name`` for DPU cluster ``at``; unchanged in a region with one DPU cluster."""
     return name if at.name == ONLY else f"{name}-{at.name}"
 
 
@@ -124,11 +124,11 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
     return manifest(
         "operator.dpu.nvidia.com/v1alpha1",
         "DPFOperatorConfig",
-        "dpfoperatorconfig",  # DPF accepts no other name.
+        "dpfoperatorconfig",  # DPF does not accept other names.
         namespace=NAMESPACE,
         spec={
             "provisioningController": {
-                # Hosts and DPUs come from the inventory, so DPF must not discover any.
+                # The inventory defines all hosts and DPUs, so DPF must not discover any.
                 "installInterface": {"installViaRedfish": {"skipDPUNodeDiscovery": True}},
                 "maxDPUParallelInstallations": 50,
                 "maxUnavailableDPUNodes": 50,
@@ -139,7 +139,7 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
             "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.uplink_mtu_bytes},
             "kamajiClusterManager": {"disable": False},
             "staticClusterManager": {"disable": True},
-            # A DPU that is flashed over Redfish cannot reach the API server without it.
+            # Without this address, a DPU that is flashed over Redfish cannot reach the API server.
             "overrides": {"kubernetesAPIServerVIP": str(control.management_api), "kubernetesAPIServerPort": 6443},
         },
     )

@@ -8,7 +8,7 @@ cluster and fabric: tenants can neither reach UFM nor get credentials that could
 Prerequisites that are not enforced here:
 
 - A pod joins the partition of its network attachment. Permission to write network attachments in the cluster therefore
-  allows access to all partitions of the fabric: tenants must not have it.
+  allows access to all partitions of the fabric. Tenants must not have this permission.
 - UFM must make every port a limited member of the default partition, with M_Key protection. By default ports are full
   members, and partitions then provide no isolation.
 """
@@ -28,7 +28,7 @@ from components.specs.region.versions import Chart, Tool
 
 DAEMON = "ib-kubernetes"
 TOOLS = (DAEMON, port_functions.MULTUS)
-"""Images required among the tools of the version vector, in addition to the device plugin for whole ports."""
+"""Images that the version vector must contain, in addition to the device plugin for whole ports."""
 RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
 """Resource that a pod requests for a virtual function."""
 _KUBECONFIG = "/kubeconfig"
@@ -58,7 +58,7 @@ class Partition:
 
 
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
-    """Return the objects of ``partition`` in ``cluster`` and in the management cluster, in the order of applying."""
+    """Return the objects of ``partition`` in ``cluster`` and in the management cluster, in apply order."""
     functions = partition.with_functions
     return (
         *port_functions.operators(partition.multus, cluster, partition.pins),
@@ -88,7 +88,7 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "pkey": f"{partition.pkey:#x}",
         "link_state": "enable",
         "ibKubernetesEnabled": True,
-        # Moves the RDMA device into the pod; it is visible only there.
+        # The RDMA device moves into the pod and is visible only in the pod.
         **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.with_functions) or None),
         "ipam": {},
     }
@@ -100,7 +100,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
     labels = {keys.TENANT: tenant, keys.CLUSTER: cluster, keys.FABRIC: partition.fabric.name}
     settings = {
         "KUBECONFIG": f"{_KUBECONFIG}/value",
-        "POD_NAMESPACE": "kube-system",  # Namespace of its lease in the tenant cluster.
+        "POD_NAMESPACE": "kube-system",  # Namespace of the lease in the tenant cluster.
         "DAEMON_SM_PLUGIN": "ufm",
         "GUID_POOL_RANGE_START": _octets(partition.guids.first),
         "GUID_POOL_RANGE_END": _octets(partition.guids.last),
@@ -139,8 +139,8 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
 
 
 def attachment_of(fabric: str) -> str:
-    """Return the reference of a pod to its network attachment on ``fabric``."""
-    return port_functions.attachment_called(fabric)
+    """Return the reference with which a pod requests the network attachment of ``fabric``."""
+    return port_functions.attachment_annotation(fabric)
 
 
 def _octets(guid: int) -> str:

@@ -1,20 +1,20 @@
-"""VPC backend with Kube-OVN, the CNI of each of its clusters: a logical router and one switch for all pods.
+"""VPC backend with Kube-OVN as CNI of each cluster: a logical router and one switch for all pods.
 
-Kube-OVN manages only the pods of its own cluster, so its objects are in the tenant clusters, one set in each; the
+Kube-OVN manages only the pods of its cluster. Each tenant cluster therefore has a separate set of objects, and the
 management cluster has none. A cluster has one tenant: its default VPC is the tenant's VPC, with the VPC's name, and
-services, DNS and probes work as in any cluster. The objects are created before the first node joins. Kube-OVN then uses
-this default VPC and switch instead of creating its own.
+Services, DNS and probes work as in any cluster. The objects are created before the first node joins, so that Kube-OVN
+uses this VPC and switch instead of creating default objects.
 
-It does not isolate hosts: nodes, and pods on the host network, share the network of the region with those of all other
-tenants. Pod traffic is filtered on nodes, on which the tenant has root access.
+Kube-OVN does not isolate hosts: nodes, and pods on the host network, share the network of the region with all other
+tenants. Pod traffic is filtered on nodes, and the tenant has root access on its nodes.
 
 OVN's databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster requires. The chart
 looks up their addresses whenever it is rendered (kubeovn/kube-ovn:charts/kube-ovn/templates/_helpers.tpl), because the
 data do not contain them.
 
-With IPv6 the switch, Services and join networks of nodes are dual-stack. Tunnels between nodes stay IPv4, and if a node
-has no IPv6 address, its join address is used (kubeovn/kube-ovn:pkg/controller/node.go). Pods may send IPv6 only to each
-other and to Services: otherwise a node would masquerade the packets and route them by its own routes.
+With IPv6 the switch, Services and join networks of nodes are dual-stack. Tunnels between nodes use IPv4, and the join
+address of a node is used if the node has no IPv6 address (kubeovn/kube-ovn:pkg/controller/node.go). Pods may send IPv6
+only to pods and Services: otherwise a node would masquerade the packets and use its routes.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ CHART = "kube-ovn"
 NAMESPACE = "kube-system"
 _API = "kubeovn.io/v1"
 JOINTS = Network("100.64.0.0/16")
-"""IPv4 join network through which nodes reach pods; nodes must not have other routes to it (the chart's default)."""
+"""IPv4 join network between nodes and pods (the chart's default). Nodes must not have other routes to it."""
 JOINTS_IPV6 = Network6("fd00:100:64::/112")
-"""IPv6 join network through which nodes reach pods (the chart's default)."""
+"""IPv6 join network between nodes and pods (the chart's default)."""
 _DUAL = "dual_stack"
-"""Value and key of the chart for dual-stack clusters and their ranges."""
+"""Chart value for dual-stack clusters, and chart key for their ranges."""
 _PROBED = "1.1.1.1"
 """External address that the probe of each node pings (the chart's default)."""
 _PRIORITY = 2500
-"""Priority of the rules; Kube-OVN's rules for network policies and security groups have lower priorities."""
+"""Priority of the rules, above Kube-OVN's rules for network policies and security groups."""
 
 
 def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ...]:
-    """Return the CNI of ``cluster`` and its VPC, in the order they are applied."""
+    """Return the CNI and the VPC of ``cluster``, in the order in which they are applied."""
     name = vpc.spec.name
     allowed = reach(vpc, networks)
     pods, more = _pods(vpc), vpc.numbers.ipv6.values()
@@ -67,10 +67,10 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
                 "protocol": "Dual" if more else "IPv4",
                 "cidrBlock": _both(pods),
                 "gateway": _gateways(pods),
-                # Kube-OVN sorts them as text (kubeovn/kube-ovn:pkg/controller/subnet.go).
+                # Kube-OVN sorts addresses as text (kubeovn/kube-ovn:pkg/controller/subnet.go).
                 "excludeIps": sorted(_gateways(pods).split(",")),
                 "gatewayType": "distributed",
-                # Pods are not routed outside the cluster, so their traffic is masqueraded with the node address.
+                # Pod addresses are not routed outside the cluster, so pod traffic is masqueraded with the node address.
                 "natOutgoing": True,
                 "private": True,
                 "allowSubnets": [str(network) for network in (*allowed.inside, *more)],
@@ -133,7 +133,7 @@ def _labels(vpc: Vpc) -> dict[str, str]:
 
 
 def _subnet_name(vpc: str) -> str:
-    """Return the name of the VPC's switch; Kube-OVN rejects a switch with the name of its VPC."""
+    """Return the name of the VPC's switch. Kube-OVN rejects a switch with the name of its VPC."""
     return f"{vpc}-pods"
 
 
@@ -146,7 +146,7 @@ def _drops(allowed: Reach) -> Iterator[dict[str, Any]]:
 
 
 def _drops_ipv6(own: Collection[Network6]) -> Iterator[dict[str, Any]]:
-    """Yield drop rules for blocked IPv6 destinations; a match on one family never matches packets of the other."""
+    """Yield drop rules for blocked IPv6 destinations. Separate rules are required for each IP family."""
     if own:
         yield _drop(f"ip6.dst != {_addresses(own)}")
 

@@ -1,4 +1,4 @@
-"""Peers of NetworkPolicies: by namespace, by address, and by endpoint of a data store."""
+"""Peers of NetworkPolicies: namespaces, addresses and endpoints of data stores."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def within(network: Network | Address) -> Peer:
 def anywhere(*hidden: Network) -> Peer:
     """Return the peer for all addresses except ``hidden``.
 
-    Whether the peer includes pod addresses depends on the CNI: rules that must include pods also list them, and pods
-    that must not be reached have their own ingress rules.
+    Whether the peer includes pod addresses depends on the CNI. Rules that must include pods also list these pods, and
+    pods that must not be reachable have ingress rules.
     """
     return {"ipBlock": {"cidr": str(_ANYWHERE), **given(**{"except": [str(network) for network in hidden]})}}
 
@@ -67,7 +67,7 @@ def outgoing(*peers: Peer, ports: Iterable[int] = (), protocols: Iterable[str] =
 
 
 def namespace_of(endpoint: str) -> str | None:
-    """Return the namespace of the Service in ``endpoint`` (host and port); None if the host is not a Service."""
+    """Return the namespace of the Service in ``endpoint`` (host and port); None for another host."""
     labels = endpoint.rpartition(":")[0].split(".")
     place = labels.index(_SERVICE) if _SERVICE in labels else 0
     return labels[place - 1] if place > 1 else None

@@ -1,7 +1,7 @@
 """Configuration of host-based networking (HBN) on a DPU: NVUE documents, built from typed input and rendered as text.
 
-HBN reads its startup configuration as a Jinja template of YAML. Addresses that each DPU gets from a pool are template
-expressions; all other values are rendered here.
+The startup configuration of HBN is a Jinja template of YAML. Addresses that each DPU gets from a pool are template
+expressions. All other values are rendered by this module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOST_INTERFACE = "pf0hpf_if"
 """Name of the DPU's side of the host's physical function."""
 _LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
 _SENT, _RECEIVED = "inbound", "outbound"
-"""Directions of packets sent and received by the host, from the DPU's perspective."""
+"""Directions, from the DPU's perspective, of packets that the host sends and receives."""
 _ON = {"enable": "on"}
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
 _WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
@@ -54,13 +54,13 @@ class Vrf:
     """Number that forms the VRF's route target together with the ASN."""
     host_pool: str
     verdicts: tuple[Rule, ...]
-    """Packet filter rules; the first matching rule decides."""
+    """Packet filter rules in order. The first matching rule applies."""
     filters_received: bool
-    """Whether the rules also apply to packets that hosts receive, not only to packets they send."""
+    """Whether the rules also apply to packets that hosts receive, in addition to packets that hosts send."""
     announced: tuple[Network, ...]
-    """Prefixes inside which hosts may announce routes."""
+    """Prefixes that contain all routes that hosts may announce."""
     imported: tuple[str, ...]
-    """Route targets imported in addition to the VRF's own, in EVPN notation."""
+    """Imported route targets in addition to the VRF's route target, in EVPN notation."""
 
     @property
     def route_target(self) -> str:
@@ -109,14 +109,14 @@ def _underlay(fabric: Fabric) -> dict[str, Any]:
 
 
 def dpu_asns(asns: NumberRange, loopbacks: Network) -> NumberRange:
-    """Return the ASNs of DPUs: the last numbers of ``asns``, one for each of ``loopbacks``."""
+    """Return the ASNs of DPUs: the last numbers of ``asns``, one for each address of ``loopbacks``."""
     return NumberRange(first=asns.last - loopbacks.num_addresses + 1, last=asns.last)
 
 
 def _own_asn(fabric: Fabric) -> str:
-    """Return the template expression of a DPU's ASN: the last of the range minus its index in the loopbacks.
+    """Return the template expression of a DPU's ASN: the last ASN of the range minus the index of the DPU's loopback.
 
-    VPCs use ASNs from the start of the range, and hosts of a VPC peer with the DPU, so both ASNs must differ.
+    VPCs use ASNs from the start of the range. Both ASNs must differ, because hosts of a VPC peer with the DPU.
     """
     base = fabric.asns.last + (int(fabric.loopbacks.network_address) & 0xFFFFFF)
     octets = 'ipaddresses.ip_lo.ip.split(".")'
@@ -153,7 +153,7 @@ def _match(rule: Rule, way: str) -> dict[str, Any]:
 
 
 def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
-    """Return the rules that permit routes inside ``announced``; a prefix list denies all other routes."""
+    """Return the rules that permit routes inside ``announced``. A prefix list denies all other routes."""
     return {
         str(10 * number): {"match": {str(prefix): _and_inside(prefix)}, "action": "permit"}
         for number, prefix in enumerate(announced, start=1)
@@ -161,7 +161,7 @@ def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
 
 
 def _and_inside(prefix: Network) -> dict[str, int]:
-    """Return the option to match routes inside ``prefix``; FRR rejects a maximum length that is not larger."""
+    """Return the option to match routes inside ``prefix``. FRR requires a maximum length above the prefix length."""
     return {"max-prefix-len": prefix.max_prefixlen} if prefix.prefixlen < prefix.max_prefixlen else {}
 
 
@@ -193,7 +193,7 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
 
 
 def yaml_block(value: Mapping[str, Any], indent: int) -> str:
-    """Return ``value`` (nested mappings of scalars) as YAML block text; each line ends with a newline."""
+    """Return ``value`` (nested mappings of scalars) as YAML block text. Each line ends with a newline."""
     lines: list[str] = []
     for key, inner in value.items():
         head = f"{' ' * indent}{_scalar(key)}:"
@@ -205,7 +205,7 @@ def yaml_block(value: Mapping[str, Any], indent: int) -> str:
 
 
 def _scalar(value: object) -> str:
-    """Return ``value`` in YAML; quoted unless it is a plain word, a number or a single template expression."""
+    """Return ``value`` as YAML, quoted unless it is a plain word, a number or a single template expression."""
     if isinstance(value, int | float):
         return str(value)
     text = str(value)

@@ -1,8 +1,8 @@
-"""OVN for VPCs on DPUs: four services of two charts, deployed as upstream does (tech preview upstream).
+"""OVN for VPCs on DPUs: four services of two charts, deployed as in upstream's guide (tech preview upstream).
 
-Two services run once per region, in the management cluster: OVN's databases, and the controller that writes VPCs into
-them. Two run on the DPUs of each VPC: OVN's controller, and the node agent that connects the DPU to OVN. All parts of
-both charts are disabled by default (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
+Two services run once per region, in the management cluster: OVN's databases, and the controller that writes VPCs to the
+databases. Two services run on the DPUs of each VPC: OVN's controller, and the node agent that connects the DPU to OVN.
+All services of both charts are disabled by default (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OVN_CHART = "ovn-chart"
 VPC_CHART = "dpf-vpc-ovn"
 CHARTS = (OVN_CHART, VPC_CHART)
 WRITER = "vpc-ovn-controller"
-"""Release of the controller that writes VPCs into the databases and removes them."""
+"""Release of the controller that creates and deletes VPCs in the databases."""
 CONTROLLER, NODE = "ovn-controller", "vpc-ovn-node"
 SERVICES = {CONTROLLER: OVN_CHART, NODE: VPC_CHART}
 """Chart of each service on DPUs, by service."""
@@ -32,11 +32,11 @@ BLOCK = 4
 _NORTHBOUND, _SOUTHBOUND = 30641, 30642
 """Node ports of both databases (the chart's defaults)."""
 _TUNNELS_INDEX, _GATEWAY_INDEX = 1, 2
-"""Indexes in a DPU's block; index 0 is not used, since it is the router's address in the block of the first DPU."""
+"""Indexes of addresses in a DPU's block. Index 0 is not used: in the first block it is the address of the router."""
 
 
 def operators(*, ovn: bool) -> tuple[Operator, ...]:
-    """Return the operators in the management cluster; empty unless ``ovn``: a VPC is isolated by OVN."""
+    """Return the operators in the management cluster; empty unless ``ovn``, which means that OVN isolates a VPC."""
     databases = {
         "exposedPorts": {"ports": {"ovnnb": True, "ovnsb": True}},
         "management": {"ovnCentral": {"enabled": True}},
@@ -48,7 +48,7 @@ def operators(*, ovn: bool) -> tuple[Operator, ...]:
             name=WRITER,
             namespace=NAMESPACE,
             values={"host": {"vpcOVNController": {"enabled": True}}},
-            # DPF installs the CRDs that it watches.
+            # DPF already installs these CRDs.
             depends_on=("dpf-operator",),
             awaited=False,
         ),
@@ -64,7 +64,7 @@ def northbound(central: Address) -> str:
 def isolation_class(name: str, central: Address | None) -> Manifest:
     """Return the IsolationClass of all VPCs on OVN.
 
-    It is deleted before its controller, because only the controller removes its finalizer
+    The IsolationClass is deleted before its controller, because only the controller removes the finalizer
     (NVIDIA/doca-platform:internal/vpc/ovn/controllers/isolationclass_controller.go).
     """
     database = given(**{"ovn-nb-endpoint": central and northbound(central)})
@@ -92,5 +92,5 @@ def values(service: str, central: Address | None, pull_secrets: tuple[str, ...])
 
 
 def router(network: Network) -> Address:
-    """Return the router address of the OVN network of DPUs: its first address."""
+    """Return the first address of the OVN network of DPUs, which belongs to the router."""
     return network[1]

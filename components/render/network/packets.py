@@ -1,8 +1,8 @@
-"""Stateless packet rules at the edge of a VPC, the same for both directions.
+"""Stateless packet rules at the edge of a VPC, used for both directions.
 
-Packet filters on DPUs do not track connections, so replies need their own rules. A rule specifies the port of each end,
-not the sender: the same list, rendered for one direction, permits connections, and for the other direction their
-replies. The end with the port of a rule can therefore send from it without a connection as well.
+Packet filters on DPUs do not track connections, so replies need explicit rules. A rule specifies the ports of both ends
+and not the sender. One list of rules permits connections in one direction and replies in the other direction. An end
+whose port is in a rule can therefore also send packets from this port without a connection.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
-    """Protocol and ports of packets, from the perspective of a VPC; None matches any value."""
+    """Protocol and ports of packets, from the perspective of a VPC. None matches any value."""
 
     protocol: Protocol | None = None
     near: int | None = None
-    """Port of the end in the VPC."""
+    """Port inside the VPC."""
     far: int | None = None
-    """Port of the other end."""
+    """Port outside the VPC."""
 
     @property
     def turned(self) -> Ports:
-        """Return the same protocol and ports from the perspective of the other end."""
+        """Return the protocol and ports from the perspective of the other end."""
         return Ports(protocol=self.protocol, near=self.far, far=self.near)
 
 

@@ -1,12 +1,12 @@
-"""VPC backend with NetworkPolicies only: one flat network, for sites without DPUs and tenants that trust each other.
+"""VPC backend with only NetworkPolicies and one flat network, for sites without DPUs and tenants with mutual trust.
 
 In each cluster of the VPC, namespace ``default`` denies all traffic that the VPC does not allow, in both directions.
 Limits of this backend:
 
-- Hosts and pods on the host network are not isolated: they share the region's network with those of all tenants.
+- Hosts and pods on the host network are not isolated: they share the region's network with all other tenants.
 - Prefixes of tenants are separated by allocation, not by a router: an address that is set by hand is not blocked.
-- A namespace created by the tenant is open until it has its own policy; a NetworkPolicy applies to one namespace only.
-- The CNI must enforce policies, and it runs on nodes on which the tenant has root access.
+- A namespace created by the tenant is open until it has a policy, because a NetworkPolicy applies to one namespace.
+- The CNI must enforce policies. It runs on nodes on which the tenant has root access.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
     """Return the NetworkPolicy of ``cluster``."""
     allowed = reach(vpc, networks)
     public = vpc.spec.ingress is Ingress.PUBLIC
-    # IPv4 blocks do not match IPv6, which is not routed out of the cluster and needs no external peers.
+    # IPv4 blocks do not match IPv6. IPv6 is not routed out of the cluster and needs no external peers.
     own = _blocks(vpc.numbers.of_cluster(cluster).ipv6.values())
     return (
         manifest(

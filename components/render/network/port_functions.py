@@ -3,9 +3,9 @@
 NVIDIA's Network Operator installs the SR-IOV operator and Multus. A policy offers the functions of an instance type's
 ports as one resource. A pod with a network attachment gets a function of the resource through the CNI plug-ins.
 
-Golden images create the functions, as many as the instance type specifies. The SR-IOV operator only assigns them to
-pods, so it neither drains nor reboots nodes. Node Feature Discovery detects the adapters. It is an add-on of the
-cluster, since other operators need it too.
+Golden images create the functions, in the number specified by the instance type. The SR-IOV operator only assigns
+functions to pods and neither drains nor reboots nodes. Node Feature Discovery, an add-on of the cluster that other
+operators also require, detects the adapters.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from components.specs.region.versions import Chart, Tool
 CHART = "network-operator"
 NAMESPACE = "network-operator"
 MULTUS = "multus-cni"
-"""Image required among the tools of the version vector."""
+"""Image that the version vector must contain."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""Annotation with which a pod requests a network attachment."""
+"""Annotation of a pod that requests a network attachment."""
 ATTACHMENTS = "default"
-"""Namespace of attachments; pods of all namespaces may refer to them."""
+"""Namespace of attachments. Pods of all namespaces may refer to these attachments."""
 OPERATOR = Operator(
     chart=CHART,
     namespace=NAMESPACE,
     values={
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
-        # We render the configuration: the chart's default selects nodes by a label that our nodes do not have.
+        # The chart's default configuration selects nodes by a label that they do not have. Jacquard renders it instead.
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
     },
 )
@@ -61,8 +61,8 @@ def operators(
         multus: image of Multus, which attaches pods to additional networks.
         cluster: cluster of the operators.
         pins: pinned chart releases of the cluster, by chart.
-        beside: additional operators of the same namespace that attachments require.
-        by_manifests: operators that are installed from manifests; the default is none.
+        beside: additional operators in the same namespace that attachments require.
+        by_manifests: operators that are installed from manifests; none by default.
     """
     yield namespace(NAMESPACE, cluster=cluster)
     yield from installed_in((OPERATOR, *beside), by_manifests or ByManifests(), cluster, pins)
@@ -133,13 +133,13 @@ def attachment(
     )
 
 
-def attachment_called(name: str) -> str:
-    """Return the value of a pod's annotation `NETWORKS` for the attachment ``name``."""
+def attachment_annotation(name: str) -> str:
+    """Return the value of the pod annotation `NETWORKS` for the attachment ``name``."""
     return f"{ATTACHMENTS}/{name}"
 
 
 def _operator_parts(multus: Tool, cluster: str) -> Manifest:
-    """Return the parts that the operator runs; drivers are in the golden image, and tenants have no access to UFM."""
+    """Return the components that the operator runs: no drivers (in the golden image) and no access to UFM."""
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",
@@ -150,7 +150,7 @@ def _operator_parts(multus: Tool, cluster: str) -> Manifest:
 
 
 def _functions_operator(cluster: str) -> Manifest:
-    """Return the configuration of the SR-IOV operator: it assigns existing functions and never drains nodes."""
+    """Return the configuration of the SR-IOV operator, which assigns existing functions and never drains nodes."""
     return manifest(
         _SRIOV,
         "SriovOperatorConfig",

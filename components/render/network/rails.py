@@ -1,18 +1,19 @@
 """Virtual functions of RoCE ports for pods, each with an address of the port's rail, and RDMA.
 
-A rail connects port N of all hosts, with its own subnet in the VPC's VRF. In the cluster the virtual functions of a
-rail's ports are one resource (`components.render.network.port_functions`). A network attachment of the rail moves one
-into the pod, and NVIDIA's IPAM assigns an address of the rail's subnet, from the block of the pod's node.
+A rail connects port N of all hosts and has a separate subnet in the VPC's VRF. In the cluster, the virtual functions of
+a rail's ports are one resource (`components.render.network.port_functions`). A network attachment of the rail moves one
+function into the pod, and NVIDIA's IPAM assigns an address of the rail's subnet, from the block of the pod's node.
 
 Prerequisites:
 
-- Golden images create the functions, as many as the instance type specifies, and set ports to the fabric's MTU. The
-  SR-IOV operator rejects a policy that exceeds either (SRIOV:pkg/host/internal/sriov/sriov.go), and sets the MTU of
-  functions from the policy: sriov-cni has no MTU option (SRIOVCNI:docs/configuration-reference.md).
+- Golden images create the functions, in the number specified by the instance type, and set ports to the fabric's MTU.
+  The SR-IOV operator rejects a policy that exceeds the number or the MTU (SRIOV:pkg/host/internal/sriov/sriov.go). It
+  sets the MTU of functions from the policy, since sriov-cni has no MTU option
+  (SRIOVCNI:docs/configuration-reference.md).
 - Switches have the rail's subnet in the VPC's VRF on the ports of the cluster's hosts, with the last address as
   gateway.
-- The Network Operator would install the CRDs of the IPAM only once its own pods run. The IPAM is therefore installed
-  from its manifests, and pools are applied before nodes join.
+- The Network Operator would install the CRDs of the IPAM only after the start of its pods. The IPAM is therefore
+  installed from manifests, and pools are applied before nodes join.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from components.specs.network.fabrics import FabricSpec
 from components.specs.region.versions import Chart, Tool
 
 NV_IPAM = Operator(chart="nv-ipam", namespace=port_functions.NAMESPACE)
-"""IPAM for pod addresses on rails; it reads pools of its own namespace (NVIPAM:deploy/manifests/controller)."""
+"""IPAM for pod addresses on rails. It reads only pools of its namespace (NVIPAM:deploy/manifests/controller)."""
 _LEAST_BLOCK = 4
-"""Minimum block size: the last block of a subnet is then incomplete, so the gateway is never in a node's block."""
+"""Minimum block size. The last block of a subnet is then incomplete, so that no node's block contains the gateway."""
 
 
 class Ipam(TypedDict):
@@ -48,7 +49,7 @@ class Ipam(TypedDict):
 
 
 class Plugin(TypedDict):
-    """A CNI plug-in of an attachment (SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go)."""
+    """CNI plug-in of an attachment (SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go)."""
 
     type: str
     spoofchk: NotRequired[str]
@@ -65,13 +66,13 @@ class Attachment(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rails:
-    """The rails of a fabric in one cluster."""
+    """Rails of a fabric in one cluster."""
 
     fabric: FabricSpec
     prefix: Network
     """Address prefix of the cluster's pods, with one subnet per rail."""
     subnets: int
-    """Number of subnets that the prefix is divided into, at least one per rail."""
+    """Number of subnets in the prefix, at least one per rail."""
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods get functions of ports on the fabric."""
     multus: Tool
@@ -92,7 +93,7 @@ class Rails:
 
 
 def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
-    """Return the objects of ``rails`` in ``cluster``, in the order they are applied."""
+    """Return the objects of ``rails`` in ``cluster``, in the order in which they are applied."""
     return (
         *port_functions.operators(
             rails.multus, cluster, rails.pins, beside=(NV_IPAM,), by_manifests=rails.by_manifests
@@ -104,7 +105,7 @@ def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
 
 
 def block_of(kinds: Iterable[InstanceType]) -> int:
-    """Return the number of addresses per node and rail: one per function of a port, rounded up to a power of two."""
+    """Return the number of addresses per node and rail: the number of functions of a port, up to a power of two."""
     functions = max(kind.dpu.virtual_functions for kind in kinds)
     return max(_LEAST_BLOCK, 1 << (functions - 1).bit_length())
 
@@ -116,13 +117,13 @@ def subnet(prefix: Network, subnets: int, rail: int) -> Network:
 
 
 def gateway(of_rail: Network) -> Address:
-    """Return the address of switches in the subnet of a rail: the last before its broadcast address."""
+    """Return the address of switches in the subnet of a rail, the last address before the broadcast address."""
     return of_rail.broadcast_address - 1
 
 
 def attachment_of(fabric: str, rail: int) -> str:
-    """Return the reference of a pod to its network attachment on a rail of ``fabric``."""
-    return port_functions.attachment_called(_name(fabric, rail))
+    """Return the reference with which a pod requests the network attachment of a rail of ``fabric``."""
+    return port_functions.attachment_annotation(_name(fabric, rail))
 
 
 def resource_of(rail: int) -> str:
@@ -131,7 +132,7 @@ def resource_of(rail: int) -> str:
 
 
 def _resource(rail: int) -> str:
-    return f"roce_rail_{rail}"  # Plug-ins allow no dash in resource names.
+    return f"roce_rail_{rail}"  # Plug-ins do not allow dashes in resource names.
 
 
 def _name(fabric: str, rail: int) -> str:
@@ -147,7 +148,7 @@ def _functions(rails: Rails, cluster: str) -> Iterator[Manifest]:
 
 
 def _pool(rails: Rails, rail: int, cluster: str) -> Manifest:
-    """Return the address pool of a rail; traffic to another rail is routed by the switches, from any port."""
+    """Return the address pool of a rail. Switches route traffic to other rails, from any port."""
     addresses = subnet(rails.prefix, rails.subnets, rail)
     kinds = [kind.name for kind in rails.instance_types if rail < kind.roce_ports]
     on_rail = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": kinds}

@@ -1,7 +1,7 @@
 """RDMA devices of RoCE ports for pods on the host network.
 
-The ports stay on the host: addresses and GIDs belong to the interface of the node. An unprivileged pod only needs the
-device files, and NVIDIA's shared device plugin provides those of all ports of the node.
+The ports stay on the host: addresses and GIDs belong to the interface of the node. An unprivileged pod needs only the
+device files. NVIDIA's shared device plugin provides the device files of all ports of the node.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RocePorts:
 
 
 def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
-    """Return the objects of ``ports`` in ``cluster``, in the order they are applied."""
+    """Return the objects of ``ports`` in ``cluster``, in the order in which they are applied."""
     operator = (
         namespace(port_functions.NAMESPACE, cluster=cluster),
         *sources((_OPERATOR,), cluster, ports.pins),

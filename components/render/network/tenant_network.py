@@ -1,6 +1,6 @@
-"""Tenant VPCs, rendered on the DPUs of hosts or in each cluster; one module per backend, with the same input.
+"""VPCs of tenants, rendered for the DPUs of hosts or for each cluster. Each backend has a module with the same input.
 
-A cluster with nodes on an InfiniBand fabric also has a partition of the VPC there, independent of the backend.
+For a cluster with nodes on an InfiniBand fabric, the VPC also has a partition of the fabric, with all backends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from components.specs.network.tenant_network import VpcSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantNetworkInput:
-    """One VPC, or its part in one of its clusters."""
+    """One VPC, or the objects of the VPC in one of its clusters."""
 
     name: str
     vpc: Vpc
@@ -25,14 +25,14 @@ class TenantNetworkInput:
     cluster: str | None
     """Cluster of the objects; None if DPUs isolate the VPC."""
     partition: infiniband.Partition | None
-    """The VPC's partition for the nodes of ``cluster``; None if they have no InfiniBand fabric."""
+    """Partition of the VPC for the nodes of ``cluster``; None without an InfiniBand fabric."""
     rails: rails.Rails | None = None
-    """Rails with RoCE functions for pods of ``cluster``; None if there are none."""
+    """Rails with RoCE functions for pods of ``cluster``; None without rails."""
     roce: roce.RocePorts | None = None
-    """RoCE ports shared by pods of ``cluster``; None if there are none."""
+    """RoCE ports shared by pods of ``cluster``; None without shared ports."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the objects of one VPC, in the order they are applied."""
+        """Return the objects of one VPC, in the order in which they are applied."""
         vpc, partition, borders = self.vpc, self.partition, NETWORK_BACKENDS[self.vpc.spec.isolation]
         if self.cluster is None:
             return borders.network(vpc, self.platform)
@@ -45,5 +45,5 @@ class TenantNetworkInput:
 
 
 def on_dpus(vpc: VpcSpec) -> bool:
-    """Return whether the DPUs of its hosts isolate ``vpc``; otherwise each of its clusters does."""
+    """Return whether the DPUs of hosts isolate ``vpc``. If not, each cluster of the VPC isolates it."""
     return NETWORK_BACKENDS[vpc.isolation].on_dpus

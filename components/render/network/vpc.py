@@ -16,12 +16,12 @@ from components.specs.region.versions import Chart
 
 ANYWHERE = Network("0.0.0.0/0")
 ANNOUNCED = ("pods", "services", "load_balancers")
-"""Kinds of prefixes inside which hosts announce routes; DPUs already know the addresses of hosts."""
+"""Kinds of prefixes with routes announced by hosts. Host addresses need no route, because DPUs know them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A peered VPC, approved by both tenants."""
+    """Peered VPC, approved by both tenants."""
 
     vpc: str
     tenant: str
@@ -36,9 +36,9 @@ class Vpc:
     tenant: str
     numbers: VpcAllocation
     control_planes: tuple[Address, ...]
-    """Addresses of the control planes of the VPC's clusters, which its hosts must reach."""
+    """Addresses of the control planes of the VPC's clusters, which hosts must be able to reach."""
     public_addresses: tuple[Address, ...] = ()
-    """Public addresses of the VPC's clusters, which its hosts announce."""
+    """Public addresses of the VPC's clusters, announced by hosts."""
     host_links: Mapping[str, Mapping[str, Network]] = field(default_factory=dict)
     """Statically allocated host links, by DPU cluster and DPF's name of the host's DPU."""
     peers: tuple[Peer, ...] = ()
@@ -56,18 +56,19 @@ class Vpc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """Allowed and blocked destinations of a VPC; the first match decides."""
+    """Allowed and blocked destinations of a VPC. The first match applies."""
 
     permit: tuple[Network, ...]
     """Addresses of the control planes of the VPC's clusters."""
     deny: tuple[Network, ...]
-    """Networks hidden from all tenants, then networks denied by the data; no later entry overlaps them."""
+    """Networks that are closed to all tenants, then networks denied by the data. No later entry overlaps these
+    networks."""
     inside: tuple[Network, ...]
-    """Prefixes of the VPC itself, the region's storage, and the shared networks behind the network edge."""
+    """Prefixes of the VPC, the region's storage, and the shared networks behind the network edge."""
     peers: tuple[Rule, ...]
     """Rules for traffic with peered VPCs, in both directions."""
     others: Network
-    """Network of all tenants. It contains the VPC's own prefixes; all other addresses in it belong to other tenants."""
+    """Network of all tenants. All addresses outside the prefixes of the VPC belong to other tenants."""
     outside: bool
     """Whether all other destinations (the internet) are allowed."""
     crossing: tuple[Rule, ...] | None
@@ -75,10 +76,10 @@ class Reach:
 
 
 def announced(vpc: Vpc) -> tuple[Network, ...]:
-    """Return the prefixes inside which hosts of ``vpc`` may announce routes, never those of others or a default route.
+    """Return the prefixes that contain all routes that hosts of ``vpc`` may announce, without routes of other tenants.
 
-    With ``ingress: public`` they include each of the VPC's public addresses as a /32, since the network of public
-    addresses is shared with other tenants. Public addresses are last, so that a new one does not reorder the list.
+    With ``ingress: public``, the result includes each public address of the VPC as a /32, since the network of public
+    addresses is shared with other tenants. Public addresses are last, so that a new address does not reorder the list.
     """
     first = tuple(getattr(vpc.numbers, kind) for kind in ANNOUNCED)
     more = (prefix for kind in ANNOUNCED for prefix in vpc.numbers.of_kind(kind) if prefix not in first)
@@ -87,9 +88,9 @@ def announced(vpc: Vpc) -> tuple[Network, ...]:
 
 
 def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
-    """Return the route targets that ``vpc`` imports, as ``<asn>:<number>``: of the network edge, then of peers.
+    """Return the route targets that ``vpc`` imports, as ``<asn>:<number>``: from the network edge, then from peers.
 
-    A permit rule adds no route: without an import, or a VRF of the VPC on the border routers, the VPC has no route out.
+    A permit rule adds no route. Routes out of the VPC require an import, or a VRF of the VPC on the border routers.
     """
     peers, targets = tuple(vpc.peer_targets.values()), border_targets(networks)
     if targets is None:
@@ -99,7 +100,7 @@ def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
 
 
 def border_targets(networks: NetworksSpec) -> tuple[str, str] | None:
-    """Return the route targets of the network edge for services and the internet; None if it has none."""
+    """Return the route targets of the network edge for services and the internet; None without route targets."""
     return networks.border.targets if networks.border else None
 
 
@@ -108,7 +109,7 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
     numbers = vpc.numbers
     return Reach(
         permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
-        deny=(*networks.unseen, *denied(vpc, networks)),
+        deny=(*networks.closed_networks, *denied(vpc, networks)),
         inside=(
             *numbers.prefixes.values(),
             networks.storage,
@@ -122,7 +123,7 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
 
 
 def denied(vpc: Vpc, networks: NetworksSpec) -> tuple[Network, ...]:
-    """Return the networks that the data deny to ``vpc``, without duplicates: region-wide, then its own."""
+    """Return the networks that the data deny to ``vpc``, without duplicates: of the region, then of the VPC."""
     return tuple(dict.fromkeys((*networks.deny, *vpc.spec.deny)))
 
 
@@ -145,15 +146,15 @@ def _crossing(group: SecurityGroupSpec) -> Iterator[Rule]:
 
 
 def _rules(group: SecurityGroupSpec) -> Iterator[tuple[bool, SecurityRuleSpec]]:
-    """Yield the rules of ``group``, each with whether it applies to connections into the VPC."""
+    """Yield the rules of ``group``. The boolean is true for connections into the VPC."""
     yield from ((True, rule) for rule in group.ingress)
     yield from ((False, rule) for rule in group.egress)
 
 
 def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[Rule, ...]:
-    """Return ``allowed`` as an ordered rule list: the first matching rule decides.
+    """Return ``allowed`` as an ordered list of rules. The first matching rule applies.
 
-    Without ``apart`` the list has no rule for other tenants, as in backends whose rules apply to pods only.
+    Without ``apart`` the list has no rule for other tenants, for backends whose rules apply only to pods.
     """
     others = (Rule(network=allowed.others, permits=False),) if allowed.outside and apart else ()
     return (

@@ -1,7 +1,7 @@
 """Sharing of GPU memory over NVLink between pods on several nodes, by NVIDIA's DRA driver (DRAD).
 
-A tenant creates a ComputeDomain. The driver's controller creates a ResourceClaimTemplate, and its agents start an IMEX
-daemon on each node that runs a pod with such a claim. GPUs are still allocated by the device plugin.
+A tenant creates a ComputeDomain. The driver's controller creates a ResourceClaimTemplate, and the driver's agents start
+an IMEX daemon on each node that runs a pod with such a claim. The device plugin still allocates GPUs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def values(facts: ClusterFacts) -> dict[str, Any]:
     largest = max(facts.nvlink.values(), default=0)
     most = [{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": str(largest)}] if largest > _DEFAULT_MAX_NODES else []
     return {
-        # The chart rejects GPUs in addition to the device plugin, unless a value confirms that there is none.
+        # The chart rejects GPUs in addition to the device plugin, unless a value confirms that no device plugin exists.
         "resources": {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}},
         # The GPU driver is part of the golden image.
         "nvidiaDriverRoot": "/",
@@ -44,6 +44,6 @@ def values(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _nodes(facts: ClusterFacts) -> dict[str, Any]:
-    """Return the node selector of agents: images of other nodes have no IMEX, so agents would restart repeatedly."""
+    """Return the node selector of agents. On other nodes, images have no IMEX and agents would restart repeatedly."""
     kinds = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": sorted(facts.nvlink)}
     return {"nodeSelectorTerms": [{"matchExpressions": [kinds]}]}

@@ -1,8 +1,8 @@
 """GPU sharing: cluster objects and chart values for MIG and time-slicing, and the resources that pods request.
 
-NVIDIA's operator (GPUOP) installs a MIG manager, which partitions GPUs by a label of the node. It also passes
-configurations to its device plugin (NVDP), of which a label of the node selects one. Both labels are set by the node's
-template (`template_revision_1`); this module renders their prerequisites in the cluster.
+NVIDIA's operator (GPUOP) installs a MIG manager, which partitions GPUs according to a label of the node. The operator
+also passes configurations to its device plugin (NVDP), and another label of the node selects a configuration. The
+template of the node sets both labels (`template_revision_1`). This module renders their prerequisites in the cluster.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ GPU = "nvidia.com/gpu"
 """Resource name of a whole GPU."""
 _CONFIG_MAP = "device-plugin-config"
 _STRATEGY = "mixed"
-"""MIG strategy: each profile is a separate resource. The strategy is cluster-wide, because the environment that the
-operator sets for the plugin overrides a configuration (NVDP:api/config/v1/config.go)."""
+"""MIG strategy: each profile is a separate resource. The strategy is cluster-wide, because the operator sets it in the
+plugin's environment, which overrides configurations (NVDP:api/config/v1/config.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSlicing:
-    """A device plugin configuration for time-slicing of each GPU (NVDP:api/config/v1/replicas.go)."""
+    """Device plugin configuration for time-slicing of each GPU (NVDP:api/config/v1/replicas.go)."""
 
     replicas: int
     resource: str = GPU
 
     @property
     def name(self) -> str:
-        """Return the key of the configuration in node labels; its content never changes."""
+        """Return the key of the configuration in node labels. The content for a key never changes."""
         return time_slicing(self.replicas)
 
     @property
@@ -52,7 +52,7 @@ class TimeSlicing:
 
 
 def offered(gpu: GpuSpec, sharing: GpuSharingSpec | None) -> tuple[str, int]:
-    """Return the name of the GPU resource on a node with ``gpu``, and its quantity on the node."""
+    """Return the name and quantity of the GPU resource on a node with ``gpu``."""
     if sharing is None:
         return GPU, gpu.count
     if sharing.mig is not None:
@@ -72,9 +72,9 @@ def values(sharing: tuple[GpuSharingSpec, ...]) -> dict[str, Any]:
 
 
 def configurations(cluster: str, namespace: str, sharing: tuple[GpuSharingSpec, ...]) -> Iterator[Manifest]:
-    """Yield the ConfigMap of device plugin configurations, in the operator's namespace; nothing if there are none.
+    """Yield the ConfigMap of device plugin configurations, in the operator's namespace; nothing without configurations.
 
-    A node whose label names a missing configuration advertises no GPU (NVDP:cmd/config-manager/main.go).
+    A node whose label refers to a missing configuration advertises no GPUs (NVDP:cmd/config-manager/main.go).
     """
     if configured := slicings(sharing):
         data = {slicing.name: slicing.text for slicing in configured}
@@ -82,6 +82,6 @@ def configurations(cluster: str, namespace: str, sharing: tuple[GpuSharingSpec, 
 
 
 def slicings(sharing: tuple[GpuSharingSpec, ...]) -> list[TimeSlicing]:
-    """Return the distinct configurations that are selected by node labels."""
+    """Return the distinct configurations that node labels can select."""
     counts = {setting.time_slices for setting in sharing if setting.time_slices}
     return [TimeSlicing(replicas=count) for count in sorted(counts)]

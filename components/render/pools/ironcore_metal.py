@@ -1,8 +1,8 @@
-"""Nodes by IronCore metal: servers are claimed across namespaces by label, and netboot their image at every boot.
+"""Nodes by IronCore metal: servers are claimed by label, independent of namespaces, and always boot from the network.
 
-No state of a node survives a reboot, so there is no remediation by reboot: an unhealthy Machine is replaced immediately
-and its server returns to the pool. Ignition contains the join token, which Cluster API renews only until the first
-join. A node that reboots after that is replaced by the health check.
+No state of a node survives a reboot. Remediation by reboot is therefore not possible: an unhealthy Machine is replaced
+immediately and its server is released. Ignition contains the join token, which Cluster API renews only until the first
+join. A node that reboots after its first join is replaced by the health check.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OPERATORS = (Operator(chart="ironcore-metal", namespace=NAMESPACE, depends_on=(C
 def infrastructure(control_plane: ControlPlane) -> Manifest:
     """Return the infrastructure object of a cluster, with the endpoint of its control plane.
 
-    It has no failure domains: machine templates select servers by a label with the failure domain.
+    The object has no failure domains: machine templates select servers by a label with the failure domain.
     """
     name = control_plane.spec.name
     return manifest(

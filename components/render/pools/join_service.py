@@ -1,8 +1,8 @@
-"""Join service for nodes that boot an ISO, which get no user data, name or token from Metal3.
+"""Join service for nodes that boot an ISO. Metal3 provides no user data, name and token to these nodes.
 
-The contract (``docs/pools/node-pool.md``): at every boot, the service identifies a node by its host, finds the Machine
-that claimed the host, and responds with that Machine's bootstrap configuration and a new token. Jacquard renders the
-input of the service and its deployment; the image of the service is provided by the operator of the region.
+The contract is in ``docs/pools/node-pool.md``. At every boot, the service identifies a node by its host, finds the
+Machine that claimed the host, and responds with the bootstrap configuration of the Machine and a new token. Jacquard
+renders the input and the deployment of the service. The operator of the region provides the image of the service.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _NAME = NAMESPACE
 PORT = 8443
 _REPLICAS = 2
 _CONTRACT = "1"
-"""Version of the format of ConfigMaps for the join service; a service rejects unknown versions."""
+"""Format version of ConfigMaps for the join service. Services reject unknown versions."""
 _READ = ["get", "list", "watch"]
 _PODS = {"app.kubernetes.io/name": _NAME}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostIdentity:
-    """Attributes by which the join service identifies a booting host."""
+    """Attributes with which the join service identifies a booting host."""
 
     host: str
     boot_mac: str
@@ -60,7 +60,7 @@ def contract(
 
 
 def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
-    """Return the role of the service for one pool: read its objects, and access its cluster to create tokens."""
+    """Return the role of the service for one pool: read the objects of the pool, and create tokens in its cluster."""
     rules = [
         {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [f"{cluster}-kubeconfig"], "verbs": ["get"]},
         {"apiGroups": [""], "resources": ["configmaps"], "verbs": _READ},
@@ -73,7 +73,7 @@ def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, .
 
 
 def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
-    """Return the deployment of the service and its address; ``metallb`` is the namespace of address pools."""
+    """Return the deployment and the address of the service; ``metallb`` is the namespace of address pools."""
     address = str(service.address)
     return (
         manifest("v1", "ServiceAccount", _NAME, namespace=NAMESPACE),
@@ -94,7 +94,7 @@ def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
             spec={
                 "type": "LoadBalancer",
                 "selector": _PODS,
-                # Preserves the client address, which the service needs to detect a forged identity.
+                # This policy preserves the client address, which the service needs to detect a forged identity.
                 "externalTrafficPolicy": "Local",
                 "ports": [{"name": "https", "port": 443, "targetPort": PORT}],
             },

@@ -23,11 +23,11 @@ PROVIDERS = (
         name="metal3",
         namespace="capm3-system",
         release="metal3",
-        # Upstream's default is ten workers, but it documents more than one as unsafe: two could claim the same host.
+        # Upstream documents its default of ten workers as unsafe, because two workers could claim the same host.
         flags={
             **bare_metal_controllers.PACE,
             "--metal3machine-concurrency": "1",
-            # Address pools preallocate addresses by the names of hosts (node_addresses).
+            # Address pools preallocate addresses by host name (node_addresses).
             "--enable-bmh-name-based-preallocation": "true",
         },
     ),
@@ -35,7 +35,7 @@ PROVIDERS = (
 
 
 def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> tuple[Operator, ...]:
-    """Return the operators of a region: a single controller for all hosts, or shards with the namespaces they watch."""
+    """Return the operators of a region: a single controller for all hosts, or shards with their watched namespaces."""
     ironic = Operator(
         chart=bare_metal_controllers.IRONIC_CHART,
         namespace=f"{bare_metal_controllers.IRONIC_CHART}-system",
@@ -53,7 +53,7 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
         name,
         namespace=name,
         labels=control_plane.labels,
-        # Inventory labels are copied from hosts to Nodes; others are removed from Nodes, so tenants cannot forge them.
+        # Metal3 copies inventory labels from hosts to Nodes and removes other labels, so tenants cannot forge labels.
         annotations={"metal3.io/metal3-label-sync-prefixes": keys.DOMAIN},
         spec={
             "controlPlaneEndpoint": {"host": str(control_plane.vip), "port": API_PORT},
@@ -73,7 +73,7 @@ def remediation(name: str, cluster: str, labels: dict[str, str]) -> tuple[Manife
         name,
         namespace=cluster,
         labels=labels,
-        # A single reboot; if it fails, Metal3 deletes the Machine and a spare host replaces it.
+        # Remediation is a single reboot. If it fails, Metal3 deletes the Machine, and a spare host replaces the node.
         spec={"template": {"spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": 900}}}},
     )
     return (template,)

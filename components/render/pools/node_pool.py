@@ -1,7 +1,7 @@
-"""A pool of identical nodes: one MachineDeployment for each failure domain, with health checks and drain rules.
+"""Pool of identical nodes: one MachineDeployment for each failure domain, with health checks and drain rules.
 
-Template names contain a digest of their content, and templates are retained. A changed template is a new object to
-which the MachineDeployment then refers, and machines of the old template can still refer to the old one.
+Template names contain a digest of the content, and templates are retained. A changed template is a new object, and the
+MachineDeployment refers to the new object. Existing machines still refer to the old template.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def _link(address: Address) -> Json:
 NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain of Machine labels that Cluster API copies to Nodes."""
 _RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
-"""Domain of Machine labels that Cluster API copies to Nodes and that no kubelet can write."""
+"""Domain of Machine labels that Cluster API copies to Nodes and that kubelets cannot write."""
 _AUTOSCALER = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
 _CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
-"""Prefix of annotations for the cluster autoscaler with the capacity of a node, used while a group has no nodes."""
+"""Prefix of annotations with the capacity of a node, which the cluster autoscaler reads while a group has no nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,20 +76,20 @@ class RolloutGroup:
     failure_domain: str
     size: GroupAllocation
     intent: NodeIntent
-    """Complete definition of its nodes, from the lock file."""
+    """Complete definition of the group's nodes, from the lock file."""
     max_surge: int
-    """Maximum number of nodes that are created before old ones are deleted."""
+    """Maximum number of new nodes that are created before old nodes are deleted."""
     max_unavailable: int
     """Maximum number of nodes that are unavailable simultaneously during replacement."""
     most_broken: int
-    """Maximum number of unhealthy nodes up to which nodes are remediated."""
+    """Maximum number of unhealthy nodes. Above this number, nodes are not remediated."""
     hosts: tuple[HostIdentity, ...] = ()
-    """Hosts that are assigned to the group; listed only if they use the join service."""
+    """Hosts that are assigned to the group; empty if nodes do not use the join service."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePoolInput:
-    """A node pool of a cluster."""
+    """Node pool of a cluster."""
 
     name: str
     cluster: str
@@ -99,11 +99,11 @@ class NodePoolInput:
     groups: tuple[RolloutGroup, ...]
     bare_metal: BareMetalBackend
     startup_seconds: int
-    """Maximum startup time of a new node, after which it is unhealthy."""
+    """Maximum startup time of a new node. A node that exceeds it is unhealthy."""
     window: WindowSpec | None = None
     """Maintenance window of the tenant."""
     burn_in: BurnInSpec | None = None
-    """Condition of the burn-in gate and the controller that sets it."""
+    """Condition for burn-in, and the controller that sets the condition."""
     addresses: Mapping[str, Address] = field(default_factory=dict)
     """Addresses of the pool's hosts, by host; hosts without an address are omitted."""
 
@@ -128,7 +128,7 @@ def group_name(cluster: str, pool: str, failure_domain: str) -> str:
 
 
 def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest]:
-    """Yield the address pool of the pool's hosts, and the distinct data templates that pass addresses to nodes."""
+    """Yield the address pool for hosts of the pool, and the distinct data templates that pass addresses to nodes."""
     if pool.addresses:
         yield render(pool.cluster, pool.spec.name, pool.addresses, labels)
     specs = (_templates(pool, group).data for group in pool.groups)
@@ -213,7 +213,7 @@ def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, boo
         annotations=_annotations(pool, group),
         spec={
             "clusterName": pool.cluster,
-            # With autoscaling, the cluster autoscaler owns the field.
+            # With autoscaling, the cluster autoscaler owns this field.
             **({} if pool.spec.autoscaling else {"replicas": group.size.nodes}),
             **given(paused=rollout.paused or None),
             "selector": {"matchLabels": members},
@@ -240,7 +240,7 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
         "infrastructureRef": reference(machine),
         **readiness(pool.spec.health, pool.burn_in),
         "deletion": {
-            # Without the field, Cluster API waits for the drain without limit.
+            # Without this field, Cluster API waits for the drain without limit.
             **given(nodeDrainTimeoutSeconds=drain_limit_seconds(pool.spec)),
             "nodeVolumeDetachTimeoutSeconds": 600,
             "nodeDeletionTimeoutSeconds": 60,
@@ -260,7 +260,7 @@ def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
 
 
 def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
-    """Return the annotations of a group for the cluster autoscaler: size limits, and the capacity of a node."""
+    """Return the annotations of a group for the cluster autoscaler: size limits and the capacity of a node."""
     kind, least, most = pool.kind, group.size.min_nodes or 0, group.size.most_nodes
     resource, count = offered(kind.gpu, group.intent.gpu_sharing) if kind.gpu else ("", 0)
     gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}

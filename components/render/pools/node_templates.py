@@ -1,6 +1,7 @@
 """Input and output of template revisions: the intent of a rollout group, and the specs of its node templates.
 
-The functions return names and settings that templates share with other objects. Revisions are frozen, so are these.
+The functions return names and settings that templates share with other objects. Like revisions, these functions are
+frozen.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ _DIGITS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateIntent:
-    """All inputs of the node templates of one rollout group: its intent and its identity."""
+    """All inputs of the node templates of one rollout group: intent and identity of the group."""
 
     control_plane: ControlPlaneBackend
     """Control-plane backend, which determines the join method of a node."""
     bare_metal: BareMetalBackend
-    """Bare-metal backend, which determines how hosts are selected and booted."""
+    """Bare-metal backend, which determines the selection and boot of hosts."""
     cluster: str
     pool: str
     failure_domain: str
@@ -89,12 +90,12 @@ class NodeTemplates:
 
 
 def address_pool_name(cluster: str, pool: str) -> str:
-    """Return the name of the address pool of a pool's hosts."""
+    """Return the name of the address pool for hosts of a pool."""
     return fit(f"{cluster}-{pool}", LABEL_LIMIT)
 
 
 def data_template_name(cluster: str, pool: str, data: Json) -> str:
-    """Return the name of the data template with the spec ``data``, which groups of a pool share."""
+    """Return the name of the data template with the spec ``data``. Groups of a pool share the data template."""
     return f"{fit(f'{cluster}-{pool}', LABEL_LIMIT)}-{digest(data, _DIGITS)}"
 
 

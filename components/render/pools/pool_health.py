@@ -12,10 +12,10 @@ from components.specs.pools.nodes import BurnInSpec
 
 
 def readiness(health: HealthSpec, burn_in: BurnInSpec | None) -> dict[str, Any]:
-    """Return the conditions, beyond readiness, under which a Machine is available.
+    """Return the conditions, in addition to readiness, that an available Machine must meet.
 
-    A gate whose condition is never set makes every node of the pool unavailable immediately. So a gate is rendered only
-    if the region names the controller that sets it.
+    A gate whose condition is never set makes every node of the pool unavailable immediately. A gate is therefore
+    rendered only if the region specifies the controller that sets the condition.
     """
     gates = [{"conditionType": burn_in.condition}] if burn_in and health.burn_in is BurnIn.GATED else []
     return given(minReadySeconds=health.min_ready_seconds or None, readinessGates=gates)
@@ -34,21 +34,21 @@ def health_check(
 ) -> Manifest:
     """Return the health check of one rollout group.
 
-    Each group has its own, for two reasons. Simultaneous failures of many nodes are usually caused by a rack or a
-    switch. And Cluster API limits repairs only by the number of unhealthy nodes: with a ``remediation`` template it
-    starts one for each of them simultaneously
+    Each group has a separate health check, for two reasons. Simultaneous failures of many nodes are usually caused by a
+    rack or a switch. Cluster API limits remediation only by the number of unhealthy nodes: with a ``remediation``
+    template, it starts remediation of all unhealthy nodes simultaneously
     (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go).
 
     Args:
         name: name of the group.
         cluster: cluster of the nodes.
         health: criteria for an unhealthy node.
-        brake: maximum number of unhealthy nodes up to which nodes are repaired. It is an absolute number, since Cluster
-            API rounds a percentage of a small group down to zero. A machine without a node counts as unhealthy.
+        brake: maximum number of unhealthy nodes. Above this number, nodes are not remediated. It is an absolute number,
+            since Cluster API rounds a percentage of a small group down to zero. A machine without a node is unhealthy.
         startup_seconds: maximum startup time of a new node.
         selector: labels of the group's machines.
         labels: labels of the pool.
-        remediation: template that is tried first; None replaces unhealthy nodes immediately.
+        remediation: template of the remediation before replacement; None replaces unhealthy nodes immediately.
     """
     return manifest(
         "cluster.x-k8s.io/v1beta2",
@@ -75,5 +75,5 @@ def health_check(
 
 
 def _versioned_reference(item: Manifest) -> dict[str, str]:
-    """Return a reference with a version, which Cluster API requires only for remediation templates."""
+    """Return a reference with a version. Cluster API requires the version only for remediation templates."""
     return {"apiVersion": item.api_version, "kind": item.kind, "name": item.name}

@@ -18,18 +18,18 @@ _JOBS: tuple[tuple[dict[str, Any], ...], ...] = (
     ({"key": "ray.io/cluster", "operator": "Exists"}, {"key": "ray.io/serve", "operator": "DoesNotExist"}),
     ({"key": "nodeset.slinky.slurm.net/pod-protect", "operator": "In", "values": ["true"]},),
 )
-"""Label selectors of pods of finite jobs. Pods of services are excluded, since a node would wait for them forever.
+"""Label selectors of pods of finite jobs. Pods of services are excluded, since drains would wait for services forever.
 
 Included are Job and controllers that create Jobs (CronJob, JobSet); Kubeflow's trainer and MPI operator, launcher and
-workers; Ray except RayService (ray-project/kuberay:ray-operator/controllers/ray/common/pod.go); and Slurm nodes while
-jobs run on them. The Slurm operator sets their label, and removes it after the last job
+workers; Ray except RayService (ray-project/kuberay:ray-operator/controllers/ray/common/pod.go); and Slurm nodes with
+running jobs. The Slurm operator labels the pods of these nodes, and removes the label after the last job
 (SlinkyProject/slurm-operator:internal/controller/nodeset/nodeset_sync_status.go). Excluded are LeaderWorkerSet, which
 runs services, and VMs, which KubeVirt migrates on eviction.
 """
 
 
 def rollout_section(max_surge: int, max_unavailable: int, after: dt.datetime | None) -> dict[str, Any]:
-    """Return ``spec.rollout`` of a MachineDeployment; nodes older than ``after`` are replaced."""
+    """Return ``spec.rollout`` of a MachineDeployment. Nodes older than ``after`` are replaced."""
     return {
         **given(after=after and f"{after.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"),
         "strategy": {
@@ -55,14 +55,14 @@ def waits_for_jobs(pool: NodePoolSpec) -> bool:
 
 
 def drain_limit_seconds(pool: NodePoolSpec) -> int | None:
-    """Return the drain timeout of a node in seconds, after which it is deleted anyway; None if it waits for jobs."""
+    """Return the maximum duration of a node's drain in seconds; None if the drain waits for jobs."""
     return None if waits_for_jobs(pool) else pool.rollout.drain_timeout_seconds
 
 
 def drain_rules(
     name: str, namespace: str, pool: NodePoolSpec, selector: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return the drain rule that waits for jobs on nodes; nothing if the pool is drained immediately."""
+    """Return the drain rule that waits for jobs; nothing if nodes of the pool are drained immediately."""
     if not waits_for_jobs(pool):
         return ()
     interruptible = {"key": keys.INTERRUPTIBLE, "operator": "NotIn", "values": ["true"]}

@@ -1,10 +1,10 @@
 """Enforcement of maintenance windows: two CronJobs pause rollouts of a cluster's pools outside their tenant's window.
 
-They use Cluster API's own mechanism: a MachineDeployment with ``spec.paused`` starts no replacement, while scaling and
-repair continue. The rendered objects of these pools lack the field, so applying neither reverts it nor conflicts with
-it. Outside the window, the pause is set again every hour. So a missed run, a new pool or a clock change has an effect
-of at most an hour. The opening runs once and only removes the field, so that a declared pause remains and never has a
-second owner.
+A MachineDeployment with ``spec.paused`` starts no replacement, while scaling and remediation continue. The rendered
+objects of these pools do not contain the field, so that ``up`` neither reverts it nor conflicts with it. Outside the
+window, one job sets the pause every hour. The effect of a missed run, a new pool or a clock change is therefore limited
+to an hour. The other job runs once when the window opens and removes only this pause. A declared pause remains and has
+no second owner.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIELD_MANAGER = "jacquard-window"
 """Field manager of ``spec.paused`` while the window is closed."""
 OPENS, CLOSES = "window-opens", "window-closes"
 LEAST_MINUTES = 10
-"""Minimum minutes for which a window must be open, and closed: a job may start five minutes late and run for five."""
+"""Minimum minutes for which a window must be open, and closed. A job may start five minutes late and run for five."""
 _RUN_SECONDS = _LATE_SECONDS = LEAST_MINUTES * 60 // 2
 _ACCOUNT = "window"
 _GROUP = "cluster.x-k8s.io"
@@ -43,7 +43,7 @@ class PoolWindows:
 
 
 def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
-    """Return the two CronJobs in the namespace of ``cluster``, with an account and a minimal role."""
+    """Return the two CronJobs in the namespace of ``cluster``, with a ServiceAccount and a minimal role."""
     window = windows.window
     common: dict[str, Any] = {"namespace": cluster, "labels": labels}
     rule = {
@@ -62,7 +62,7 @@ def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]
                 **common,
                 schedule=schedule,
                 time_zone=window.timezone,
-                # A late run must finish before the window changes again.
+                # A late run must finish before the window opens or closes again.
                 late_seconds=late_seconds,
             )
             for name, schedule, paused, late_seconds in (
@@ -80,9 +80,9 @@ def opening(window: WindowSpec) -> str:
 
 
 def closing(window: WindowSpec) -> str:
-    """Return the cron schedule of the closing of ``window``: at its end, and every hour until it opens.
+    """Return the cron schedule of the pause outside ``window``: at the end of the window, then hourly until it opens.
 
-    All times are outside the hours of the window, so the schedule runs daily, independent of the days of the window.
+    The schedule runs daily, independent of the days of the window, because all times are outside the window's hours.
     """
     last = DAY_MINUTES - window.minutes - LEAST_MINUTES
     hours = sorted((window.to.hour + hour) % 24 for hour in range(max(last, 0) // HOUR_MINUTES + 1))

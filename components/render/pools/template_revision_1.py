@@ -1,11 +1,11 @@
-"""Node templates, revision 1. Frozen: any change of the output would roll nodes when the library is upgraded.
+"""Node templates, revision 1. The output is frozen: any change would replace nodes after an upgrade of the library.
 
-Changes require a new revision; a rollout group uses it from its next rollout.
+Changes require a new revision, which a rollout group uses from its next rollout.
 
-With Metal3, a node gets the address of its host in the VPC from the pool's address pool, on the config drive, with
-gateway and name servers. Cloud-init configures it on the port of the DPU before any other service starts. No other port
-is configured, so a node has no address in the boot network of its host. The kubelet gets the same address as an
-argument, instead of choosing one.
+With Metal3, the config drive of a node contains the VPC address of its host (from the address pool), the gateway and
+the name servers. Cloud-init configures the DPU port before any other service starts. No other port is configured, so
+that a node has no address in the boot network of its host. The kubelet gets the same address as an argument, instead of
+detecting an address.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from components.specs.region.catalog import BootMode
 from components.specs.region.region import ControlPlaneBackend
 
 _HOSTNAME = "$${METAL_HOSTNAME}"
-"""Placeholder that IronCore's provider replaces by the Machine's name, in this spelling, after Ignition encoding."""
+"""Placeholder in Ignition-encoded form, which IronCore's provider replaces with the name of the Machine."""
 _MIRRORS = "/etc/containerd/certs.d/_default/hosts.toml"
 """Mirror configuration of containerd for all registries, if its ``config_path`` is ``/etc/containerd/certs.d``
-(docs/hosts.md of containerd). If the mirror does not respond, containerd pulls from the registry itself."""
+(docs/hosts.md of containerd). If the mirror does not respond, containerd pulls directly from the registry."""
 _PATCHES = "/etc/kubernetes/patches"
 _KUBELET_PATCH = f"{_PATCHES}/kubeletconfiguration0+merge.json"
 """File name that ``kubeadm join`` recognises as a merge patch of the kubelet's configuration (kubernetes#110405)."""
@@ -56,14 +56,14 @@ def build(intent: TemplateIntent) -> NodeTemplates:
 
 def _metal3_machine(intent: TemplateIntent, data: Json | None) -> Json:
     return {
-        # Metal3 looks for this field in the template of the old machine when a host is reused.
+        # Metal3 reads this field in the template of the old machine when a host is reused.
         "nodeReuse": True,
         "template": {
             "spec": {
                 "image": {
                     "url": intent.image_url,
-                    # Metal3 does not verify an ISO. The digest is kept so that another build changes the template;
-                    # policies read it.
+                    # Metal3 does not verify an ISO. The digest is included so that another build changes the template;
+                    # policies read the digest.
                     "checksum": intent.image_sha256,
                     "checksumType": "sha256",
                     "diskFormat": "live-iso" if intent.boot is BootMode.LIVE_ISO else "raw",
@@ -82,13 +82,13 @@ def _metal3_machine(intent: TemplateIntent, data: Json | None) -> Json:
 
 
 def _ironcore_machine(intent: TemplateIntent, data: Json | None) -> Json:  # noqa: ARG001 - IronCore has no such data
-    # Netboot images are in an OCI registry: the URL is that of the repository, the digest that of the manifest.
+    # Network boot images are in an OCI registry: the URL of the repository and the digest of the manifest.
     repository = intent.image_url.removeprefix("https://")
     return {
         "template": {
             "spec": {
                 "image": f"{repository}@sha256:{intent.image_sha256}",
-                # Servers are cluster-scoped: without the cluster label, pools of the same name could claim them.
+                # Servers are cluster-scoped: without the cluster label, pools with equal names could claim them.
                 "serverSelector": {
                     "matchLabels": {
                         "jacquard.dev/cluster": intent.cluster,
@@ -140,7 +140,7 @@ def _kubeadm_by_config_drive(intent: TemplateIntent) -> Json:
 def _kubeadm_by_ignition(intent: TemplateIntent) -> Json:
     arguments = [
         {"name": "node-labels", "value": ",".join(_labels(intent))},
-        # Not set by any other component; Cluster API finds the node of a Machine by its provider ID.
+        # Cluster API finds the node of a Machine by its provider ID, which no other component sets.
         {"name": "provider-id", "value": f"metal://{intent.cluster}/{_HOSTNAME}"},
     ]
     return {
@@ -175,16 +175,16 @@ def _k0s_by_ignition(intent: TemplateIntent) -> Json:
 
 
 def _k0s(intent: TemplateIntent, provisioner: Json) -> Json:
-    # k0smotron sets the name of the node to that of its Machine, and sets the provider ID.
+    # k0smotron sets the provider ID, and uses the name of the Machine for the node.
     arguments = [f"--labels={','.join(_labels(intent))}"]
     if intent.taints:
         arguments.append(f"--taints={','.join(f'{key}={value}:{effect}' for key, value, effect in intent.taints)}")
     arguments.append(f"--profile={worker_profile(kubelet_settings(intent.kubelet_configuration, intent.max_pods))}")
     if intent.dual_stack:
-        # A k0s worker of a dual-stack cluster resolves its own name, and exits unless it finds an address of each
+        # A k0s worker of a dual-stack cluster resolves its host name, and exits unless it finds an address of each
         # family or the kubelet has an explicit node IP (K0S:pkg/component/worker/kubelet.go). Hosts have IPv4 addresses
         # only. With 0.0.0.0 the kubelet detects its IPv4 address (K8S:pkg/kubelet/nodestatus/setters.go), the same as
-        # in any other cluster. A kubelet that joins by kubeadm does not look for a second address.
+        # in any other cluster. A kubelet that joins with kubeadm does not require a second address.
         arguments.append("--kubelet-extra-args=--node-ip=0.0.0.0")
     return {
         "preInstalledK0s": True,
@@ -201,8 +201,8 @@ def _labels(intent: TemplateIntent) -> list[str]:
 def _sharing_labels(intent: TemplateIntent) -> Iterator[str]:
     """Yield the label that NVIDIA's MIG manager or device plugin reads.
 
-    The kubelet registers with it, so GPUs are partitioned before any pod uses them, and the setting of a node never
-    changes: repartitioning GPUs of a node would require that no process uses them. Kubelets may write labels of
+    The kubelet registers with this label, so that GPUs are partitioned before pods use GPUs. The setting of a node
+    never changes, because GPUs can be partitioned again only while no process uses GPUs. Kubelets may write labels of
     ``nvidia.com``. Sources: MIGP:cmd/nvidia-mig-manager, NVDP:cmd/config-manager.
     """
     sharing = intent.gpu_sharing
@@ -216,7 +216,7 @@ def _sharing_labels(intent: TemplateIntent) -> Iterator[str]:
 
 
 def _mirror_files(intent: TemplateIntent) -> Iterator[Json]:
-    """Yield the configuration of containerd that pulls through the mirror, for resolving tags and pulling content."""
+    """Yield the configuration with which containerd resolves tags and pulls content through the mirror."""
     if intent.mirror is not None:
         content = f'[host."https://{intent.mirror}"]\n  capabilities = ["pull", "resolve"]\n'
         yield {"path": _MIRRORS, "permissions": "0644", "content": content}

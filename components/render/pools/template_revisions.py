@@ -1,7 +1,7 @@
 """All revisions of node templates.
 
-The revision of a rollout group is part of its intent, and dates from its last rollout. An improvement of the templates
-requires a new revision. Groups adopt it with their next rollout, so an upgrade of the library rolls no nodes.
+The revision of a rollout group is part of its intent and changes only with a rollout. An improvement of the templates
+requires a new revision, which groups use from their next rollout. An upgrade of the library replaces no nodes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from components.render.pools import template_revision_1
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 
 REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {1: template_revision_1.build}
-"""Builds node templates, by revision. The output of a released revision never changes, byte by byte."""
+"""Functions that build node templates, by revision. The output of a released revision stays byte-identical."""
 
 
 def newest() -> int:

@@ -14,16 +14,16 @@ _MIN_REPLICAS = 2
 def quorum_budget(
     name: str, selector: Mapping[str, str], members: int, *, namespace: str, labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return the budget of etcd members, one disruption at a time; nothing if the quorum needs every member."""
+    """Return the budget of etcd members: one disruption at a time. No budget is returned if all members are needed."""
     return _budget(name, selector, namespace, labels) if members >= _MIN_MEMBERS else ()
 
 
 def serving_budget(
     name: str, selector: Mapping[str, str], replicas: int, *, namespace: str, labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
-    """Return the budget of API servers, one disruption at a time; unready ones can always be evicted.
+    """Return the budget of API servers: one disruption at a time. API servers that are not ready can always be evicted.
 
-    A single replica gets no budget.
+    A single replica has no budget.
     """
     if replicas < _MIN_REPLICAS:
         return ()

@@ -1,22 +1,22 @@
 """Cluster API in the management cluster: core and the providers of the region's backends, installed by its operator.
 
 The operator fetches a release, sets flags and feature gates, and installs it in the namespace of the provider object.
-It always starts with the core. All providers are awaited, so that their CRDs and webhooks are available to the stacks
-of tenants.
+The operator always installs the core first. All providers are awaited, so that their CRDs and webhooks are available to
+the stacks of tenants.
 
-The operator pulls releases from a registry by tag only; it supports no digest. If the version vector contains the
-releases in a single artefact, this is pinned by digest. Flux then creates a ConfigMap for each provider, and the
+The operator pulls releases from a registry only by tag, without support for digests. If the version vector contains an
+artefact with all releases, the artefact is pinned by digest. Flux then creates a ConfigMap for each provider, and the
 operator reads only this ConfigMap.
 
-- The operator knows the release URL of well-known providers by name, and requires a URL for any other.
-- k0smotron is installed only here. Its chart would run a second instance of the same controllers, which by default does
-  not even handle the kinds of Cluster API.
+- The operator knows the release URLs of well-known providers, and requires a URL for other providers.
+- k0smotron is installed only as a provider. Its chart would run a second instance of the same controllers, which by
+  default does not handle the kinds of Cluster API.
 - Metal3's provider exits without the CRDs of Metal3's IP address manager (cluster-api-provider-metal3#2654), even if
   no address pool is rendered.
-- Kamaji's provider fails on a cluster of IronCore's kind. It has an option to patch such clusters, but its role
-  (v0.20.0) does not permit reading them. They already contain the endpoint, so the patch is disabled.
-- IronCore's kinds (v0.2.0) are labelled for contract v1beta2 but have the status of v1beta1, so Cluster API would wait
-  forever for a Machine to be provisioned. A patch corrects the labels.
+- Kamaji's provider fails on a cluster of IronCore's kind. The provider can patch such clusters, but its role (v0.20.0)
+  does not permit reading them. The patch is disabled, because such clusters already contain the endpoint.
+- IronCore's kinds (v0.2.0) are labelled for contract v1beta2 but have the status of v1beta1. Cluster API would
+  therefore wait forever for a provisioned Machine. A patch corrects the labels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from components.specs.region.region import RegionSpec
 from components.specs.region.versions import ManifestArtefact
 
 PROVIDERS = "cluster-api-providers"
-"""Name, among the manifests of the version vector, of the artefact that has a folder for each provider."""
+"""Name of the artefact with a folder for each provider, an entry of ``manifests`` in the version vector."""
 OPERATOR = Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=(CERT_MANAGER,))
 API = "operator.cluster.x-k8s.io/v1alpha2"
 _SECONDS = 900
@@ -50,7 +50,7 @@ _RELABELLED = {
 
 
 def providers(region: RegionSpec) -> tuple[Provider, ...]:
-    """Return the providers of ``region``, the core first."""
+    """Return the providers of ``region``, starting with the core."""
     metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
     return (
         Provider(role="core", name="cluster-api", namespace="capi-system", release="core"),
@@ -65,15 +65,15 @@ def providers(region: RegionSpec) -> tuple[Provider, ...]:
 def render(
     region: RegionSpec, versions: ClusterApiSpec, artefact: ManifestArtefact | None = None
 ) -> Iterator[Manifest]:
-    """Yield the provider objects of ``region``, with their releases from ``versions``.
+    """Yield the provider objects of ``region``, with the releases in ``versions``.
 
     Args:
         region: the region, which determines the backends.
         versions: the releases to install.
-        artefact: the artefact that contains these releases; None if the operator fetches each release.
+        artefact: the artefact with all releases; None if the operator fetches each release.
 
     Raises:
-        KeyError: a release is missing; the rule ``cluster-api.releases`` reports where to add it.
+        KeyError: a release is missing; the rule ``cluster-api.releases`` reports the missing field.
     """
     if artefact:
         for provider in providers(region):
@@ -90,7 +90,7 @@ def render(
             KINDS[provider.role],
             provider.name,
             namespace=provider.namespace,
-            # It stays ready during an upgrade: only the version shows that the new release is installed.
+            # The provider stays ready during an upgrade: only the version shows that the new release is installed.
             readiness=Readiness(
                 conditions=("condition=Ready", f"jsonpath={{.status.installedVersion}}={version}"),
                 timeout_seconds=_SECONDS,
@@ -107,13 +107,13 @@ def render(
 
 
 def _selected(provider: Provider, version: Release) -> dict[str, Any]:
-    # Labels of the ConfigMap, as set by the operator's own plug-in; the selector must match exactly one.
+    # Labels of the ConfigMap, as set by the operator's plug-in. The selector must match exactly one ConfigMap.
     about = {"type": provider.role, "name": provider.name, "version": version}
     return {"selector": {"matchLabels": {f"provider.cluster.x-k8s.io/{key}": value for key, value in about.items()}}}
 
 
 def _source(provider: Provider, registry: str | None) -> dict[str, str]:
-    # The operator expects a repository without scheme and digest; the version is the tag.
+    # The operator expects a repository without scheme and digest, and uses the version as tag.
     return {"oci": f"{registry}/{provider.label}"} if registry else given(url=provider.releases)
 
 

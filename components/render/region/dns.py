@@ -1,10 +1,10 @@
-"""DNS records by ExternalDNS: one instance for control planes, and one for each cluster with load balancers.
+"""DNS records by ExternalDNS: one instance for control planes, and one instance per cluster with load balancers.
 
-All instances run in the management cluster. The instance of a cluster reads it through the cluster's kubeconfig, so no
-tenant has the TSIG key or controls the permissions of ExternalDNS. Tenants choose names and addresses by annotations.
-A name is accepted only if it is entirely below the cluster's domain, since ExternalDNS copies its text into a record
-unchanged. An address is accepted only if it belongs to the cluster's load balancers. The values are those of the chart
-(external-dns 1.21.1).
+All instances run in the management cluster. The instance of a cluster reads Services through the cluster's kubeconfig,
+so that no tenant has the TSIG key or controls the permissions of ExternalDNS. Tenants set names and addresses in
+annotations. A name is accepted only if it is entirely below the cluster's domain, since ExternalDNS copies the name
+into a record unchanged. An address is accepted only if it belongs to the cluster's load balancers. The values are for
+the chart external-dns 1.21.1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KUBECONFIG = "/etc/external-dns/kubeconfig"
 _INTERVAL = "5m"
 _TTL = "60s"
 _OWNER = "owner-%{record_type}."
-"""Prefix of the ownership record of a name: it is below the name, so that it is within the same domain."""
+"""Prefix of the ownership record of a name. The record is below the name, so that it is within the same domain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +42,10 @@ class ClusterDnsInput:
     region: str
     dns: DnsSpec
     addresses: tuple[Network, ...]
-    """Networks of the cluster's load balancers; names of the cluster resolve only to addresses in them."""
+    """Networks of the cluster's load balancers. Names of the cluster resolve only to addresses in these networks."""
 
     def render(self) -> tuple[Manifest, ...]:
-        """Return the release, in the namespace of the cluster; it is not awaited."""
+        """Return the release, in the namespace of the cluster. It is not awaited."""
         names = _Names(dns=self.dns, owner=f"{self.region}/{self.cluster}", domain=domain_of(self.cluster, self.dns))
         operator = Operator(chart=CHART, namespace=self.cluster, values=_inside(names, self), awaited=False)
         return (cluster_release(operator, self.cluster, protect=False),)
@@ -61,12 +61,12 @@ class _Names:
 
 
 def domain_of(cluster: str, dns: DnsSpec) -> Domain:
-    """Return the domain of names of Services of ``cluster``."""
+    """Return the domain for names of Services of ``cluster``."""
     return f"{cluster}.{dns.zone}"
 
 
 def operators(region: RegionSpec) -> tuple[Operator, ...]:
-    """Return the ExternalDNS for control planes; nothing if the region has no name server or domain for them."""
+    """Return ExternalDNS for control planes; nothing if the region has no name server or no control plane domain."""
     if region.dns is None or region.control_planes.domain is None:
         return ()
     names = _Names(dns=region.dns, owner=f"{region.region}/management", domain=region.control_planes.domain)
@@ -75,7 +75,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
 
 
 def render(region: RegionSpec) -> tuple[Manifest, ...]:
-    """Return the role of the ExternalDNS for control planes, and the monitoring of all instances."""
+    """Return the role of ExternalDNS for control planes, and the monitoring of all instances."""
     if not operators(region):
         return ()
     endpoint = {
@@ -96,7 +96,7 @@ def render(region: RegionSpec) -> tuple[Manifest, ...]:
 
 
 def _role() -> tuple[Manifest, ...]:
-    """Return a role for Services and events only; the chart's role could read all pods of the management cluster."""
+    """Return a role only for Services and events. The chart's role could read all pods of the management cluster."""
     rules = [
         {"apiGroups": [""], "resources": ["services"], "verbs": ["get", "list", "watch"]},
         {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]},
@@ -126,7 +126,7 @@ def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network])
     return {
         "provider": {"name": "rfc2136"},
         "sources": list(sources),
-        # A released address can be assigned to another tenant, so its name must be deleted.
+        # The name of a released address must be deleted, because another tenant can get the address.
         "policy": "sync",
         "txtOwnerId": names.owner,
         "txtPrefix": _OWNER,
@@ -138,7 +138,7 @@ def _values(names: _Names, sources: Iterable[str], addresses: Iterable[Network])
             "rfc2136-port": dns.port,
             "rfc2136-zone": dns.zone,
             "rfc2136-tsig-secret-alg": dns.key_algorithm.value,
-            # Without zone transfer it cannot read records, and so cannot delete them.
+            # Without zone transfers, ExternalDNS can neither read nor delete records.
             "rfc2136-tsig-axfr": True,
             "rfc2136-min-ttl": _TTL,
             "txt-wildcard-replacement": "any",
@@ -162,6 +162,6 @@ def _tsig_variable(variable: str, secret: str, key: str) -> Mapping[str, Any]:
 
 
 def _name_pattern(domain: Domain) -> str:
-    """Return the pattern that matches ``domain`` and valid names below it, including wildcards, but no other text."""
+    """Return the pattern that matches exactly ``domain`` and valid names below it, including wildcards."""
     escaped = domain.replace(".", r"\.")
     return rf"^(\*\.)?([a-z0-9-]+\.)*{escaped}$"

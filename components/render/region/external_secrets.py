@@ -1,8 +1,8 @@
-"""Secrets referred to by objects, copied from a store by External Secrets Operator. Rendered objects contain no values.
+"""Secrets that objects refer to, copied from a store by External Secrets Operator. Rendered objects contain no values.
 
 A Secret of the management cluster is rendered as one ExternalSecret. A Secret inside a tenant's cluster is first copied
-to the cluster's namespace, then pushed with the kubeconfig from Cluster API. So a cluster administered by a tenant
-contains neither the operator nor credentials for the store.
+to the cluster's namespace, then pushed with the kubeconfig from Cluster API. A cluster administered by a tenant
+therefore contains neither the operator nor credentials for the store.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ _INTERVAL = "1h"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """A Secret that must exist in a namespace of a cluster."""
+    """Secret that must exist in a namespace of a cluster."""
 
     cluster: str
     namespace: str
     name: str
     keys: tuple[str, ...]
     entry: str
-    """Entry of the store; its properties have the same names as the keys."""
+    """Entry of the store. The properties of the entry and the keys of the Secret have the same names."""
     type: str | None = None
-    """Type that the Secret must have; None for any."""
+    """Type that the Secret must have; None for any type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalSecretsInput:
-    """Secrets referred to by the objects of one slice."""
+    """Secrets that objects of one slice refer to."""
 
     name: str
     namespace: str
@@ -46,7 +46,7 @@ class ExternalSecretsInput:
     deliveries: tuple[Delivery, ...]
 
     def render(self) -> tuple[ManifestSet, ...]:
-        """Return all as a single set, so that an additional rack adds no Pulumi resource."""
+        """Return all objects as a single set, so that an additional rack adds no Pulumi resource."""
         members = {
             f"{item.namespace}/{item.kind}/{item.name}": item for item in external_secrets(self.store, self.deliveries)
         }
@@ -76,7 +76,7 @@ def _external_secret(store: str, delivery: Delivery, namespace: str, name: str) 
         spec={
             "secretStoreRef": {"kind": "ClusterSecretStore", "name": store},
             "refreshInterval": _INTERVAL,
-            # The login of a deleted host is needed to power it off, so a Secret outlives the objects that use it.
+            # Power-off of a deleted host needs its credentials, so a Secret outlives the objects that use it.
             "target": {
                 "name": name,
                 "creationPolicy": "Orphan",
@@ -91,7 +91,7 @@ def _external_secret(store: str, delivery: Delivery, namespace: str, name: str) 
 
 
 def _remote_store(delivery: Delivery) -> Manifest:
-    """Return the SecretStore for a namespace of a tenant's cluster; both have the same name."""
+    """Return the SecretStore for a namespace of a tenant's cluster. The store has the name of the namespace."""
     kubeconfig = {"name": f"{delivery.cluster}-kubeconfig", "key": "value"}
     return manifest(
         API,
@@ -125,5 +125,5 @@ def _push_secret(delivery: Delivery) -> Manifest:
 
 
 def _intermediate_name(delivery: Delivery) -> str:
-    """Return the name in the management cluster of a Secret for a tenant's cluster."""
+    """Return the name of the management cluster's copy of a Secret for a tenant's cluster."""
     return f"{delivery.namespace}-{delivery.name}"

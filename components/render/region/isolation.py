@@ -1,17 +1,17 @@
 """Pod Security levels, quotas and NetworkPolicies of the management cluster's namespaces.
 
-The pods of a tenant's control plane share the management cluster with those of other tenants and with the controllers
-of the hardware. There are three kinds of namespaces:
+The pods of a tenant's control plane share the management cluster with control planes of other tenants and with the
+controllers of the hardware. Namespaces belong to one of three kinds:
 
-- *operators*: egress to everything except BMCs, which are open only to operators that control hardware. Ingress from
-  their own namespace, hosts of the management cluster and the monitoring.
-- *control planes*, one namespace per cluster: egress to their own namespace, shared data stores and external endpoints
-  named in the tenant's data. Ingress to the API from everywhere except BMCs; to other ports only from the monitoring
-  and the manager of the data store.
-- *empty* namespaces: hosts, and objects of a tenant. They allow no pods.
+- *operators*: egress to all networks except BMCs, which only operators that control hardware can reach. Ingress from
+  the same namespace, hosts of the management cluster and the monitoring.
+- *control planes*, one namespace per cluster: egress to the same namespace, shared data stores and external endpoints
+  in the tenant's data. Ingress to the API from all networks except BMCs; to other ports only from the monitoring and
+  the manager of the data store.
+- *empty*, for hosts and objects of a tenant: no pods are allowed.
 
-NetworkPolicies do not apply to pods in the host network, such as Ironic, speakers and exporters. Control planes are
-isolated from these by their egress rules.
+NetworkPolicies do not apply to pods in the host network, such as Ironic, speakers and exporters. The egress rules of
+control planes prevent access to these pods.
 """
 
 from __future__ import annotations
@@ -48,39 +48,40 @@ from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.region.region import NetworksSpec
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE
-"""Level of control-plane namespaces: pods of Kamaji, k0smotron and kamaji-etcd run as root without host access."""
+"""Pod Security level of control-plane namespaces: pods of Kamaji, k0smotron and kamaji-etcd run as root without host
+access."""
 EMPTY_SECURITY = PodSecurity.RESTRICTED
 _API, _KONNECTIVITY, _ETCD, _DNS, _HTTPS = 6443, 8132, 2379, 53, 443
 _MONITORING, _DNS_NAMESPACE = "monitoring", "kube-system"
 _JOB_PODS = 8
 """Maximum number of concurrent Job pods of a control plane: snapshots, windows, the setup of an etcd."""
 _SHARE = 16
-"""Divisor of the smallest machine of the sizing table for the default requests of a container."""
+"""Divisor for the default requests of a container, applied to the smallest machine of the sizing table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanePlace:
-    """Network isolation and quota parameters of the control plane of one cluster."""
+    """Network isolation and quota parameters of one cluster's control plane."""
 
     cluster: str
     address: Address
-    """Address of its API, also used by pods in its namespace."""
+    """Address of the API, also used by pods in the namespace of the control plane."""
     replicas: int
     members: int
-    """Number of pods of its dedicated etcds."""
+    """Number of pods of the dedicated etcds."""
     asks: tuple[int, ...]
-    """External ports on which API servers call services named by the tenant."""
+    """External ports of services in the tenant's data, which API servers call."""
     saves: tuple[int, ...]
-    """External ports to which Jobs upload snapshots."""
+    """External ports for uploads of snapshots by Jobs."""
     fabrics: int
-    """Number of fabric managers that receive updates about its pods."""
+    """Number of fabric managers that receive updates about pods of the cluster."""
     names: tuple[Address, int] | None = None
-    """Address and port of the name server for the DNS names of its Services; None if it has no DNS names."""
+    """Address and port of the name server for DNS names of the cluster's Services; None without DNS names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolationInput:
-    """All namespaces of a management cluster, with the input of their policies and quotas."""
+    """All namespaces of a management cluster, with the input for policies and quotas."""
 
     name: str
     home: str
@@ -92,7 +93,7 @@ class IsolationInput:
     stores: tuple[str, ...]
     """Endpoints of shared data stores."""
     hosts: int
-    """Number of hosts of the region, the maximum number of nodes of a cluster."""
+    """Number of hosts of the region, which is the maximum number of nodes of a cluster."""
 
     def render(self) -> tuple[ManifestSet, ...]:
         """Return all objects as a single set, so that an additional cluster adds no Pulumi resource."""
@@ -118,7 +119,7 @@ def _operators(name: str, place: OperatorPlace, region: IsolationInput) -> Manif
         "default",
         name,
         ingress=[
-            # API servers of the management cluster call webhooks from the host network.
+            # The management cluster's API servers call webhooks from the host network.
             incoming(SAME_NAMESPACE, in_namespace(_MONITORING), within(networks.management)),
             *([incoming(within(networks.bmc))] if place.bmcs else []),
             *([incoming(anywhere(), ALL_OTHERS, ports=ports)] if ports else []),
@@ -148,7 +149,7 @@ def _control_plane(place: ControlPlanePlace, region: IsolationInput) -> Iterator
             *_to_stores(region.stores, networks),
         ],
     )
-    # The tenant chooses the address of its identity provider, so the region's internal networks are excluded.
+    # The tenant sets the address of its identity provider, so the region's internal networks are excluded.
     internal = (
         networks.bmc,
         networks.control_plane_vips,
@@ -164,7 +165,7 @@ def _control_plane(place: ControlPlanePlace, region: IsolationInput) -> Iterator
     rules += [outgoing(anywhere(*hidden), ports=place.saves)] if place.saves else []
     yield _policy("jobs", name, labels=labels, pods=JOBS, egress=rules)
     if place.fabrics:
-        # The address of a fabric manager is only in its Secret; usually it is on the management network.
+        # Only a Secret contains the address of a fabric manager, which is usually on the management network.
         rules = [outgoing(anywhere(*(net for net in hidden if net != networks.management)), ports=(_HTTPS,))]
         yield _policy("fabric-managers", name, labels=labels, pods=FABRIC_DAEMONS, egress=rules)
     if place.names:
@@ -200,7 +201,7 @@ def _policy(
     labels: dict[str, str] | None = None,
     pods: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Return a policy that allows only the given rules; without ``ingress`` it affects egress only."""
+    """Return a policy that allows only the given rules. Without ``ingress``, the policy affects only egress."""
     return manifest(
         "networking.k8s.io/v1",
         "NetworkPolicy",
@@ -218,8 +219,8 @@ def _policy(
 def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Manifest:
     """Return the quota of a control plane: a machine of the sizing table for each of its pods.
 
-    During an upgrade all new replicas can exist before an old one is deleted. The machine is that of a cluster of all
-    hosts. A quota derived from the pools would shrink with them, and block the replacement of larger existing pods.
+    During an upgrade, all new replicas can exist before an old replica is deleted. The machine is sized for a cluster
+    with all hosts. A quota derived from the pools would shrink with the pools and block the replacement of larger pods.
     """
     additional = place.fabrics + (place.names is not None)
     pods, machine = 2 * place.replicas + place.members + additional, size_for(hosts)
@@ -242,7 +243,7 @@ def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Mani
 
 
 def _defaults(namespace: str, labels: dict[str, str]) -> Manifest:
-    """Return the default requests of containers without requests, which the quota would reject otherwise."""
+    """Return the default resource requests of containers. The quota would reject containers without requests."""
     cpus = SIZES[0].cpus
     requests = {"cpu": f"{1000 * cpus // _SHARE}m", "memory": f"{MEBIBYTES_PER_CPU * cpus // _SHARE}Mi"}
     return manifest(

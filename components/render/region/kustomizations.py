@@ -1,12 +1,13 @@
 """Installation of operators by Flux: from a chart, or from manifests if upstream publishes no chart.
 
-The version vector decides which. Manifests are rendered as an OCIRepository, pinned by digest, and a Kustomization in
-each cluster with the operator. Two things are excluded. Their Namespace is removed, because Jacquard renders it with
-additional labels, and deletion of the Kustomization would delete it with its content. Pruning of CRDs is disabled,
-because it would delete all objects of these kinds.
+The version vector contains either the chart or the manifests. Manifests are rendered as an OCIRepository, pinned by
+digest, and a Kustomization in each cluster with the operator. The Namespace in the manifests is removed, because
+Jacquard renders it with additional labels, and deletion of the Kustomization would delete the Namespace with its
+content. Pruning of CRDs is disabled, because it would delete all objects of these kinds.
 
-Helm uninstalls a deleted release unless it is suspended. So an operator that is listed under both charts and manifests
-has both: the manifests take over the existing objects, and the release is suspended until its chart is removed.
+Helm uninstalls a deleted release unless it is suspended. An operator that is listed under both charts and manifests
+therefore has both: the manifests take over the existing objects, and the release is suspended until its chart is
+removed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from components.specs.region.versions import Chart, ManifestArtefact, VersionVec
 _RELEASE, _KUSTOMIZATION = "HelmRelease", "Kustomization"
 _RETRY = "2m"
 _APPLY_SECONDS = {True: 600, False: 300}
-"""Timeout of Flux by `wait`: it includes the start of pods if Flux waits for them, otherwise only API calls."""
+"""Timeout of Flux by `wait`. It includes the start of pods if Flux waits for pods, otherwise only API calls."""
 _TIMEOUT_SECONDS = 900
 _WITHOUT_NAMESPACE = deleted("", "Namespace")
 _KEEP_CRDS = {
@@ -53,7 +54,7 @@ _KEEP_CRDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByManifests:
-    """Operators that are installed from manifests; all others are installed from a chart."""
+    """Operators that are installed from manifests. All other operators are installed from charts."""
 
     artefacts: Mapping[str, ManifestArtefact] = field(default_factory=dict)
     """Artefacts of the version vector, by name."""
@@ -62,7 +63,7 @@ class ByManifests:
 
     @classmethod
     def taken(cls, versions: VersionVector, wanted: Iterable[str]) -> ByManifests:
-        """Return the manifests in ``versions`` of the operators named by ``wanted``."""
+        """Return the manifests in ``versions`` for the operators ``wanted``."""
         names = {*wanted}
         artefacts = {artefact.name: artefact for artefact in versions.manifests if artefact.name in names}
         charts = {chart.name for chart in versions.charts}
@@ -79,9 +80,9 @@ def repository(artefact: ManifestArtefact) -> Manifest:
 
 
 def installed(operators: Iterable[Operator], by_manifests: ByManifests) -> Iterator[Manifest]:
-    """Yield the objects that install ``operators`` in the management cluster, in order, suspended releases first.
+    """Yield the objects that install ``operators`` in the management cluster, in order, after suspended releases.
 
-    In Flux, releases can depend only on releases. Dependencies of and on manifests determine the order of applying.
+    In Flux, releases can depend only on releases. Dependencies of and on manifests determine the apply order.
     """
     every = tuple(operators)
     yield from (_suspended(release(operator)) for operator in every if operator.chart in by_manifests.handed_over)
@@ -102,8 +103,8 @@ def installed_in(
 ) -> Iterator[Manifest]:
     """Yield the objects that install ``operators`` in tenant cluster ``cluster``, awaited, without mutual dependencies.
 
-    Charts in ``pins`` have separate sources for this cluster.
-    Flux does not wait for pods: the CRDs of operators are available even while nodes of the cluster are still booting.
+    Charts in ``pins`` have separate sources for this cluster. Flux does not wait for pods: the CRDs of operators are
+    available even while nodes of the cluster are booting.
     """
     every = tuple(operators)
     releases = {operator.release: tenant_release(operator, cluster, pins, awaited=True) for operator in every}
@@ -137,12 +138,12 @@ def kustomization(
     patched: Iterable[Mapping[str, Any]] = (),
     further: Mapping[str, Any] | None = None,
 ) -> Manifest:
-    """Return the Kustomization of a folder of ``artefact``; it is awaited until the artefact's digest is applied.
+    """Return the Kustomization of a folder of ``artefact``, awaited until the digest of the artefact is applied.
 
     Args:
         name: name of the Kustomization.
         artefact: artefact with the manifests.
-        target: namespace of all objects, which overrides the one in the manifests.
+        target: namespace of all objects, which overrides the namespace in the manifests.
         place: namespace of the Kustomization itself, in the management cluster.
         path: folder in the artefact.
         wait: whether Flux waits until all applied objects are ready, including pods.
@@ -154,7 +155,7 @@ def kustomization(
         _KUSTOMIZATION,
         name,
         namespace=place,
-        # It stays ready while another artefact is fetched: only the revision shows the applied version.
+        # A Kustomization stays ready while an artefact is fetched: only the revision shows the applied version.
         readiness=Readiness(
             conditions=("condition=Ready", f"jsonpath={{.status.lastAppliedRevision}}={artefact.digest}"),
             timeout_seconds=_TIMEOUT_SECONDS,
@@ -179,10 +180,10 @@ def _patched(operator: Operator) -> list[Mapping[str, Any]]:
 
 
 def _suspended_release(operator: Operator, by_manifests: ByManifests) -> tuple[tuple[str, str], ...]:
-    """Return the release of ``operator`` if it must be suspended before manifests take over."""
+    """Return the release of ``operator`` if it must be suspended before the manifests take over its objects."""
     return ((_RELEASE, operator.release),) if operator.chart in by_manifests.handed_over else ()
 
 
 def _suspended(item: Manifest) -> Manifest:
-    """Return the release, suspended and not awaited: helm-controller ignores it, and deletion uninstalls nothing."""
+    """Return the release, suspended and not awaited. helm-controller ignores it, and deletion uninstalls nothing."""
     return replace(item, body={**item.body, "spec": {**item.body["spec"], "suspend": True}}, readiness=None)

@@ -1,7 +1,7 @@
 """Monitors and alerts of prometheus-operator for control planes and services of the management cluster.
 
-Every series of a control plane has the labels ``cluster`` and ``job`` (``apiserver``, ``kube-controller-manager``,
-``kube-scheduler``, ``etcd``), as expected by the dashboards of kube-prometheus-stack.
+All series of a control plane have the labels ``cluster`` and ``job`` (``apiserver``, ``kube-controller-manager``,
+``kube-scheduler``, ``etcd``) that the dashboards of kube-prometheus-stack expect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
 def metrics_service(
     cluster: str, labels: Mapping[str, str], selector: Mapping[str, str], ports: Mapping[str, int]
 ) -> Manifest:
-    """Return the headless Service for metrics of the pods of ``selector``, which declare no metrics port."""
+    """Return the headless Service for metrics of pods that match ``selector`` and declare no metrics port."""
     return manifest(
         "v1",
         "Service",
@@ -68,7 +68,7 @@ def service_monitor(cluster: str, labels: Mapping[str, str], endpoints: list[dic
 def pod_monitor(
     name: str, cluster: str, selector: Mapping[str, str], *, namespace: str, labels: Mapping[str, str]
 ) -> Manifest:
-    """Return the PodMonitor ``name`` of the etcd members of ``selector``; their series have ``cluster`` as label."""
+    """Return the PodMonitor ``name`` of etcd members that match ``selector``. Series have the label ``cluster``."""
     return manifest(
         API_GROUP,
         "PodMonitor",
@@ -85,7 +85,7 @@ def pod_monitor(
 
 
 def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
-    """Return the alerts of a control plane; ``etcd`` if its dedicated etcd is monitored with it."""
+    """Return the alerts of a control plane; with ``etcd``, including its dedicated etcd."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
     common = {"cluster": cluster, "tenant": labels[keys.TENANT]}
     return prometheus_rule(
@@ -94,13 +94,13 @@ def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
 
 
 def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
-    """Return the alerts of a shared etcd, whose series have ``data_store`` as value of the label ``cluster``."""
+    """Return the alerts of a shared etcd. Its series have the label ``cluster`` with the value ``data_store``."""
     common = {"cluster": data_store}
     return prometheus_rule(name, "data-store", _etcd(data_store), common, namespace=namespace, labels={})
 
 
 def secret_rules(name: str, namespace: str) -> Manifest:
-    """Return the alerts of External Secrets Operator, from the condition metrics that it exports."""
+    """Return the alerts of External Secrets Operator, based on its condition metrics."""
     failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
     alerts = [
         alert(
@@ -120,7 +120,7 @@ def secret_rules(name: str, namespace: str) -> Manifest:
 
 
 def name_rules(name: str, namespace: str) -> Manifest:
-    """Return the alerts of all ExternalDNS instances, which have the job ``name`` and differ by namespace."""
+    """Return the alerts of all ExternalDNS instances, with the job ``name`` and a namespace for each instance."""
     of = f'{{job="{name}"}}'
     alerts = [
         alert(
@@ -146,7 +146,7 @@ def name_rules(name: str, namespace: str) -> Manifest:
 
 
 def release_rules(name: str, namespace: str) -> Manifest:
-    """Return the alert of the CronJob ``name`` that releases DPUs, from the metrics of kube-state-metrics."""
+    """Return the alert of the CronJob ``name`` that releases DPUs, based on kube-state-metrics."""
     of = f'namespace="{namespace}",cronjob="{name}"'
     since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
     late = f"time() - {since} > {_RELEASE_SECONDS}"
@@ -165,7 +165,7 @@ def prometheus_rule(
     labels: Mapping[str, str],
     there: str = MANAGEMENT,
 ) -> Manifest:
-    """Return the PrometheusRule ``name`` of ``alerts`` with the common labels ``named``, in the cluster ``there``."""
+    """Return the PrometheusRule ``name`` with ``alerts`` and the common labels ``named``, in the cluster ``there``."""
     labelled = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
     spec = {"groups": [{"name": group, "rules": labelled}]}
     return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, cluster=there, spec=spec)

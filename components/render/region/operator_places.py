@@ -1,8 +1,8 @@
 """Pod Security levels and network requirements of operator namespaces in the management cluster.
 
-The Pod Security Standard of a namespace is the strictest one that upstream's pods comply with, according to the charts
-and manifests named here. A test rejects a namespace without an entry, because a wrong guess, too strict or too lax,
-would be discovered on hardware only.
+The Pod Security Standard of a namespace is the strictest standard that upstream's pods comply with, according to the
+charts and manifests in the comments. A test rejects a namespace without an entry, because a standard that is too strict
+or too lax would be discovered only on hardware.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from components.specs.hosts.bare_metal import BareMetalSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorPlace:
-    """Requirements of the operators of a namespace, in addition to those of all operators."""
+    """Requirements of the operators in a namespace, in addition to the requirements of all operators."""
 
     security: PodSecurity
     bmcs: bool = False
-    """Whether its pods and BMCs communicate, in both directions."""
+    """Whether pods of the namespace and BMCs communicate, in both directions."""
     api_servers: bool = False
-    """Whether API servers run in it, with their data in the shared data stores."""
+    """Whether API servers with data in the shared data stores run in the namespace."""
     keeps_stores: bool = False
-    """Whether its pods connect to the data stores of all control planes."""
+    """Whether pods of the namespace connect to the data stores of all control planes."""
     ports: tuple[int, ...] = ()
-    """Ports of its pods that are open to nodes."""
+    """Ports of pods in the namespace that are open to nodes."""
 
 
 _RESTRICTED = OperatorPlace(security=PodSecurity.RESTRICTED)
 _BASELINE = OperatorPlace(security=PodSecurity.BASELINE)
 _PRIVILEGED = OperatorPlace(security=PodSecurity.PRIVILEGED)
 PLACES: Mapping[str, OperatorPlace] = {
-    # Their manifests set runAsNonRoot, seccomp and no capabilities (CAPI, CAPM3 and IPAM: config/manager/manager.yaml).
+    # Manifests with runAsNonRoot, seccomp and no capabilities (CAPI, CAPM3 and IPAM: config/manager/manager.yaml).
     "capi-system": _RESTRICTED,
     "capi-kubeadm-bootstrap-system": _RESTRICTED,
     "capm3-system": _RESTRICTED,
@@ -48,10 +48,10 @@ PLACES: Mapping[str, OperatorPlace] = {
     secret_store.NAMESPACE: _RESTRICTED,
     dns.NAMESPACE: _RESTRICTED,
     f"{bare_metal_controllers.IRONIC_CHART}-system": _RESTRICTED,
-    # In a region with shards, each of which has its own Ironic.
+    # In a region with shards, each shard has a separate Ironic.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,
     join_service.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(join_service.PORT,)),
-    # These charts and manifests do not set seccomp, capabilities, or either.
+    # These charts and manifests do not set seccomp or capabilities.
     "capi-operator-system": _BASELINE,
     "k0smotron": _BASELINE,
     kamaji.NAMESPACE: OperatorPlace(security=PodSecurity.BASELINE, keeps_stores=True),
@@ -69,7 +69,7 @@ PLACES: Mapping[str, OperatorPlace] = {
 
 
 def of_namespace(name: str, metal: BareMetalSpec) -> OperatorPlace:
-    """Return the entry of namespace ``name``; namespaces with an Ironic are privileged, since it uses the host network.
+    """Return the entry of namespace ``name``. Namespaces with Ironic are privileged, since it uses the host network.
 
     Raises:
         KeyError: the namespace has no entry.

@@ -1,12 +1,12 @@
 """Helm charts as Flux objects: one pinned OCIRepository per chart, one HelmRelease per installation.
 
 Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases have a separate
-namespace, since ``flux-system`` belongs to the installation of Flux. A cluster for which a chart is pinned has a
-separate repository in the namespace of its releases, so that a change of the pin affects no other cluster.
+namespace, since ``flux-system`` belongs to the installation of Flux. If a chart is pinned for a cluster, a separate
+repository is in the namespace of the cluster's releases, so that a change of the pin affects no other cluster.
 
 Failed installations and upgrades are retried, with neither rollback nor uninstallation. Helm does not roll back CRDs,
-so an older operator would run with newer CRDs that it does not support. Uninstallation would delete the CRDs that a
-chart has among its templates, with all their objects. To roll back, change the pin.
+so that an older operator would run with newer CRDs that it does not support. Uninstallation would delete CRDs in the
+chart's templates, with all objects of these kinds. To roll back, change the pin.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
 _RETRY = {"name": "RetryOnFailure", "retryInterval": "2m"}
 _PODS_SECONDS = 600
-"""Timeout of Helm for the pods of a release. Images are pulled through the region's mirror, and with Flux' default of
-five minutes a slow pull would fail the release."""
+"""Timeout of Helm for the pods of a release. With Flux' default of five minutes, a slow image pull through the region's
+mirror would fail the release."""
 _CALLS_SECONDS = 300
 """Timeout of Helm for hooks and single calls if it does not wait for pods."""
 _CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
 ANY = {"name": "any"}
-"""Placeholder: kustomize requires a name in a patch, but selects objects by the target."""
+"""Placeholder for the name in patches. kustomize requires a name, but selects objects by the target."""
 _INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=_PODS_SECONDS + _CALLS_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """A chart with its values and the namespace of its installation."""
+    """Chart with values and the namespace of its installation."""
 
     chart: str
     namespace: str
@@ -45,19 +45,21 @@ class Operator:
     depends_on: tuple[str, ...] = ()
     """Names of the releases that must be ready first."""
     name: str = ""
-    """Name of the release, required if a chart is installed twice in a namespace; empty for the chart's name."""
+    """Name of the release, required if a chart is installed twice in a namespace; the chart's name if empty."""
     flags: tuple[str, ...] = ()
-    """Arguments appended to those of the chart's Deployment, for settings without a chart value."""
+    """Additional arguments for the chart's Deployment, for settings without a chart value."""
     without: tuple[str, ...] = ()
-    """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart because they are created elsewhere."""
+    """Kinds, as ``<API group>/<Kind>``, of objects that are removed from the chart because other components create
+    them."""
     pods: Mapping[str, Any] = field(default_factory=dict)
-    """Additional fields for the pods of its Deployments, for manifests and for charts without such values."""
+    """Additional fields for pods of the Deployments, for manifests and for charts without such values."""
     tokenless: tuple[str, ...] = ()
-    """Kinds of group ``apps`` whose pods do not use the API and whose token mount no chart value disables."""
+    """Kinds of group ``apps`` whose token mount is disabled by a patch, because the pods do not use the API and the
+    chart has no value for it."""
     annotations: Mapping[str, str] = field(default_factory=dict)
-    """Annotations of its release, for readers."""
+    """Informational annotations of the release."""
     awaited: bool = True
-    """Whether later objects in the management cluster wait for it, as they need its CRDs or the objects it creates."""
+    """Whether later objects in the management cluster wait for the operator, because they need its CRDs or objects."""
 
     @property
     def release(self) -> str:
@@ -71,7 +73,7 @@ def repository(chart: Chart, namespace: str = NAMESPACE) -> Manifest:
 
 
 def source(pin: Chart | ManifestArtefact, namespace: str, annotations: Mapping[str, str], **further: Any) -> Manifest:
-    """Return the source of a pinned artefact; the digest is authoritative, the tag is informational."""
+    """Return the source of a pinned artefact. The digest is authoritative; the tag is informational."""
     return manifest(
         "source.toolkit.fluxcd.io/v1",
         "OCIRepository",
@@ -94,7 +96,7 @@ def release(operator: Operator) -> Manifest:
 
 
 def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manifest:
-    """Return the release of ``operator`` in the management cluster, in the namespace of its owner ``cluster``.
+    """Return the release of ``operator`` in the management cluster, in the namespace of ``cluster``.
 
     ``protect`` is for releases that contain data of the cluster.
     """
@@ -102,12 +104,12 @@ def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manif
 
 
 def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], *, awaited: bool) -> Manifest:
-    """Return the release of ``operator`` inside tenant cluster ``cluster``, from a separate source if it is pinned.
+    """Return the release of ``operator`` inside tenant cluster ``cluster``, from a separate source for a pinned chart.
 
-    Helm's state is in the same cluster, in the target namespace, which is rendered before. By default Flux would use a
-    namespace with the name of the release object's namespace, which does not exist in tenant clusters.
-    Helm does not wait for pods: the operator's CRDs are available even while the nodes of a cluster are still booting.
-    ``awaited`` is required if objects of the operator's kinds follow.
+    Helm's state is in the tenant cluster, in the target namespace, which is rendered earlier. By default Flux would use
+    the namespace of the release object, which does not exist in tenant clusters. Helm does not wait for pods: the
+    operator's CRDs are available even while the nodes of a cluster are booting. ``awaited`` is required if objects of
+    the operator's kinds follow.
     """
     remote = {**inside(cluster), "storageNamespace": operator.namespace}
     at = cluster if operator.chart in pins else NAMESPACE
@@ -116,7 +118,7 @@ def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], 
 
 
 def inside(cluster: str) -> dict[str, Any]:
-    """Return the field by which Flux applies objects to tenant cluster ``cluster`` instead of its own cluster."""
+    """Return the field with which Flux applies objects to tenant cluster ``cluster`` instead of its own cluster."""
     return {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
 
 
@@ -156,7 +158,7 @@ def _release(
 
 
 def patches(operator: Operator) -> list[dict[str, Any]]:
-    """Return the patches of kustomize for the fields ``flags``, ``without``, ``pods`` and ``tokenless``."""
+    """Return the kustomize patches for the fields ``flags``, ``without``, ``pods`` and ``tokenless``."""
     items = [deleted(*kind.split("/")) for kind in operator.without]
     items += [_without_token(kind) for kind in operator.tokenless]
     if operator.pods:
@@ -187,6 +189,6 @@ def _without_token(kind: str) -> dict[str, Any]:
 
 
 def deleted(group: str, kind: str) -> dict[str, Any]:
-    """Return the patch that removes all objects of a kind; an empty ``group`` is the core group."""
+    """Return the patch that removes all objects of a kind. An empty ``group`` is the core group."""
     patch = {"$patch": "delete", "apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": ANY}
     return {"target": {**given(group=group or None), "kind": kind}, "patch": json.dumps(patch)}

@@ -1,6 +1,6 @@
 """Shared objects in the management cluster of a region: namespaces, operators, address pools, data stores, DPUs.
 
-Public addresses are not included: each tenant cluster announces exactly its allocated addresses, because the address
+Public addresses are not included. Each tenant cluster announces exactly its allocated addresses, because the address
 pools of two clusters must never overlap (``vm_offering``).
 """
 
@@ -45,7 +45,7 @@ _PRIORITIES = (
 _MONITORING = Operator(
     chart="kube-prometheus-stack",
     namespace="monitoring",
-    # Monitors of control planes are in the namespaces of their clusters and not part of this release.
+    # Monitors of control planes are in the namespaces of the clusters and not part of this release.
     values={
         "prometheus": {
             "prometheusSpec": {
@@ -58,7 +58,7 @@ _MONITORING = Operator(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionInput:
-    """Foundation of one region."""
+    """Input of the shared objects of one region."""
 
     name: str
     spec: RegionSpec
@@ -68,25 +68,25 @@ class RegionInput:
     """Operators that are installed from manifests instead of a chart."""
     platform: DpuPlatform
     dpf: bool
-    """Whether VPCs are isolated on DPUs. Otherwise DPF is not installed and network cards are not managed."""
+    """Whether VPCs are isolated on DPUs. If not, DPF is not installed and network cards are not managed."""
     ovn: bool
-    """Whether a VPC of the region is isolated by OVN."""
+    """Whether OVN isolates a VPC of the region."""
     clusters: Mapping[str, str]
-    """Tenant of each cluster, by cluster; each cluster has a namespace with its name."""
+    """Tenant of each cluster, by cluster. Each cluster has a namespace with the name of the cluster."""
     tenants: Mapping[str, Mapping[str, str]]
     """Annotations of the namespaces of each tenant, by tenant."""
     release: str
     """Name of the version vector."""
     watched: Watched
-    """Namespaces of the hosts of each bare-metal controller, by controller; empty if the region lists none."""
+    """Namespaces of hosts by bare-metal controller; empty if the region lists no controllers."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
     data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
-    """Shared data stores for control planes by Kamaji: created by the library, or external."""
+    """Shared data stores for control planes by Kamaji, created by the library or external."""
     dpu_release: DpuRelease | None = None
-    """Automatic release of the maintenance hold of DPUs; None if it is released manually."""
+    """Automatic release of the maintenance hold of DPUs; None for manual release."""
     secrets: tuple[Manifest, ...] = ()
-    """Objects that copy the Secrets of these objects; empty if the Secrets are provided externally."""
+    """ExternalSecrets for the Secrets that the rendered objects refer to; empty if operators create the Secrets."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order in which they are applied."""
@@ -124,12 +124,12 @@ def region_operators(
     Args:
         region: the region.
         dpf: whether DPF is included.
-        ovn: whether the operators of OVN are included, which VPCs with OVN require.
-        watched: namespaces of the hosts of each bare-metal controller, by controller.
+        ovn: whether the operators of OVN are included, for VPCs with OVN.
+        watched: namespaces of hosts, by bare-metal controller.
     """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
-    # DPF uses Kamaji for the cluster of its DPUs, independent of the backend of tenants' clusters.
+    # DPF uses Kamaji for the clusters of its DPUs, with all backends of tenants' control planes.
     for_dpus = (kamaji.operator(control_planes),) if dpf else ()
     return (
         *secret_store.operators(region.secrets),
@@ -150,23 +150,23 @@ def region_operators(
 
 
 def storage_drivers(region: RegionSpec) -> Iterator[Operator]:
-    """Yield the storage drivers of the management cluster, in the order of installation; only snapshots are awaited."""
+    """Yield the storage drivers of the management cluster, in installation order. Only snapshots are awaited."""
     for driver in storage.storage_drivers(storage.of_management(region.storage)):
         yield replace(driver, awaited=driver is storage.SNAPSHOTS)
 
 
-def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
-    """Return the shared data stores that Kamaji uses: those for tenants, and with ``dpf`` the one for DPUs."""
+def kamaji_data_stores(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
+    """Return the shared data stores that Kamaji uses: stores for tenants and, with ``dpf``, the store for DPUs."""
     hosts_tenants = CONTROL_PLANES[control_planes.backend].makes_shared_data_stores
     return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
 
 
 def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, OperatorPlace]:
-    """Return the namespaces of operators, in order, each with the requirements of its operators."""
+    """Return the namespaces of operators, in order, with the requirements of the operators."""
     names = [operator.namespace for operator in region_operators(region, dpf=dpf)]
     names += [provider.namespace for provider in cluster_api.providers(region)]
     names += [driver.namespace for driver in storage_drivers(region)]
-    installs_etcd = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
+    installs_etcd = any(not store.is_existing for store in kamaji_data_stores(region.control_planes, dpf=dpf))
     names += [kamaji_etcd.NAMESPACE] if installs_etcd else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []
     places = {name: of_namespace(name, region.bare_metal) for name in names}
@@ -217,13 +217,13 @@ def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
 
 
 def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
-    """Return the address pool of ``region`` and its announcement; ``metallb`` is the namespace of address pools."""
+    """Return the address pool of ``region`` and its announcement. ``metallb`` is the namespace of address pools."""
     pool = manifest(
         "metallb.io/v1beta1",
         "IPAddressPool",
         ADDRESS_POOL,
         namespace=metallb,
-        # Each control plane requests a specific address; no other Service may get one automatically.
+        # Each control plane requests a specific address; other Services must not get addresses automatically.
         spec={"addresses": [str(region.networks.control_plane_vips)], "autoAssign": False},
     )
     return (pool, *_announced(region.control_planes.announcement, metallb))
@@ -231,7 +231,7 @@ def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
 
 def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[Manifest, ...]:
     pools = {"ipAddressPools": [ADDRESS_POOL]}
-    # Only regions of stage rehearsal leave it out, and their simulated network is a single layer-2 network.
+    # Only regions of stage rehearsal omit it. Their simulated network is a single layer-2 network.
     if announcement is None or announcement.one_network:
         return (manifest("metallb.io/v1beta1", "L2Advertisement", ADDRESS_POOL, namespace=namespace, spec=pools),)
     sessions = tuple(_session(peer, announcement.asn, namespace) for peer in announcement.peers)
@@ -240,7 +240,7 @@ def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[M
 
 
 def _session(peer: BgpPeerSpec, asn: int | None, namespace: str) -> Manifest:
-    # Named by address: removing a router from the middle of the list ends only its own session.
+    # The name contains the address, so that removal of a router from the list ends only the session with it.
     name = f"router-{str(peer.address).replace('.', '-')}"
     spec = {"myASN": asn, "peerASN": peer.asn, "peerAddress": str(peer.address)}
     in_zones = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]

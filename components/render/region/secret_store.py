@@ -1,8 +1,8 @@
-"""Secret store of a region, if the region manages it: operator, Vault login and ClusterSecretStore.
+"""Secret store of a region that manages its store: operator, Vault login and ClusterSecretStore.
 
-The operator logs in to Vault as a ServiceAccount without other permissions, and can create tokens for this
-ServiceAccount only. By the chart's default it could create tokens for any ServiceAccount of the cluster. The values are
-those of the chart (external-secrets 2.9.0).
+The operator logs in to Vault with a ServiceAccount that has no other permissions, and can create tokens only for this
+ServiceAccount. With the chart's defaults, it could create tokens for any ServiceAccount of the cluster. The values are
+for the chart external-secrets 2.9.0.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _OPERATOR = Operator(
         "concurrent": 8,
         # Without the cache, each refresh of each Secret requires a separate login.
         "vault": {"enableTokenCache": True},
-        # CRDs survive deletion of the release, and so do the objects that define the Secrets.
+        # CRDs and the objects that define the Secrets are retained when the release is deleted.
         "crds": {"annotations": {"helm.sh/resource-policy": "keep"}},
-        # Only the region's own objects define which Secrets are copied.
+        # Only ExternalSecrets rendered for the region define the copied Secrets.
         "processClusterExternalSecret": False,
         "processClusterPushSecret": False,
         "rbac": {"serviceAccountTokenCreate": False, "aggregateToEdit": False, "aggregateToAdmin": False},
@@ -42,14 +42,14 @@ _OPERATOR = Operator(
 
 
 def operators(secrets: SecretsSpec) -> tuple[Operator, ...]:
-    """Return the operator that reads the store; nothing if it is installed externally."""
+    """Return the operator that reads the store; nothing for an existing operator."""
     return (_OPERATOR,) if secrets.vault else ()
 
 
 def render(secrets: SecretsSpec) -> tuple[Manifest, ...]:
-    """Return the login and the store; nothing if the store is created externally.
+    """Return the login and the store; nothing for an existing store.
 
-    The store is awaited, since all Secrets depend on it.
+    The store is awaited, because all Secrets depend on it.
     """
     if secrets.store is None or secrets.vault is None:
         return ()
@@ -57,10 +57,10 @@ def render(secrets: SecretsSpec) -> tuple[Manifest, ...]:
 
 
 def watch(secrets: SecretsSpec) -> tuple[Manifest, ...]:
-    """Return the monitor and the alert for Secrets that are not copied; nothing if the operator is external."""
+    """Return the monitor and the alert for Secrets that are not copied; nothing for an existing operator."""
     if not secrets.vault:
         return ()
-    # The labels namespace and name of its series identify the ExternalSecret, not the pod that exports them.
+    # The labels namespace and name of the series identify the ExternalSecret, not the exporting pod.
     endpoint = {
         "port": "metrics",
         "interval": INTERVAL,
@@ -85,7 +85,7 @@ def _login() -> tuple[Manifest, ...]:
     return (
         manifest("v1", "ServiceAccount", LOGIN, namespace=NAMESPACE),
         *role(LOGIN, [tokens], account=(NAMESPACE, CHART), namespace=NAMESPACE, labels={}),
-        # Vault validates a token through this cluster's API with that same token, and so stores no token.
+        # Vault authenticates with the token that it validates through this cluster's API, and stores no token.
         cluster_binding(LOGIN, role=_REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
     )
 
@@ -108,7 +108,7 @@ def _store(name: str, vault: VaultSpec) -> Manifest:
         name,
         readiness=_READY,
         spec={
-            # Restricts the store to namespaces created by the region.
+            # The store is restricted to namespaces created by the region.
             "conditions": [{"namespaceSelector": {"matchLabels": {keys.MANAGED_BY: keys.FIELD_MANAGER}}}],
             "provider": {
                 "vault": {

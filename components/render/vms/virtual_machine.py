@@ -26,14 +26,14 @@ PUBLIC_POOL = "public"
 CLOUD_INIT = "cloudinit"
 SYSPREP = "sysprep"
 EVICTION = EvictionStrategy.IF_POSSIBLE
-"""Default eviction strategy of VMs: a VM that cannot migrate must not block the drain of its node."""
+"""Default eviction strategy of VMs. A VM that cannot migrate must not block the drain of its node."""
 MOST_INLINE = 2048
 """Maximum size of inline user data in bytes (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A VM or a fleet of VMs, with resolved references."""
+    """VM or fleet of VMs, with resolved references."""
 
     spec: VirtualMachineSpec
     size: VmSizeSpec
@@ -44,15 +44,16 @@ class Machine:
     host_name: str | None = None
     """DNS name of the public address; None for no DNS record."""
     keys_secret: str | None = None
-    """Secret with public SSH keys of the image's default user; None for no Secret."""
+    """Secret with public SSH keys of the image's default user; None without a Secret."""
     through_api: bool = False
-    """Whether the VM is ordered through the API of its cluster, where images have names and their volumes change."""
+    """Whether the VM is ordered through the API of its cluster. Such a VM refers to an image by name, because the
+    golden volume of an image can change."""
 
 
 def virtual_machine(
     cluster: str, machine: Machine, instancetype: str, preference: str, taints: tuple[TaintSpec, ...]
 ) -> Iterator[Manifest]:
-    """Yield the volumes of ``machine``, the machine itself (tolerating ``taints``), and its public address."""
+    """Yield the volumes of ``machine``, the VM with tolerations for ``taints``, and the public address."""
     spec = machine.spec
     label = {keys.VIRTUAL_MACHINE: spec.name}
     for volume in spec.volumes:
@@ -91,7 +92,7 @@ def virtual_machine(
 
 
 def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifest:
-    """Return a pool of ``count`` machines with ``body``; KubeVirt numbers the machines and their volumes."""
+    """Return a pool of ``count`` machines with ``body``. KubeVirt numbers the machines and volumes."""
     label = {keys.VIRTUAL_MACHINE: name}
     return manifest(
         "pool.kubevirt.io/v1beta1",
@@ -126,7 +127,7 @@ def _managed_volumes(machine: Machine) -> list[dict[str, Any]]:
 
 
 def _clone_source(machine: Machine) -> dict[str, Any]:
-    """Return the clone source of a root disk: the golden volume of the image, or the DataSource with its name."""
+    """Return the clone source of a root disk: the golden volume or the DataSource of the image."""
     if machine.through_api:
         return {"sourceRef": {"kind": "DataSource", "name": machine.image.name, "namespace": NAMESPACE}}
     return {"source": {"pvc": {"name": _golden(machine), "namespace": NAMESPACE}}}
@@ -138,14 +139,14 @@ def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
 
 def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]:
     spec, first_boot = machine.spec, _first_boot(machine)
-    # KubeVirt requests only 50 MB for an overlay of any size, so the node would evict the VM.
+    # KubeVirt requests only 50 MB for an overlay of any size, and the node would evict the VM.
     overlay = {"resources": {"requests": {"ephemeral-storage": machine.size.root_disk}}}
     return {
         **({"hostname": spec.name} if spec.count is None else {}),
         **({"nodeSelector": {keys.NODE_POOL: spec.pool}} if spec.pool else {}),
         **tolerating(taints),
         **_eviction(machine.size),
-        # Windows may install updates during shutdown: its preference sets the grace period.
+        # Windows may install updates during shutdown. The preference for Windows sets the grace period.
         **({} if machine.image.os is GuestSystem.WINDOWS else {"terminationGracePeriodSeconds": 180}),
         **given(accessCredentials=_access(machine)),
         "domain": {
@@ -175,24 +176,24 @@ def _golden(machine: Machine) -> str:
 
 
 def _eviction(size: VmSizeSpec) -> dict[str, Any]:
-    """Return the eviction strategy of a machine if it differs from the cluster's default."""
+    """Return the eviction strategy of a VM size if it differs from the cluster's default."""
     return {} if size.eviction is EVICTION else {"evictionStrategy": size.eviction.value}
 
 
 def _disk_name(volume: str) -> str:
-    """Return the disk name of a volume inside the VM; the prefix avoids collisions with the root disk."""
+    """Return the disk name of a volume inside the VM. The prefix avoids conflicts with the root disk."""
     return f"data-{volume}"
 
 
 def _disks(machine: Machine, first_boot: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the disks of ``machine``, including those of the ``first_boot`` volumes."""
+    """Return the disks of ``machine``, including the disks of ``first_boot`` volumes."""
     virtio = {"disk": {"bus": "virtio"}}
     # Windows Setup reads its answer file from a CD.
     buses = {CLOUD_INIT: virtio, SYSPREP: {"cdrom": {"bus": "sata"}}}
     return [
         {"name": ROOT, **virtio, "bootOrder": 1},
         *({"name": volume["name"], **buses[volume["name"]]} for volume in first_boot),
-        # The guest identifies disks by serial, independent of their order.
+        # The guest identifies disks by serial number, independent of their order.
         *({"name": _disk_name(volume.name), **virtio, "serial": volume.name} for volume in machine.spec.volumes),
     ]
 
@@ -220,9 +221,9 @@ def _cloud_init(machine: Machine) -> dict[str, Any]:
 
 
 def user_data(spec: VirtualMachineSpec, *, own_user: bool = False) -> str:
-    """Return the guest's first-boot configuration; KubeVirt accepts at most `MOST_INLINE` bytes.
+    """Return the guest's first-boot configuration. KubeVirt accepts at most `MOST_INLINE` bytes.
 
-    With ``own_user`` the users include the image's default user, whose keys come from a Secret.
+    With ``own_user``, the users include the image's default user, with keys from a Secret.
     """
     users = [*(["- default\n"] if own_user else []), *(f"- {json.dumps(_user(user))}\n" for user in spec.users)]
     mounts = [
@@ -231,13 +232,13 @@ def user_data(spec: VirtualMachineSpec, *, own_user: bool = False) -> str:
     ]
     parts = (("users", users), ("mounts", mounts))
     lists = "".join(f"{name}:\n{''.join(lines)}" for name, lines in parts if lines)
-    # Machines of a fleet have names assigned by KubeVirt, which cloud-init reads from its metadata.
+    # KubeVirt assigns the names of machines of a fleet, and cloud-init reads the name in its metadata.
     name = f"hostname: {spec.name}\n" if spec.count is None else ""
     return f"#cloud-config\n{name}{lists}"
 
 
 def _user(user: VmUserSpec) -> dict[str, Any]:
-    """Return an entry of cloud-init's ``users``; cloud-init locks the password of each user."""
+    """Return an entry of cloud-init's ``users``. cloud-init locks the password of each user."""
     root = {"sudo": "ALL=(ALL) NOPASSWD:ALL"} if user.sudo else {}
     return {"name": user.name, "shell": "/bin/bash", **root, "ssh_authorized_keys": list(user.ssh_keys)}
 
@@ -261,7 +262,7 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address, ho
             "selector": {keys.VIRTUAL_MACHINE: spec.name},
             "externalTrafficPolicy": "Local",
             "allocateLoadBalancerNodePorts": False,
-            # Ports are named, since the same number with both protocols is two ports of one Service.
+            # Ports have names, since one number with two protocols is two ports of the Service.
             "ports": [
                 {"name": f"{protocol.lower()}-{port}", "protocol": protocol, "port": port, "targetPort": port}
                 for protocol, listing in (("TCP", spec.ports), ("UDP", spec.udp_ports))

@@ -1,4 +1,4 @@
-"""Values of the chart ``virtual-machine``: an order, and the catalogue of the cluster that resolves its names."""
+"""Values of the chart ``virtual-machine``: an order, and the cluster's catalogue that resolves names in orders."""
 
 from __future__ import annotations
 

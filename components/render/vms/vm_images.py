@@ -1,4 +1,4 @@
-"""Golden volumes of VM images, their DataSources for orders, and the permission to clone them."""
+"""Golden volumes of VM images, DataSources for orders, and the permission to clone golden volumes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMESPACE = "virtual-machines"
 """Namespace of golden volumes and the platform's VMs: an ephemeral root disk requires both in the same namespace."""
 CDI = "cdi.kubevirt.io/v1beta1"
 FILE_FOR_ALL = ("ReadWriteMany", "ReadOnlyMany")
-"""Access modes of a golden volume: the import writes it; afterwards VMs map it read-only."""
+"""Access modes of a golden volume. Only the import writes it; VMs map it read-only."""
 _CLONES = "golden-images"
 _EVERY_ACCOUNT = "system:serviceaccounts"
 
@@ -24,7 +24,7 @@ _EVERY_ACCOUNT = "system:serviceaccounts"
 def root_volume(image: VmImage, root_disk: Quantity) -> str:
     """Return the name of the golden volume of ``image`` for root disks of size ``root_disk``.
 
-    An overlay is as large as its base, so each size of root disk has its own golden volume.
+    Each size of root disk has a separate golden volume, because an overlay is as large as its base.
     """
     return fit(f"{image.version}-{root_disk.lower()}".replace(".", "-"), LABEL_LIMIT)
 
@@ -41,7 +41,7 @@ def golden_images(
     Args:
         cluster: cluster of the VMs.
         images: images that can be ordered there, at least one.
-        roots: sizes of root disks, at least one; the DataSource of an image refers to the first.
+        roots: sizes of root disks, at least one. The DataSource of an image refers to the first size.
         storage_class: storage class of the golden volumes.
         preferences: preferences of guests, by operating system.
     """
@@ -53,11 +53,11 @@ def golden_images(
     rule = {
         "apiGroups": [CDI.partition("/")[0]],
         "resources": ["datavolumes/source"],
-        # Restricted by name: the namespace also contains disks of the platform's machines.
+        # The role lists names, because the namespace also contains disks of the platform's machines.
         "resourceNames": names,
         "verbs": ["create"],
     }
-    # A VM clones with its own service account, so even administrators cannot order VMs without this.
+    # A VM clones with its ServiceAccount, so that even administrators need this permission to order VMs.
     subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": RBAC}
     yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
 
@@ -83,7 +83,7 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
         "DataVolume",
         root_volume(image, root),
         namespace=NAMESPACE,
-        # A DataVolume is imported once and can be imported again; CDI must not wait for a first consumer.
+        # A DataVolume is imported once and can be imported again. CDI must not wait for a first consumer.
         annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
         cluster=cluster,
         spec={

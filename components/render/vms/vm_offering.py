@@ -1,7 +1,7 @@
 """VM offering of one cluster: operators, sizes, images, platform VMs.
 
-The order of objects is a constraint: the operators of KubeVirt and CDI install their CRDs only after their custom
-resource exists, so `up` waits for both before it applies the catalogue.
+The order of objects matters: the operators of KubeVirt and CDI install their CRDs only after their custom resource is
+created. `up` therefore waits for both before it applies the catalogue.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ class VmOfferingInput:
     machines: tuple[Machine, ...]
     """VMs of the platform, and VMs declared in the tenant's data."""
     public_addresses: Mapping[str, ChartAddressSpec]
-    """Public addresses of VMs that the tenant orders through the API, by name of the VM."""
+    """Public addresses of VMs that the tenant orders through the API, by VM name."""
     quotas: QuotasSpec
     """Quotas of the tenant."""
     emulation: bool = False
     """Whether VMs use software emulation on nodes without hardware virtualization."""
     snapshots: VmSnapshots | None = None
-    """Snapshot schedule of VMs; None for no snapshots."""
+    """Snapshot schedule of VMs; None without snapshots."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
 
     def render(self) -> tuple[Rendered, ...]:
-        """Return the objects of one cluster's offering, in the order they are applied."""
+        """Return the objects of one cluster's offering, in the order in which they are applied."""
         cluster = self.cluster
         preferences = {system: preference(cluster, system) for system in self.systems}
         sizes = {size.name: instancetype(cluster, size) for size in self.sizes}
@@ -106,7 +106,7 @@ class VmOfferingInput:
 
     @property
     def systems(self) -> tuple[GuestSystem, ...]:
-        """Return the guest operating systems of the cluster: Linux, and those of its images."""
+        """Return the guest operating systems of the cluster: Linux, and the operating systems of its images."""
         offered = {image.os for image in self.images}
         return tuple(system for system in GuestSystem if system is GuestSystem.LINUX or system in offered)
 
@@ -123,13 +123,13 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
         readiness=_DEPLOYED,
         spec={
             "configuration": {
-                # By default virt-operator would install its own catalogue in addition to ours.
+                # By default virt-operator would install an additional catalogue.
                 "commonInstancetypesDeployment": {"enabled": False},
                 "instancetype": {"referencePolicy": "reference"},
                 "evictionStrategy": EVICTION.value,
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
                 **given(
-                    # TPM and firmware state of Windows: on shared storage like golden volumes, to allow migration.
+                    # TPM and firmware state of Windows are on shared storage, like golden volumes, to allow migration.
                     vmStateStorageClass=offering.image_storage_class
                     if GuestSystem.WINDOWS in offering.systems
                     else None,
@@ -139,7 +139,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
             },
             "imagePullPolicy": "IfNotPresent",
             "infra": {"nodePlacement": services_placement(system_pool=offering.system_pool)},
-            # VMs run only on nodes of KubeVirt's handler, including VMs ordered by tenants.
+            # All VMs, including VMs ordered by tenants, run only on nodes with KubeVirt's handler.
             "workloads": {"nodePlacement": vm_placement(offering.pools, offering.taints)},
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
@@ -148,7 +148,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
 
 
 def _developer(offering: VmOfferingInput) -> dict[str, Any]:
-    """Return KubeVirt's developer settings: the CPU manager of kubelets is detected only behind a feature gate."""
+    """Return KubeVirt's developer settings. Detection of the kubelet's CPU manager requires a feature gate."""
     gates = ["CPUManager"] if any(size.dedicated_cpus for size in offering.sizes) else []
     return given(featureGates=gates, useEmulation=offering.emulation or None)
 

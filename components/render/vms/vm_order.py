@@ -1,7 +1,7 @@
-"""A tenant's VM order, ready to apply: a VM with its own root disk, in a namespace of the tenant.
+"""VM order of a tenant, ready to apply: a VM with a persistent root disk, in a namespace of the tenant.
 
-It uses the same model as VMs declared in data, so it has all their settings, such as eviction strategy and
-tolerations. `vm_order` renders it as an object, `vm_chart` as values of the chart.
+An order uses the model of VMs declared in data and has all their settings, such as eviction strategy and tolerations.
+`vm_order` renders an order as an object, `vm_chart` as values of the chart.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: str) -> Machine:
     """Return the machine ``name`` that a tenant orders with ``size`` and ``image``.
 
-    Its root disk is cloned, so the VM can be in any namespace, and the disk is kept until the VM is deleted. Public SSH
-    keys for login are entries of the Secret ``<name>-keys`` in the same namespace.
+    The VM can be in any namespace, because its root disk is a clone. The disk is kept until the VM is deleted. Public
+    SSH keys for login are entries of the Secret ``<name>-keys`` in the same namespace.
     """
     root = RootSpec(size=size.root_disk, storage_class=offering.image_storage_class)
     return Machine(
@@ -34,7 +34,7 @@ def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: s
 
 
 def vm_order(offering: VmOfferingInput, machine: Machine) -> Json:
-    """Return the VirtualMachine that a tenant applies for ``machine``, in a namespace of its choice."""
+    """Return the VirtualMachine that a tenant applies for ``machine``, in any of its namespaces."""
     sized, guest = instancetype(offering.cluster, machine.size), preference(offering.cluster)
     [item] = virtual_machine(offering.cluster, machine, sized.name, guest.name, offering.taints)
     labels = {key: value for key, value in item.body["metadata"]["labels"].items() if key != keys.MANAGED_BY}

@@ -1,4 +1,4 @@
-"""Node placement of VMs, and of the services that manage them."""
+"""Node placement of VMs, and of the services that manage VMs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def vm_placement(pools: Iterable[str], taints: Iterable[TaintSpec]) -> dict[str,
 
 
 def services_placement(*, system_pool: bool) -> dict[str, Any]:
-    """Return the placement of cluster services on the system pool, if there is one."""
+    """Return the placement of cluster services, on the system pool if the cluster has one."""
     role = {keys.NODE_ROLE: PoolRole.SYSTEM.value} if system_pool else {}
     return {"nodeSelector": {"kubernetes.io/os": "linux", **role}}
 
 
 def tolerating(taints: Iterable[TaintSpec]) -> dict[str, Any]:
-    """Return the field ``tolerations`` for ``taints`` with hard effects; empty if there are none."""
+    """Return the field ``tolerations`` for ``taints`` with hard effects; empty without such taints."""
     tolerations = [
         {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect.value}
         for taint in taints

@@ -1,7 +1,8 @@
 """ResourceQuota of a cluster's VM namespace: machines, GPUs, public addresses, and bytes of each storage class.
 
-CPUs and memory are checked only in the data: KubeVirt requests a tenth of a machine's CPUs and more memory than the
-machine has, and a migrating machine counts twice (KV:pkg/virt-controller/services/renderresources.go).
+CPUs and memory are limited only in the data, because requests of pods differ: KubeVirt requests a tenth of a VM's CPUs
+and more memory than the VM has, and a migrating VM counts twice
+(KV:pkg/virt-controller/services/renderresources.go).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from components.specs.region.tenant import QuotasSpec
 from components.specs.vms.vm_sizes import VmSizeSpec
 
 _IMPORTS = 4
-"""Maximum number of claims per golden volume: the volume, two for CDI's import and unpacking, and the old version."""
+"""Maximum number of claims per golden volume: the volume, two for CDI's import and unpacking, and the old volume."""
 _FILLED_PERCENT = 94
-"""Share of a claim that a disk in a file system may fill; CDI increases claims accordingly (filesystemOverhead)."""
+"""Share of a claim that a disk in a file system may use. CDI increases claims accordingly (filesystemOverhead)."""
 
 
 def vm_quota(
@@ -36,7 +37,7 @@ def vm_quota(
         quotas: quotas of the tenant.
         sizes: VM sizes offered in the cluster.
         machines: VMs declared in the data, with the storage classes of the cluster.
-        golden: storage class and sizes of golden volumes; they are in the same namespace, but do not count for tenants.
+        golden: storage class and sizes of golden volumes, which are in the same namespace but do not count for tenants.
     """
     devices = dict.fromkeys(size.gpu.device for size in sizes if size.gpu)
     hard = {
@@ -55,7 +56,7 @@ def vm_quota(
 
 
 def _largest(machines: Sequence[Machine], storage_class: str) -> int:
-    """Return the bytes of the largest volume of a class, which exists twice while CDI fills it."""
+    """Return the bytes of the largest volume of a class. A volume exists twice while CDI fills it."""
     every = [(*machine.spec.volumes, *((machine.spec.root,) if machine.spec.root else ())) for machine in machines]
     sizes = (bytes_of(volume.size) for disks in every for volume in disks if volume.storage_class == storage_class)
     return max(sizes, default=0)

@@ -1,4 +1,4 @@
-"""Instance types and preferences of VMs: objects named after their content, which are never edited in place."""
+"""Instance types and preferences of VMs. Names contain a digest of the content, so that objects are never edited."""
 
 from __future__ import annotations
 

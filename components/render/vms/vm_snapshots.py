@@ -1,8 +1,8 @@
-"""Snapshots of virtual machines: one per configured weekday, each replaced on the same day of the next week.
+"""Snapshots of virtual machines: one per configured weekday, replaced on the same day of the next week.
 
-KubeVirt takes a snapshot of all persistent volumes of a machine simultaneously, quiesces the guest if it runs the
-agent, and supports restore. Scheduling and retention are not part of KubeVirt. One CronJob per day runs kubectl, whose
-``replace --force`` deletes, waits and recreates: no custom program has to track the age of snapshots.
+KubeVirt takes a snapshot of all persistent volumes of a VM simultaneously, quiesces a guest that runs the agent, and
+supports restore. Scheduling and retention are not part of KubeVirt. One CronJob per day runs ``kubectl replace
+--force``, which deletes and recreates snapshots. No program has to track the age of snapshots.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ GROUP = "snapshot.kubevirt.io"
 NAME = "vm-snapshots"
 _MOUNT = "/snapshots"
 _GONE_SECONDS = 600
-"""Timeout in seconds for the deletion of the old snapshot, which its storage system must delete first."""
+"""Timeout in seconds for the deletion of the old snapshot, including deletion by the storage system."""
 _RUN_SECONDS = 2 * _GONE_SECONDS
 _LATE_SECONDS = 6 * 3600
-"""Maximum delay of a run in seconds; a later run is skipped."""
+"""Maximum delay of a run in seconds. A later run is skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VmSnapshots:
-    """Snapshot schedule, with the image and the machines."""
+    """Snapshot schedule with image and machines."""
 
     spec: VmSnapshotsSpec
     image: str
@@ -43,7 +43,7 @@ class VmSnapshots:
 
 
 def vm_snapshots(cluster: str, snapshots: VmSnapshots, *, system_pool: bool) -> Iterator[Manifest]:
-    """Yield the CronJobs in ``cluster``, the snapshot objects they apply, and their minimal RBAC.
+    """Yield the CronJobs in ``cluster``, the snapshot objects for the CronJobs, and minimal RBAC.
 
     Args:
         cluster: cluster of the VMs.
@@ -96,13 +96,13 @@ def _snapshot(machine: str, day: Weekday) -> Json:
 
 
 def _job(snapshots: VmSnapshots, day: Weekday, *, system_pool: bool) -> dict[str, Any]:
-    """Return the job of one day, with one container per machine so that a stuck deletion affects one machine only."""
+    """Return the job of one day. Each machine has a container, so that a stuck deletion affects only one machine."""
     containers = [_container(name, day, snapshots.image) for name in snapshots.machines]
     files = [{"name": "asked", "configMap": {"name": NAME}}]
     placement = services_placement(system_pool=system_pool)
     tolerations = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
     spec = pod(NAME, containers, volumes=files, **placement, tolerations=tolerations)
-    # A retry would also replace the snapshots that were just taken.
+    # A retry would also replace snapshots of the current run.
     return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}
 
 

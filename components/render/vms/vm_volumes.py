@@ -1,4 +1,4 @@
-"""Volumes of VMs: access and volume modes by storage class, and CDI's storage profiles with the defaults."""
+"""Volumes of VMs: access and volume modes by storage class, and CDI's storage profiles with these modes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from components.specs.storage.storage import StorageClassSpec
 PROFILES = "storage-profiles"
 """Name of the set that patches the profiles of a cluster."""
 _SECONDS = 60
-"""Seconds that `up` waits for profiles: CDI creates one as soon as a class exists
+"""Seconds that `up` waits for profiles. CDI creates a profile when a class is created
 (CDI:pkg/controller/storageprofile-controller.go)."""
 
 
 def storage(spec: StorageClassSpec, size: Quantity) -> Json:
     """Return the storage request of a DataVolume of ``size`` in the class ``spec``.
 
-    The modes are explicit although the profile of the class has them too: the request of a disk is immutable, and
-    cluster administrators can edit profiles.
+    The modes are explicit, although they are also in the profile of the class, because cluster administrators can edit
+    profiles and the request of a disk is immutable.
     """
     return {"storageClassName": spec.name, **_modes(spec)[0], "resources": {"requests": {"storage": size}}}
 
@@ -30,8 +30,8 @@ def storage(spec: StorageClassSpec, size: Quantity) -> Json:
 def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> ManifestSet:
     """Return the patches of CDI's storage profiles for ``classes`` in ``cluster``, independent of CDI's defaults.
 
-    CDI does not know the VAST driver, and rejects disks without explicit modes. For several classes of one driver it
-    uses the snapshot class of the default for all, with the login or share of that class (CDI:pkg/controller/common,
+    CDI does not know the VAST driver, and rejects disks without explicit modes. For all classes of a driver, CDI uses
+    the snapshot class of the default class, with the login or share of that class (CDI:pkg/controller/common,
     GetVolumeSnapshotClass).
     """
     return ManifestSet(
@@ -46,7 +46,7 @@ def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> Manif
                 names=(spec.name,),
                 fields={"spec": _profile(spec)},
                 wait_seconds=_SECONDS,
-                # A class whose parameters change is recreated, and CDI then creates a new profile.
+                # A class with changed parameters is recreated, and CDI then creates a new profile.
                 made_of=digest(spec.model_dump(mode="json"), 6),
             )
             for spec in classes
@@ -55,7 +55,7 @@ def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> Manif
 
 
 def _profile(spec: StorageClassSpec) -> dict[str, Any]:
-    # Drivers with snapshots also clone in one step: csi-driver-nfs copies directly instead of packing and unpacking a
+    # Drivers with snapshots also clone in one step. csi-driver-nfs copies directly instead of packing and unpacking a
     # snapshot, and VAST deletes its temporary snapshot of the source. CDI copies TopoLVM disks.
     return {
         "claimPropertySets": list(_modes(spec)),
@@ -65,4 +65,5 @@ def _profile(spec: StorageClassSpec) -> dict[str, Any]:
 
 
 def _modes(spec: StorageClassSpec) -> tuple[dict[str, Any], ...]:
+    """Return the access and volume modes of the class, in order of preference for VMs."""
     return tuple({"accessModes": [access], "volumeMode": volume} for access, volume in spec.MODES)

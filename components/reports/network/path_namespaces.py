@@ -25,7 +25,7 @@ class Walls:
 
     def __init__(self, environment: Environment) -> None:
         networks = environment.region.networks
-        self._hidden, self._storage = networks.unseen, networks.storage
+        self._hidden, self._storage = networks.closed_networks, networks.storage
         self._clusters = {placed.cluster.name: placed for placed in clusters(environment)}
         self._specs = {
             (name, spec.name): spec for name, placed in self._clusters.items() for spec in placed.cluster.namespaces

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
-from components.render.add_ons.reserved_values import why_kept, within_each_other
+from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.rollout.chart_values import objection
 from components.rules.references import undeclared
 from components.rules.rule import Rules
@@ -67,9 +67,9 @@ def tunable(environment: Environment) -> Iterator[Problem]:
     for index, chart in enumerate(environment.versions.charts):
         at = ("charts", index, "tunable")
         for path in chart.tunable:
-            if why := why_kept(chart.name, path):
+            if why := reservation_reason(chart.name, path):
                 yield problem(environment, VERSIONS, (*at, path), f"is kept by the library: {why}; remove it")
-        if pair := within_each_other(chart.tunable):
+        if pair := nested_paths(chart.tunable):
             yield problem(environment, VERSIONS, at, f"{pair}: one contains the other; remove one of the two")
 
 

@@ -9,7 +9,7 @@ from components.lookups.dpus import uses_dpf
 from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL
-from components.render.region.region import kept_by_kamaji
+from components.render.region.region import kamaji_data_stores
 from components.render.storage.storage import of_management
 from components.rules.references import undeclared
 from components.rules.rule import Rules
@@ -49,10 +49,10 @@ def of_dpus(environment: Environment) -> Iterator[Problem]:
 def makers(environment: Environment) -> Iterator[Problem]:
     """Report data stores that the region's backend cannot create, and names too long for derived objects."""
     region = environment.region.control_planes
-    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    kept = kamaji_data_stores(region, dpf=uses_dpf(environment))
     there = place(environment, REGION, ("control_planes", "backend"))
     for index, store in enumerate(region.data_stores):
-        if store.given:
+        if store.is_existing:
             continue
         if store not in kept:
             text = (
@@ -87,9 +87,9 @@ def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | 
     region = environment.region.control_planes
     if region.dedicated is not None:
         yield ("control_planes", "dedicated"), region.dedicated
-    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    kept = kamaji_data_stores(region, dpf=uses_dpf(environment))
     for index, store in enumerate(region.data_stores):
-        if store in kept and not store.given:
+        if store in kept and not store.is_existing:
             yield (*_STORES, index), store
 
 

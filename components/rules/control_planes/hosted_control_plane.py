@@ -112,7 +112,7 @@ def quorums(environment: Environment) -> Iterator[Problem]:
         if store.members % 2 == 0:
             yield problem(environment, REGION, (*path, "members"), _even(store.members))
         count = len(store.endpoints)
-        if store.given and count not in {1, store.members}:
+        if store.is_existing and count not in {1, store.members}:
             text = f"{count} for {store.members} members; list each member, or one shared address"
             yield problem(environment, REGION, (*path, "endpoints"), text)
     dedicated = region.control_planes.dedicated

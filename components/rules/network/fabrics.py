@@ -35,7 +35,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
                 text = f"hall '{hall}' is in no site of {sites} ({listed(halls)}); add it there or remove it"
                 yield problem(environment, REGION, ("fabrics", index, "halls", at), text)
     fabrics = environment.region.fabrics_by_name
-    partitioned = [fabric.name for fabric in environment.region.fabrics if fabric.tells_apart]
+    partitioned = [fabric.name for fabric in environment.region.fabrics if fabric.isolates_vpcs]
     where = place(environment, REGION, ("fabrics",))
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -54,7 +54,7 @@ def fabric_halls(environment: Environment) -> Iterator[Problem]:
     """Report halls that two InfiniBand fabrics, or two RoCE fabrics, list: a host is on one of each kind."""
     first: dict[tuple[FabricKind, str], int] = {}
     for index, fabric in enumerate(environment.region.fabrics):
-        for hall in reached(environment, fabric) if fabric.tells_apart else ():
+        for hall in reached(environment, fabric) if fabric.isolates_vpcs else ():
             other = first.setdefault((fabric.kind, hall), index)
             if other != index:
                 there = place(environment, REGION, ("fabrics", other))
@@ -70,7 +70,7 @@ def fabric_capacity(environment: Environment) -> Iterator[Problem]:
     hosts = Counter((host.hall, host.instance_type) for host in environment.hosts)
     for index, fabric in enumerate(environment.region.fabrics):
         halls, on = reached(environment, fabric), _with_ports(environment, fabric)
-        count = sum(hosts[at] for at in hosts if at[0] in halls and (at[1] in on or not fabric.tells_apart))
+        count = sum(hosts[at] for at in hosts if at[0] in halls and (at[1] in on or not fabric.isolates_vpcs))
         if count > fabric.max_hosts:
             text = (
                 f"{fabric.name} connects {fabric.max_hosts} hosts, halls {listed(halls)} have {count}; split the halls"
@@ -218,7 +218,7 @@ def adapters(environment: Environment) -> Iterator[Problem]:
     uses = {used_kinds[name].port_use for name in used}
     plugins = [image for use, image in IMAGES.items() if use in uses]
     partitioned = any(used_kinds[name].infiniband_ports for name in used)
-    cut = any(used_kinds[name].cuts_roce for name in used)
+    cut = any(used_kinds[name].roce_functions for name in used)
     for name in (*(TOOLS if partitioned else (MULTUS,) if cut else ()), *plugins):
         if name not in known:
             text = f"require '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"

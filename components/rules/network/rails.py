@@ -19,7 +19,7 @@ def enough(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
             most, _ = lacking.get(fabric.name, (fabric.rails or 0, ""))
-            if kind.cuts_roce and kind.roce_ports > most:
+            if kind.roce_functions and kind.roce_ports > most:
                 lacking[fabric.name] = (kind.roce_ports, f"{placed.cluster.name} get functions of '{kind.name}'")
     for index, fabric in enumerate(environment.region.fabrics):
         if fabric.name in lacking:
@@ -31,7 +31,7 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         if not cutting(environment, placed):
             continue
-        names = [fabric.name for kind, fabric in on_roce(environment, placed) if kind.cuts_roce]
+        names = [fabric.name for kind, fabric in on_roce(environment, placed) if kind.roce_functions]
         if connected(environment, placed):
             names += [fabric.name for fabric in infiniband(environment, placed.vpc)]
         names = list(dict.fromkeys(names))

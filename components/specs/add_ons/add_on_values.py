@@ -1,4 +1,4 @@
-"""Chart values that data may set: the values that a release offers, and the values of add-ons."""
+"""Configurable values of Helm charts: the values that a release allows, and the values set for add-ons."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from components.specs.reading.problems import one_of, suggestion
 
 VALUE_PATH = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 ValuePath = Annotated[str, StringConstraints(pattern=VALUE_PATH, max_length=253)]
-"""Path of one chart value, its keys joined by dots, such as ``speaker.logLevel``."""
+"""Path of one chart value: keys joined by dots, such as ``speaker.logLevel``."""
 ChartValue = bool | int | Text
-"""Values of a chart that data may set."""
+"""Value of a configurable key of a chart."""
 
 
 class ValueType(StrEnum):
@@ -51,7 +51,7 @@ class AddOnValuesSpec(Spec):
     """Values by path. Only paths in ``tunable`` of the chart's release in ``catalog/versions.yaml`` are allowed."""
 
 
-def unfit(value: ChartValue, tunable: Tunable) -> str:
+def unmet_requirement(value: ChartValue, tunable: Tunable) -> str:
     """Return the requirement of ``tunable`` that ``value`` does not meet; an empty text if it meets it."""
     if isinstance(tunable, tuple):
         near = suggestion(value, tunable) if isinstance(value, str) else ""

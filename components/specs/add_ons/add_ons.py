@@ -47,9 +47,9 @@ class AddOn(Spec):
     needs: tuple[DnsLabel, ...] = ()
     """Names of the add-ons that must be installed before this one."""
     gpu_only: bool = False
-    """Whether the add-on is only useful where nodes have GPUs."""
+    """Whether the add-on is useful only on nodes with GPUs."""
     nvlink_only: bool = False
-    """Whether the add-on is only useful where NVLink spans nodes: on types with GPUs and ``scale: rack``."""
+    """Whether the add-on is useful only if NVLink connects several nodes: on types with GPUs and ``scale: rack``."""
 
 
 class AddOnCatalog(DataFile):

@@ -16,7 +16,7 @@ _SSH = "ssh://"
 
 
 class FluxSpec(CheckedSpec):
-    """Git repository of the tenant, applied by a Flux in the cluster."""
+    """Git repository of the tenant, which Flux applies in the cluster."""
 
     url: Annotated[str, StringConstraints(pattern=GIT_URL, max_length=512)]
     """URL of the repository, such as ``https://git.acme.example/platform/train`` or
@@ -24,7 +24,7 @@ class FluxSpec(CheckedSpec):
     branch: Text | None = None
     """Branch to follow. Exactly one of this field and ``semver`` is required."""
     semver: Text | None = None
-    """Range of versions, such as ``>=1.0.0 <2.0.0``, whose newest tag is followed."""
+    """Range of versions, such as ``>=1.0.0 <2.0.0``. Flux applies the newest tag in the range."""
     path: Annotated[str, StringConstraints(pattern=RELATIVE_PATH, max_length=253)] | None = None
     """Folder in the repository to apply; the whole repository by default."""
     interval_minutes: int = Field(default=10, ge=1, le=1440)
@@ -34,7 +34,7 @@ class FluxSpec(CheckedSpec):
     ``identity`` and ``known_hosts`` for SSH; ``username``, ``password`` and optionally ``ca.crt`` for HTTPS."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a repository with two revisions to follow or none, and SSH without a key."""
+        """Yield a repository with both a branch and a version range or neither, and SSH without a key."""
         if self.branch is not None and self.semver is not None:
             yield ConstraintViolation("has both branch and semver; write one of the two")
         if self.branch is None and self.semver is None:

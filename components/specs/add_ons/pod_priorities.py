@@ -1,4 +1,4 @@
-"""Pod priorities: order of scheduling in a tenant cluster without room for all pods."""
+"""Pod priorities: scheduling order of pods when a tenant cluster does not have capacity for all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HIGHEST = 1_000_000_000
 """Highest value that is not reserved for Kubernetes (K8S:pkg/apis/scheduling/types.go,
 HighestUserDefinablePriority)."""
 RESERVED = "system-"
-"""Name prefix of Kubernetes' own priorities, which the platform's add-ons use."""
+"""Name prefix of the priorities that Kubernetes defines. The add-ons of the platform use these priorities."""
 
 
 class PodPriority(CheckedSpec):
@@ -22,12 +22,12 @@ class PodPriority(CheckedSpec):
     """Name of the priority: the ``priorityClassName`` of pods, listed in ``pod_priorities`` of clusters."""
     value: int = Field(ge=-HIGHEST, le=HIGHEST)
     """Priority value: the scheduler places pods with a higher value first. A pod without a priority has the value 0.
-    The value never changes, because Kubernetes does not allow it: use a new name for another value."""
+    The value is immutable in Kubernetes: use a new name for another value."""
     preempts: bool = True
-    """Whether its pods evict pods with lower values if there is no room; otherwise they only wait ahead of these pods.
-    It never changes either."""
+    """Whether pods with this priority evict pods with lower values if capacity is missing. Otherwise they only precede
+    those pods in the scheduling queue. This field is immutable."""
     default: bool = False
-    """Whether pods without a priority get this one. At most one priority can be the default."""
+    """Whether this is the default priority of pods. At most one priority can be the default."""
     description: Text
     """Purpose of the priority, shown by ``kubectl get priorityclasses``."""
 

@@ -30,11 +30,11 @@ REFUSED_GATES: Mapping[str, str] = {
 }
 """Feature gates that must not be set, each with the alternative."""
 _RESERVED = "system:"
-"""Prefix of the users and groups of Kubernetes itself."""
+"""Prefix of the users and groups that Kubernetes defines."""
 _FIRST_PORT = 1024
 _LAST_PORT = 65535
 _NODE_SERVICES = {10250: "the kubelet", 10256: "kube-proxy"}
-"""Ports on which node components listen, with the component."""
+"""Ports that components of a node listen on: port to component."""
 
 
 class SigningAlgorithm(StrEnum):
@@ -74,10 +74,10 @@ class OidcSpec(CheckedSpec):
     groups_claim: Claim | None = None
     """Token claim with the user's groups; by default tokens assign no groups."""
     groups_prefix: Text | None = None
-    """Prefix of group names, so that they never equal the groups of Kubernetes itself."""
+    """Prefix of group names. It prevents conflicts with the groups that Kubernetes defines."""
     required_claims: dict[Claim, Claim] = Field(default_factory=dict, max_length=1)
-    """Claim with its value that tokens must have; other tokens are rejected. At most one entry: the API server's
-    flag takes one claim, and backends keep each flag only once."""
+    """Mandatory claim of tokens and its value; other tokens are rejected. At most one entry is allowed: the flag of the
+    API server accepts one claim, and backends pass each flag only once."""
     signing_algorithms: tuple[SigningAlgorithm, ...] = ()
     """Accepted signature algorithms; ``RS256`` only when the list is empty, as in Kubernetes."""
     ca_secret: DnsLabel | None = None
@@ -86,7 +86,7 @@ class OidcSpec(CheckedSpec):
     """Group of the identity provider, without ``groups_prefix``, whose members are administrators of the cluster."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield settings of groups without a groups claim, and names of Kubernetes' own groups."""
+        """Yield group settings without a groups claim, and names of groups that Kubernetes defines."""
         for key in ("groups_prefix", "admin_group"):
             got = getattr(self, key)
             if got is not None and self.groups_claim is None:
@@ -110,15 +110,15 @@ class OidcSpec(CheckedSpec):
     @property
     def admins(self) -> str | None:
         """Return the name of the admin group in Kubernetes; None if there is none."""
-        return None if self.admin_group is None else self.seen(self.admin_group)
+        return None if self.admin_group is None else self.kubernetes_group(self.admin_group)
 
-    def seen(self, group: str) -> str:
-        """Return the name in Kubernetes of a group of the identity provider."""
+    def kubernetes_group(self, group: str) -> str:
+        """Return the Kubernetes name of a group of the identity provider."""
         return f"{self.groups_prefix or ''}{group}"
 
     def is_kubernetes(self, group: str) -> bool:
-        """Return whether a group of the identity provider would have the name of a group of Kubernetes itself."""
-        return self.seen(group).startswith(_RESERVED)
+        """Return whether a group of the identity provider would get the name of a group that Kubernetes defines."""
+        return self.kubernetes_group(group).startswith(_RESERVED)
 
 
 class AuthenticationWebhookSpec(Spec):
@@ -150,8 +150,8 @@ class AuditSpec(Spec):
     policy: DnsLabel
     """ConfigMap with ``policy.yaml``, a Policy of ``audit.k8s.io/v1``."""
     webhook_secret: DnsLabel | None = None
-    """Secret with ``kubeconfig`` of a sink that gets events in batches. By default events are written to the pods' log
-    only."""
+    """Secret with the ``kubeconfig`` of a sink that receives events in batches. By default events are written only to
+    the log of the pods."""
 
 
 class ApiServerSpec(CheckedSpec):
@@ -173,7 +173,7 @@ class ApiServerSpec(CheckedSpec):
     """Additional names and addresses in the API server's certificate, without ports."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield forbidden feature gates, and ports that are not available to Services."""
+        """Yield forbidden feature gates, and node port ranges with ports that Services cannot use."""
         for name in self.feature_gates.keys() & REFUSED_GATES.keys():
             yield ConstraintViolation(REFUSED_GATES[name], ("feature_gates", name), self.feature_gates[name])
         first, last = self.node_ports.first, self.node_ports.last

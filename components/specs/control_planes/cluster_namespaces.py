@@ -19,7 +19,7 @@ from components.specs.base import (
 )
 
 LATEST = "latest"
-"""Version of Pod Security Standards that means the version of the API server."""
+"""Version of the Pod Security Standards that stands for the version of the API server."""
 _LEVEL = "pod-security.kubernetes.io"
 
 
@@ -39,8 +39,8 @@ class PodSecurity(StrEnum):
         """Return the label by which an API server enforces the standard in a namespace."""
         return {f"{_LEVEL}/enforce": self.value}
 
-    def told(self, version: str) -> dict[str, str]:
-        """Return the labels that enforce the standard of ``version`` and report violations of the strictest one."""
+    def enforcing_labels(self, version: str) -> dict[str, str]:
+        """Return labels that enforce the standard in ``version`` and report violations of the strictest standard."""
         tell = {
             key: value
             for way in ("audit", "warn")
@@ -129,7 +129,7 @@ class NamespaceSpec(CheckedSpec):
     egress: NamespaceEgress = NamespaceEgress.NONE
     """Access of pods of the namespace to destinations outside the cluster."""
     quota: NamespaceQuotaSpec | None = None
-    """Resource limits of the namespace; by default only the nodes limit it."""
+    """Resource limits of the namespace; by default only the capacity of the nodes limits it."""
     container_requests: ContainerRequestsSpec | None = None
     """Default resource requests of containers; none by default."""
 
@@ -140,7 +140,7 @@ class NamespaceSpec(CheckedSpec):
         return {key: group for key, group in named.items() if group is not None}
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield network settings of a namespace without policies, and a namespace that admits itself."""
+        """Yield network settings of a namespace without network policies, and a namespace that lists itself."""
         if self.isolation is NamespaceIsolation.NONE:
             settings = (("admits", self.admits), ("ingress", self.ingress), ("egress", self.egress))
             for key, value in settings:

@@ -32,21 +32,20 @@ class BackupSpec(Spec):
     endpoint: HttpsUrl
     """URL of an S3-compatible store."""
     bucket: DnsLabel
-    """Bucket of the snapshots. Snapshots of a cluster are below its name, those of a shared data store below
-    ``data-stores/`` and its name."""
+    """Bucket of the snapshots. The prefix is the name of a cluster, or ``data-stores/`` and the name of a shared data
+    store."""
     secret: DnsLabel
-    """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster's name and, for shared
-    data stores, in ``data-stores``."""
+    """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster and, for shared data
+    stores, in ``data-stores``."""
 
 
 class EtcdSpec(Spec):
     """etcd that the library creates, defragments and backs up."""
 
     members: int = Field(default=3, ge=1, le=9)
-    """Number of etcd members, which must be odd: an even number tolerates no more failures than the odd number below
-    it."""
+    """Number of etcd members, which must be odd: one more member would not tolerate more failures."""
     defragmentation: CronSchedule = "17 3 * * *"
-    """Schedule of defragmentation, in UTC. Members that have much free space release it, one after the other."""
+    """Schedule of defragmentation, in UTC. Members with much free space are defragmented one after the other."""
 
 
 class DedicatedDataStoreSpec(EtcdSpec):
@@ -67,7 +66,7 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
     """
 
     name: DnsLabel
-    """Name of the data store, referenced by ``control_plane.data_store`` of clusters. DPF uses the one named
+    """Name of the data store, referenced by ``control_plane.data_store`` of clusters. DPF uses the data store
     ``default`` for the control planes of its DPUs; clusters of tenants cannot use it."""
     endpoints: tuple[Endpoint, ...] = ()
     """Addresses of the members of an existing etcd, as ``host:port``, without a scheme (Kamaji's rule)."""
@@ -75,22 +74,22 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
     """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key of an existing etcd. The field is
     a reference, never a value."""
     size: Quantity | None = None
-    """Volume size of one member; by default that of ``dedicated``, or 100Gi."""
+    """Volume size of one member; by default the size in ``dedicated``, or 100Gi."""
     storage_class: DnsLabel | None = None
-    """Storage class of the management cluster; by default that of ``dedicated``."""
+    """Storage class of the management cluster; by default the class in ``dedicated``."""
     backup: BackupSpec | None = None
-    """Destination and schedule of snapshots; by default those of ``dedicated``."""
+    """Destination and schedule of snapshots; by default the settings in ``dedicated``."""
     max_clusters: int = Field(ge=1, le=200)
     """Maximum number of hosted control planes in the data store."""
     max_nodes: int = Field(default=5000, ge=1, le=50000)
     """Maximum number of nodes of all these clusters together, for which members are sized."""
 
     @property
-    def given(self) -> bool:
+    def is_existing(self) -> bool:
         """Return whether the data store is an existing etcd."""
         return bool(self.endpoints)
 
-    def made_like(self, dedicated: DedicatedDataStoreSpec | None) -> DedicatedDataStoreSpec:
+    def with_defaults(self, dedicated: DedicatedDataStoreSpec | None) -> DedicatedDataStoreSpec:
         """Return the settings of the data store, with defaults from ``dedicated``."""
         own = self.model_dump(include={"size", "storage_class"}, exclude_none=True)
         other = dedicated.model_dump(include={"size", "storage_class"}) if dedicated else {}
@@ -100,13 +99,13 @@ class DataStoreSpec(EtcdSpec, CheckedSpec):
         )
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield incomplete references to an existing etcd, and settings that apply to created ones only."""
+        """Yield incomplete references to an existing etcd, and settings that have no effect on an existing etcd."""
         there = {"endpoints": self.endpoints, "secret": self.secret}
         missing = [key for key, value in there.items() if not value]
         if len(missing) == 1:
             [other] = there.keys() - missing
             text = f"is required with {other}, for an existing etcd; add it, or remove {other}"
             yield ConstraintViolation(f"{text} to create an etcd", (missing[0],))
-        for key in ("size", "storage_class", "backup", "defragmentation") if self.given else ():
+        for key in ("size", "storage_class", "backup", "defragmentation") if self.is_existing else ():
             if key in self.model_fields_set:
                 yield ConstraintViolation(f"cannot be combined with endpoints: {_ELSEWHERE}", (key,))

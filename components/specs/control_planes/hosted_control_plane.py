@@ -27,28 +27,28 @@ from components.specs.pools.node_pool import NodePoolSpec
 
 
 class Events(StrEnum):
-    """Storage of a cluster's events: most writes of a large cluster, and its least important data."""
+    """Storage of a cluster's events. Events are most of the writes of a large cluster and its least important data."""
 
     TOGETHER = "together"
     """Events are stored in the cluster's data store, like everything else."""
     APART = "apart"
-    """Events are stored in a separate etcd. It requires a dedicated data store, because both must trust the same
-    authority."""
+    """Events are stored in a separate etcd. This requires a dedicated data store, because both must trust the same
+    certificate authority."""
 
 
 class ControlPlaneSpec(Spec):
     """Hosted control plane of a tenant cluster, which runs as pods of the management cluster."""
 
     replicas: int = Field(default=3, ge=1, le=9)
-    """Number of pods of each component, spread over hosts of the management cluster as far as there is room."""
+    """Number of pods of each component, spread over hosts of the management cluster as far as capacity allows."""
     data_store: Literal["auto", "dedicated"] | DnsLabel = "auto"
-    """Data store of ``region.yaml``, ``dedicated`` for one that no other cluster uses, or ``auto``. With ``auto`` it is
-    dedicated above ``dedicated_above_nodes``, otherwise the shared one with the most room. ``images.lock.yaml`` pins
-    the selection."""
+    """Data store of ``region.yaml``, ``dedicated`` for an exclusive data store, or ``auto``. ``auto`` selects a
+    dedicated data store above ``dedicated_above_nodes``, otherwise the shared data store with the most free capacity.
+    ``images.lock.yaml`` pins the selection."""
     events: Events = Events.TOGETHER
     """Storage of the cluster's events, which are most of the writes of a large cluster and its least important data."""
     konnectivity_agents: int | None = Field(default=None, ge=1, le=50)
-    """Number of pods that forward calls of the API server to nodes and pods; one on every node by default."""
+    """Number of pods that forward requests of the API server to nodes and pods; one on every node by default."""
 
 
 class ClusterSpec(Spec):
@@ -85,23 +85,23 @@ class ClusterSpec(Spec):
     list that contains ``default`` adds to the default ones; an add-on in it replaces a default one with the same
     capability."""
     without_add_ons: dict[DnsLabel, Text] = Field(default_factory=dict)
-    """Default add-ons that the cluster does not get, each with the reason."""
+    """Default add-ons that are not installed in the cluster, each with the reason."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
-    """Values of add-ons in this cluster only, by add-on, each with the reason. They override those of ``region.yaml``,
-    where values for all clusters belong."""
+    """Values of add-ons in this cluster only, by add-on, each with the reason. They override the values in
+    ``region.yaml``, which apply to all clusters."""
     pod_priorities: tuple[DnsLabel, ...] = ()
-    """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may use. Kubernetes has two more for the
-    platform's own pods."""
+    """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may use. Kubernetes defines two more for pods of
+    the platform."""
     namespaces: tuple[NamespaceSpec, ...] = Field(default=(), max_length=200)
     """Namespaces of the tenant's teams, isolated from each other. Other namespaces that the tenant creates are not
     managed."""
     flux: FluxSpec | None = None
-    """Git repository of the tenant, applied by a Flux in the cluster; by default the cluster has no Flux."""
+    """Git repository of the tenant, which Flux applies in the cluster; Flux is not installed by default."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
-    """Maximum number of pods on a node, for nodes that join after a change; the value of the instance type by
-    default."""
+    """Maximum number of pods on a node, for nodes that join after a change; by default the value of the instance
+    type."""
     site: Label | None = None
-    """Site of all nodes; required when the region has several."""
+    """Site of all nodes; required if the region has several sites."""
     retire: bool = False
     """Whether the cluster is being retired, the first of two steps before its removal: its pools have no nodes, and its
     protection is removed."""

@@ -33,7 +33,7 @@ class BareMetalBackend(StrEnum):
     METAL3 = "metal3"
     """Metal3 provisions BareMetalHosts with Ironic: it writes images to disks or attaches ISOs."""
     IRONCORE_METAL = "ironcore-metal"
-    """IronCore's metal-operator provisions Servers, which boot from the network each time."""
+    """IronCore's metal-operator provisions Servers, which always boot from the network."""
 
 
 class BootMethod(StrEnum):
@@ -46,13 +46,13 @@ class BootMethod(StrEnum):
 
 
 class Cleaning(StrEnum):
-    """Disk cleaning by Ironic before a host becomes available, at first and after each release."""
+    """Disk cleaning by Ironic before a host becomes available: after registration and after each release."""
 
     METADATA = "metadata"
-    """Partition tables and signatures are erased, but data remain on the disks."""
+    """Partition tables and signatures are erased; other data remain on the disks."""
     ERASE = "erase"
-    """Each disk is erased as well, by NVMe format or ATA secure erase; a disk that supports neither is overwritten,
-    which takes hours. If a disk fails, the host does not become available again (``clean failed``)."""
+    """The content of each disk is also erased, by NVMe format or ATA secure erase. A disk that supports neither is
+    overwritten, which takes hours. If cleaning of a disk fails, the host stays unavailable (``clean failed``)."""
 
 
 class DhcpSpec(CheckedSpec):
@@ -61,7 +61,7 @@ class DhcpSpec(CheckedSpec):
     network: Cidr
     """Network of the addresses, part of ``networks.boot``; ``networkCIDR`` of the Ironic object."""
     gateway: IpAddress | None = None
-    """Router announced to hosts by DHCP, ``gatewayAddress`` of the Ironic object. Omit it where hosts need none."""
+    """Router announced to hosts by DHCP, ``gatewayAddress`` of the Ironic object. Omit it if hosts need no router."""
     first: IpAddress
     """Lowest address for hosts, ``rangeBegin`` of the Ironic object."""
     last: IpAddress
@@ -86,10 +86,10 @@ class DhcpSpec(CheckedSpec):
 
 
 class ControllerSpec(CheckedSpec):
-    """One shard of the bare-metal controllers, with its own Ironic. All hosts of a cluster are on one shard.
+    """One shard of the bare-metal controllers, with a separate Ironic. All hosts of a cluster belong to one shard.
 
     Ironic runs on hosts of the management cluster with the label ``jacquard.dev/bare-metal-controller: <name>``. It
-    uses the host network, and two on one host would use the same ports.
+    uses the host network. The ports of two Ironics on one host would conflict.
     """
 
     name: ShortName
@@ -122,7 +122,7 @@ class ControllerSpec(CheckedSpec):
 
 
 class UnverifiedBmcSpec(CheckedSpec):
-    """Hosts whose BMC certificates are not verified, and the reason. A man in the middle can read their logins."""
+    """Hosts whose BMC certificates are not verified, and the reason. A man in the middle can read their credentials."""
 
     racks: tuple[Label, ...] = ()
     """Racks of the excepted hosts."""
@@ -145,7 +145,7 @@ class BmcCertificatesSpec(Spec):
 
     authority: DnsLabel | None = None
     """Secret in the namespace of each Ironic, with the certificates of all authorities for BMC certificates in
-    ``ca.crt``. Every key of the Secret is read as a certificate, so it must not contain a private key."""
+    ``ca.crt``. Ironic reads every key of the Secret as a certificate; it must not contain a private key."""
     unverified: tuple[UnverifiedBmcSpec, ...] = ()
     """Hosts that are excepted from verification, such as those of a vendor with self-signed BMC certificates."""
 
@@ -159,21 +159,21 @@ class BareMetalSpec(CheckedSpec):
     """Maximum number of hosts of the region if no ``controllers`` are listed. Red Hat validated 500 with virtual media
     and 1,500 with network boot (OCPSTRAT-2646)."""
     controllers: tuple[ControllerSpec, ...] = ()
-    """Shards that divide the hosts. If the list is empty, one controller manages all hosts; under Metal3 these hosts
-    cannot boot from the network."""
+    """Shards of the hosts. If the list is empty, one controller manages all hosts; with Metal3 these hosts cannot boot
+    from the network."""
     free_hosts: ShortName | None = None
-    """Controller of the unassigned hosts. They share one namespace, which only one controller may watch. This field is
-    required with ``controllers``."""
+    """Controller of unassigned hosts. These hosts share one namespace, which only one controller may watch. This field
+    is required with ``controllers``."""
     boot_interface: InterfaceName = "br-boot"
-    """Interface in ``networks.boot``, on the hosts of the management cluster where a controller leases addresses. An
-    Ironic that leases no addresses listens on ``dpus.vip_interface``."""
+    """Interface in ``networks.boot``, on hosts of the management cluster whose controller leases addresses. Ironic
+    listens on ``dpus.vip_interface`` if it leases no addresses."""
     cleaning: Cleaning = Cleaning.METADATA
     """Disk cleaning before a host becomes available. IronCore's metal-operator does not clean disks."""
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
     """Verification of BMC certificates. Metal3 does not register hosts whose BMC it cannot verify."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield controllers that the backend does not support, and a missing or unknown controller of free hosts."""
+        """Yield controllers that the backend does not support, and a missing or unknown ``free_hosts`` controller."""
         names = [controller.name for controller in self.controllers]
         if names and self.backend is not BareMetalBackend.METAL3:
             text = f"has no effect for {self.backend}, whose servers are not namespaced; remove it"

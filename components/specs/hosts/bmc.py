@@ -10,7 +10,7 @@ from components.specs.base import Address
 from components.specs.host_text import plain_host
 
 _WELL_FORMED = re.compile(r"(\[[^\]/]*\]|[^/:@\[\]?#]+)(:(?P<port>[0-9]{1,9}))?(/[^?#]*)?")
-"""Location without a login: address or name, port, path."""
+"""Location without credentials: address or name, port, path."""
 _MAX_PORT = 65535
 _HOST = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::([0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
@@ -23,11 +23,11 @@ class BmcAddress:
     scheme: str
     """Metal3 driver and, after a ``+``, the transport; empty for a bare address."""
     location: str
-    """Text after the scheme, including a login if there is one."""
+    """Text after the scheme, including credentials if present."""
     host: str
     """Host: an address without brackets, or a name."""
     written_port: int | None
-    """Port in the text; None if there is none."""
+    """Port in the text; None if the text contains no port."""
 
     @property
     def is_ipmi(self) -> bool:
@@ -51,7 +51,7 @@ class BmcAddress:
 
     @property
     def port(self) -> int:
-        """Return the port, by default that of the transport."""
+        """Return the port, by default the port of the transport."""
         return self.written_port or _PORTS[self.transport]
 
     @property
@@ -64,17 +64,17 @@ class BmcAddress:
 
     @property
     def machine(self) -> str:
-        """Return a key that is unique per machine, independent of driver, port and path."""
+        """Return a unique key of the machine, independent of driver, port and path."""
         return plain_host(self.host) or self.host
 
     @property
     def has_login(self) -> bool:
-        """Return whether the address contains a login, or text that could be one."""
+        """Return whether the address contains credentials, or text that could be credentials."""
         return "@" in self.scheme or "@" in self.location
 
     @property
     def without_login(self) -> str:
-        """Return the address without a login."""
+        """Return the address without credentials."""
         location = self.location.rpartition("@")[2]
         return f"{self.scheme}://{location}" if self.scheme else location
 
@@ -93,12 +93,12 @@ def parse_bmc(text: str) -> BmcAddress:
 
 
 def bmc_address(text: str) -> str:
-    """Return ``text`` if it is a BMC address that all readers interpret in the same way.
+    """Return ``text`` if it is a BMC address that all parsers interpret in the same way.
 
-    An address with a login is accepted here: a cross-check rejects it without showing it.
+    This function accepts an address with credentials: a cross-check rejects it without showing the credentials.
 
     Raises:
-        ValueError: The message contains the address to write instead.
+        ValueError: The message contains the correct address.
     """
     address = parse_bmc(text)
     if address.has_login:

@@ -19,7 +19,8 @@ from components.specs.base import (
 )
 
 UPDATED = ("bios", "bmc")
-"""Components that Metal3 can update on every host. For network cards it needs the vendor's name of each adapter."""
+"""Components that Metal3 can update on every host. To update network cards it requires the vendor's name of each
+adapter."""
 _NEVER_SET = "Password"
 
 
@@ -60,10 +61,10 @@ class Firmware(CheckedSpec):
 
 
 class FirmwareBaseline(Firmware):
-    """Baseline of the catalogue, and its supported instance types."""
+    """Baseline of the catalogue with its supported instance types."""
 
     instance_types: tuple[Label, ...] = Field(min_length=1)
-    """Instance types that the baseline applies to. Other boards have other names for settings."""
+    """Instance types that the baseline applies to. The names of settings differ between boards."""
 
     @property
     def content(self) -> Firmware:

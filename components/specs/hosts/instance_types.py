@@ -24,7 +24,8 @@ from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.gpu_sharing import MigProfile
 
 _MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
-"""Minimum and maximum memory of one node, and size of one disk; values outside probably have a wrong unit."""
+"""Minimum and maximum of the memory of one node and of the size of one disk. Other values probably have a wrong
+unit."""
 _MAX_POLICY = 30
 """Maximum length of the name of a NicNodePolicy (NETOP:api/v1alpha1/validator/nicpolicy_webhook.go)."""
 
@@ -33,9 +34,9 @@ class Architecture(StrEnum):
     """Instruction set of a CPU, by the name in container images and Kubernetes nodes."""
 
     AMD64 = "amd64"
-    """The CPU is an x86-64, of Intel or AMD."""
+    """The CPU is an x86-64 CPU of Intel or AMD."""
     ARM64 = "arm64"
-    """The CPU is an Arm, such as NVIDIA Grace."""
+    """The CPU is an Arm CPU, such as NVIDIA Grace."""
 
 
 class GpuSpec(Spec):
@@ -69,8 +70,8 @@ class NicsSpec(Spec):
     """Network adapters of a node, not including its DPU."""
 
     model: Text
-    """Model of the adapter, such as ``connectx-7``. On InfiniBand it selects the PCI device in SriovNetworkNodePolicies
-    and must be a known model."""
+    """Model of the adapter, such as ``connectx-7``. On InfiniBand the model selects the PCI device in
+    SriovNetworkNodePolicies and must be a known model."""
     gbits: int = Field(ge=1, le=3200)
     """Bandwidth of one port in Gbit/s."""
 
@@ -79,7 +80,7 @@ class PortUse(StrEnum):
     """Allocation of a node's ports to pods."""
 
     FUNCTIONS = "functions"
-    """Pods get virtual functions of ports by SR-IOV, each in the partition of its VPC."""
+    """Pods get SR-IOV virtual functions of ports, each in the partition of its VPC."""
     WHOLE = "whole"
     """Pods get whole ports, in the partitions that UFM configures for them."""
     SHARED = "shared"
@@ -97,7 +98,7 @@ class RdmaSpec(CheckedSpec):
     Golden images configure it (``contents.rdma_exclusive``), and all images of the type must have the same value."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield exclusive whole or shared ports, whose devices cannot move between namespaces."""
+        """Yield exclusive use of whole or shared ports, because their devices cannot move between namespaces."""
         if self.exclusive and self.ports is not PortUse.FUNCTIONS:
             text = (
                 f"is not possible for {self.ports} ports, whose devices belong to the node; write false, or ports:"
@@ -107,7 +108,7 @@ class RdmaSpec(CheckedSpec):
 
 
 class Scale(StrEnum):
-    """Unit in which an instance type is bought and fails."""
+    """Unit of purchase and failure of an instance type."""
 
     NODE = "node"
     """Each node is bought individually and fails individually."""
@@ -116,7 +117,7 @@ class Scale(StrEnum):
 
 
 class InstanceType(CheckedSpec):
-    """Hardware class. Hosts that differ in more than their identity need separate instance types."""
+    """Hardware class. Hosts that differ in any property except their identity need separate instance types."""
 
     name: Label
     """Unique name of the hardware class, referenced by inventory, images and pools."""
@@ -125,12 +126,12 @@ class InstanceType(CheckedSpec):
     cpu_model: Text
     """Model of the CPU, in the vendor's notation; informational."""
     architecture: Architecture = Architecture.AMD64
-    """Instruction set of the CPU. Images for another one do not boot."""
+    """Instruction set of the CPU. Images for another instruction set do not boot."""
     cpus: int = Field(ge=1, le=1024)
     """Number of hardware threads of one node."""
     memory: Quantity
-    """Memory of one node with a binary unit, such as ``2048Gi``. VM sizes must fit in it, and the cluster autoscaler
-    uses it."""
+    """Memory of one node with a binary unit, such as ``2048Gi``. It limits VM sizes, and the cluster autoscaler uses
+    it."""
     gpu: GpuSpec | None = None
     """GPUs of one node; omit it for nodes without GPUs."""
     nics: NicsSpec | None = None
@@ -149,11 +150,11 @@ class InstanceType(CheckedSpec):
     ethernet_ports: int = Field(default=2, ge=1, le=8)
     """Number of ports of one node to leaf switches."""
     dpu: DpuSpec
-    """DPU of one node; every host has one."""
+    """DPU of one node; every host has a DPU."""
     nvme_disks: int = Field(ge=0, le=32)
     """Number of local disks of one node for scratch volumes, not including the boot disk."""
     nvme_disk_size: Quantity | None = None
-    """Size of one local disk, such as ``3576Gi``. Without it, the size of volumes on these disks is not checked."""
+    """Size of one local disk, such as ``3576Gi``. By default the size of volumes on these disks is not checked."""
     nodes_per_rack: int = Field(ge=1, le=48)
     """Number of nodes per rack, limited by space, power and ports. For a rack-scale type it is the number of nodes in
     its NVLink domain."""
@@ -173,7 +174,7 @@ class InstanceType(CheckedSpec):
         return bool(self.roce_ports) and self.port_use is PortUse.SHARED
 
     @property
-    def cuts_roce(self) -> bool:
+    def roce_functions(self) -> bool:
         """Return whether pods get virtual functions of the node's RoCE ports, with addresses of its rails."""
         return bool(self.roce_ports) and self.rdma is not None and self.port_use is PortUse.FUNCTIONS
 
@@ -188,7 +189,7 @@ class InstanceType(CheckedSpec):
         return self.scale is Scale.RACK and self.gpu is not None
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield impossible sizes, settings of missing ports, and hints that match too many disks."""
+        """Yield impossible sizes, settings for missing ports, and hints that match too many disks."""
         if self.roce_ports and self.infiniband_ports:
             text = f"is only for nodes on RoCE, but infiniband_ports is {self.infiniband_ports}; remove it"
             yield ConstraintViolation(text, ("roce_ports",), self.roce_ports)
@@ -212,7 +213,11 @@ class InstanceType(CheckedSpec):
                 other = {"P": "T", "T": "G"}.get(size[-2], "G")
                 text = f"must be {least} to {most}; is {size[:-2]}{other}i meant?"
                 yield ConstraintViolation(text, (key,), size)
-        if self.root_device is not None and self.nvme_disks and not self.root_device.tells_apart(self.nvme_disk_size):
+        if (
+            self.root_device is not None
+            and self.nvme_disks
+            and not self.root_device.excludes_scratch(self.nvme_disk_size)
+        ):
             size = f" of {self.nvme_disk_size}" if self.nvme_disk_size else ""
             text = (
                 f"also matches the {self.nvme_disks} disks{size} for scratch volumes (nvme_disks), and the first match"
@@ -221,12 +226,12 @@ class InstanceType(CheckedSpec):
             yield ConstraintViolation(text, ("root_device",))
 
     def _unnamed_ports(self) -> Iterator[ConstraintViolation]:
-        """Yield missing names of RoCE ports, and names that are not needed."""
+        """Yield missing and unnecessary names of RoCE ports."""
         names = self.roce_interfaces
-        if names and not self.cuts_roce:
+        if names and not self.roce_functions:
             text = "is only for types whose pods get functions on RoCE; remove it, or write rdma: {ports: functions}"
             yield ConstraintViolation(text, ("roce_interfaces",))
-        elif self.cuts_roce and (len(names), len({*names})) != (self.roce_ports, self.roce_ports):
+        elif self.roce_functions and (len(names), len({*names})) != (self.roce_ports, self.roce_ports):
             rule = f"has {len({*names})} different names, but roce_ports is {self.roce_ports}"
             text = f"{rule}; name each port once, by rail"
             yield ConstraintViolation(text, ("roce_interfaces",))
@@ -244,7 +249,7 @@ class InstanceTypeCatalog(DataFile):
         return {kind.name: kind for kind in self.instance_types}
 
     def __copy__(self) -> Self:
-        """Copy without cached values, because a copy may get other instance types."""
+        """Copy without cached values, because the instance types of a copy may differ."""
         copied = super().__copy__()
         copied.__dict__.pop("by_name", None)
         return copied

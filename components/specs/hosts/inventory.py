@@ -21,7 +21,7 @@ _FILLERS = re.compile(
 )
 """Placeholder serial numbers of vendors, and filler values of inventory rows."""
 _SHORTENED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
-"""Notation in which a spreadsheet shows a long number, without its last digits."""
+"""Notation of long numbers in spreadsheets, which omits the last digits."""
 _GUID = re.compile(r"0x[0-9a-f]{16}")
 _OTHER_FORM = re.compile(r"(?i)(?:0x)?([0-9a-f]{16}|[0-9a-f]{4}(?::[0-9a-f]{4}){3}|[0-9a-f]{2}(?::[0-9a-f]{2}){7})")
 """Forms printed by ibstat, ibdev2netdev and sysfs, by UFM, and by Linux as addresses."""
@@ -46,7 +46,7 @@ def _serial(value: str) -> str:
 
 
 Serial = Annotated[Text, AfterValidator(_serial)]
-"""Serial number in ASCII, because look-alike characters would make another machine of it."""
+"""Serial number in ASCII. Look-alike characters would identify a different machine."""
 
 
 def _guids(value: object) -> object:
@@ -88,8 +88,8 @@ class HostSpec(Spec):
     serial: Serial
     """Serial number of the chassis, as the BMC reports it."""
     bmc: Annotated[str, Field(pattern=BMC_ADDRESS), AfterValidator(bmc_address)]
-    """Address of the BMC in Metal3's form, with the driver as scheme. Each address belongs to one machine, whatever the
-    port. ``+http`` sends the login unencrypted and is for BMCs without TLS."""
+    """Address of the BMC in Metal3's form, with the driver as scheme. Two machines must not have the same address, even
+    with different ports. ``+http`` sends the credentials unencrypted and is for BMCs without TLS."""
     bmc_secret: DnsLabel
     """Secret with username and password in the namespace of the host. The field is a reference, never a value."""
     boot_mac: MacAddress
@@ -99,11 +99,11 @@ class HostSpec(Spec):
     leaf: Label
     """Leaf switch of the host's DPU ports."""
     dpu_bmc: IpAddress | None = None
-    """Address of the DPU's BMC, in an optional column; an empty cell means that the DPU has none. Hosts with and
-    without it can be in one file, because DPF identifies a DPU by its serial number."""
+    """Address of the DPU's BMC, in an optional column. The cell is empty for a DPU without a BMC. One file can contain
+    both kinds of hosts, because DPF identifies a DPU by its serial number."""
     port_guids: PortGuids = ()
-    """GUIDs of all InfiniBand ports of the host in port order, as printed by ``ibstat``, in an optional column. An
-    empty cell means that they are unknown. They are the members of partitions."""
+    """GUIDs of all InfiniBand ports of the host in port order, as printed by ``ibstat``, in an optional column. The
+    cell is empty if the GUIDs are unknown. GUIDs are the members of partitions."""
 
     hall: Label
     """Hall of the host, derived from the file name ``inventory/hall-<hall>.csv``; it is not a column."""

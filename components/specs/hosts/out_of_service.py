@@ -27,11 +27,11 @@ class HostState(StrEnum):
     TRIAGE = "triage"
     """The host has a fault of unknown cause."""
     RMA = "rma"
-    """Parts of the host are being returned to the vendor."""
+    """Components of the host are being returned to the vendor."""
     DEBUG = "debug"
     """The host is being debugged."""
     RESERVED = "reserved"
-    """The host is reserved on purpose, for a test, a loan or a move."""
+    """The host is reserved for a test, a loan or a relocation."""
 
 
 class OutOfServiceSpec(Spec):
@@ -44,7 +44,7 @@ class OutOfServiceSpec(Spec):
     reason: Text
     """Event or plan that caused the state, for operators."""
     ticket: Text | None = None
-    """Number or URL of the ticket with more information, if there is one."""
+    """Number or URL of the ticket with more information; optional."""
 
     def __str__(self) -> str:
         """Return all fields except the state, in one line."""

@@ -42,8 +42,8 @@ class RootDeviceSpec(CheckedSpec):
     """Full path of the link to the disk by its slot, such as ``/dev/disk/by-path/pci-0000:01:00.0-nvme-1``. Names such
     as ``/dev/sda`` change at each boot and are not allowed."""
     hctl: Annotated[str, StringConstraints(pattern=HCTL)] | None = None
-    """SCSI address of the disk: host, channel, target and unit, separated by colons. Volumes of RAID controllers have
-    one, NVMe disks do not."""
+    """SCSI address of the disk: host, channel, target and unit, separated by colons. Volumes of RAID controllers have a
+    SCSI address, NVMe disks do not."""
     min_size: Quantity | None = None
     """Minimum size of the disk, such as ``400Gi``."""
     rotational: bool | None = None
@@ -63,7 +63,7 @@ class RootDeviceSpec(CheckedSpec):
             text = f"must be {_LEAST} to {_MOST} for a boot disk; write a size like 400Gi"
             yield ConstraintViolation(text, ("min_size",), self.min_size)
 
-    def tells_apart(self, scratch_size: Quantity | None) -> bool:
+    def excludes_scratch(self, scratch_size: Quantity | None) -> bool:
         """Return whether the hints exclude NVMe scratch disks of ``scratch_size`` (None if the size is unknown)."""
         larger = (
             self.min_size is not None and scratch_size is not None and bytes_of(self.min_size) > bytes_of(scratch_size)

@@ -12,21 +12,21 @@ from components.specs.region.announcements import Asn
 
 TWO_BYTES = 65_535
 RouteTarget = Annotated[int, Field(ge=1, le=4_294_967_295)]
-"""Number of an EVPN route target, which follows an ASN."""
+"""Number of an EVPN route target, the part after the ASN."""
 
 
 class BorderSpec(CheckedSpec):
-    """Border routers between VPCs and external networks, and the import of their routes by VPCs on DPUs.
+    """Border routers between VPCs and external networks, and the routes that VPCs on DPUs import from them.
 
     With ``asn``, ``services`` and ``internet``, the border routers have one VRF for services that all VPCs reach and
-    one for the internet. VPCs import them by these route targets. Without them, the border routers have a VRF for each
-    VPC, with the VPC's own route target. ``jacquard show ENV network --border`` shows the required configuration in
-    both cases. If border routers are declared, DPUs deny prefixes of other tenants, because the border routers have
-    routes to all of them.
+    one VRF for the internet. VPCs import the routes of both VRFs by these route targets. Without these fields, the
+    border routers have one VRF for each VPC, with the route target of the VPC. ``jacquard show ENV network --border``
+    shows the required configuration in both cases. If border routers are declared, DPUs deny prefixes of other
+    tenants, because the border routers have routes to all tenants.
     """
 
     asn: Asn | None = None
-    """ASN in the route targets of the border routers. It must be outside ``networks.asn``, so that no VPC has it."""
+    """ASN in the route targets of the border routers. It must be outside ``networks.asn``, the range for VPCs."""
     services: RouteTarget | None = None
     """Number in the route target of routes to storage, control planes and ``networks``. All VPCs import it."""
     internet: RouteTarget | None = None

@@ -22,7 +22,7 @@ from components.specs.base import (
 
 DPU_CLUSTER_NAME = r"^[a-z][a-z0-9]{0,3}$"
 ONLY = "dpus"
-"""Name of the default DPU cluster. If it is listed under this name, the names of its objects do not change."""
+"""Name of the default DPU cluster. The names of its objects do not change if it is listed under this name."""
 
 DpuClusterName = Annotated[str, StringConstraints(pattern=DPU_CLUSTER_NAME)]
 """Name of at most 4 characters. A VPC name, ``-`` and this name form the name of a DPUDeployment (20 characters)."""
@@ -47,18 +47,18 @@ class DpuClusterSpec(CheckedSpec):
     """Virtual IP address of the DPU cluster's API, announced by Keepalived; ``clusterEndpoint.keepalived.vip`` of DPF's
     DPUCluster."""
     virtual_router_id: VirtualRouterId
-    """VRRP router ID of the ``vip`` in Keepalived, unique on its network segment."""
+    """VRRP router ID in Keepalived for ``vip``, unique on its network segment."""
     loopbacks: Cidr
     """Part of ``networks.dpu_loopbacks`` for the DPUs of this cluster. Each cluster allocates its addresses
     independently."""
     halls: tuple[Label, ...] = ()
-    """Halls whose DPUs the cluster manages; all halls when the list is empty."""
+    """Halls whose DPUs the cluster manages; all halls if the list is empty."""
     from_rack: Label | None = None
-    """First rack of the cluster in its only hall, in natural order. The range ends before the first rack of the next
-    cluster. The default is the first rack of the hall."""
+    """First rack of the cluster, in natural order, for a cluster with exactly one hall. The range ends before the first
+    rack of the next cluster. The default is the first rack of the hall."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a first rack in combination with several halls."""
+        """Yield a first rack of a cluster with several halls."""
         if self.from_rack is not None and len(self.halls) != 1:
             yield ConstraintViolation(
                 "needs exactly one hall; list only the hall of this rack", ("from_rack",), self.from_rack
@@ -69,19 +69,19 @@ class DpuReleaseSpec(Spec):
     """Automatic release of the maintenance hold of DPUs.
 
     The platform drains hosts, releases the holds, power-cycles hosts and makes them available to clusters again.
-    Without it, operators do each of these steps by hand, and a cluster can claim a host before its DPU is in the right
-    VPC.
+    Without this setting, operators perform each step by hand, and a cluster can claim a host before its DPU is in the
+    correct VPC.
     """
 
     max_away: int = Field(default=10, ge=1, le=50)
-    """Maximum number of hosts in the region that are unavailable at the same time for DPU maintenance, among working
-    hosts. DPF flashes at most 50."""
+    """Maximum number of healthy hosts in the region that are unavailable at the same time for DPU maintenance. DPF
+    flashes at most 50 DPUs at the same time."""
     max_away_per_vpc: int = Field(default=1, ge=1, le=50)
     """Maximum number of hosts in one VPC that are unavailable at the same time for DPU maintenance. The clusters of the
-    VPC lack as many nodes."""
+    VPC have fewer nodes during this time."""
     stuck_minutes: int = Field(default=240, ge=60, le=10_080)
-    """Minutes that a host may be unavailable before an alert: a drain that waits for jobs, plus 45 minutes for DPF to
-    flash a DPU."""
+    """Minutes that a host may be unavailable before an alert: the time of a drain that waits for jobs, plus 45 minutes
+    for DPF to flash a DPU."""
 
 
 class DpuControlSpec(CheckedSpec):
@@ -95,40 +95,40 @@ class DpuControlSpec(CheckedSpec):
     """Version of a DPU image of ``catalog/images.yaml``. All DPUs of the region are flashed with it."""
     vip: IpAddress | None = None
     """Virtual IP address of the API of the only DPU cluster, announced by Keepalived. Required unless ``clusters`` are
-    listed, which have their own."""
+    listed, each with its own address."""
     vip_interface: InterfaceName
-    """Network interface of the management cluster's hosts for the addresses of DPU clusters. The Ironic of a bare-metal
+    """Network interface of the management cluster's hosts for the addresses of DPU clusters. Ironic of a bare-metal
     controller also listens on it."""
     virtual_router_id: VirtualRouterId | None = None
-    """VRRP router ID of the ``vip`` in Keepalived, unique on its network segment. Required with ``vip``."""
+    """VRRP router ID in Keepalived for ``vip``, unique on its network segment. Required with ``vip``."""
     max_dpus: int = Field(default=1000, ge=1, le=1000)
     """Maximum number of DPUs in one DPU cluster, at most the 1,000 that ``maxNodes`` of DPF's DPUCluster allows."""
     clusters: tuple[DpuClusterSpec, ...] = ()
     """DPU clusters of a region with more than ``max_dpus`` DPUs. If the list is empty, one cluster manages all DPUs."""
     mtu_bytes: MtuBytes = 9000
-    """MTU of tenant networks in bytes: of host ports on DPUs, and of everything in a VPC (DPF allows 1280 to 9216)."""
+    """MTU of tenant networks in bytes, for host ports on DPUs and all interfaces in a VPC (DPF allows 1280 to 9216)."""
     uplink_mtu_bytes: MtuBytes = 9216
-    """MTU between DPUs and leaf switches in bytes: the tenants' MTU plus the overlay overhead. The overhead is 50 bytes
-    for VXLAN (RFC 7348), and 58 bytes where VPCs may use OVN, whose Geneve headers have options."""
+    """MTU between DPUs and leaf switches in bytes: ``mtu_bytes`` plus the overlay overhead. The overhead is 50 bytes
+    for VXLAN (RFC 7348), and 58 bytes if VPCs may use OVN, because its Geneve headers contain options."""
     bfb_registry: Endpoint | None = None
     """Load balancer (``host:port``) in front of node port ``bfb-registry`` of the management cluster, from which BMCs
     of DPUs fetch images. By default DPF uses the address of one of its own hosts."""
     pull_secrets: tuple[DnsLabel, ...] = ()
-    """Secrets in the ``dpf-operator-system`` namespace for image pulls of DPF and of services on DPUs. None are needed
-    where ``registry`` is a mirror without login."""
+    """Secrets in the ``dpf-operator-system`` namespace for image pulls of DPF and of services on DPUs. Omit them if
+    ``registry`` is a mirror without login."""
     management_api: IpAddress
     """Address of the management cluster's API as reachable from DPUs. DPF needs it to flash over Redfish."""
     release: DpuReleaseSpec | None = None
-    """Automatic release of the maintenance hold of DPUs. By default operators do it by hand
+    """Automatic release of the maintenance hold of DPUs. By default operators release it by hand
     (``docs/network/dpus-and-infiniband.md``)."""
     host_interface: InterfaceName = "eth0"
-    """Name of the host's port on its DPU in golden images. Load balancers of tenants announce addresses on it."""
+    """Name of the DPU port of a host in golden images. Load balancers of tenants announce addresses on this port."""
     ovn_central: IpAddress | None = None
     """Address of the management cluster at which DPUs reach the OVN databases, on node ports 30641 and 30642. Required
     if a VPC uses ``dpf-ovn``. With this field and ``networks.ovn``, the OVN services run even if no VPC uses them."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a missing or unneeded address of the only DPU cluster, and uplinks with a too small MTU."""
+        """Yield a missing or unnecessary address of the only DPU cluster, and uplinks whose MTU is too small."""
         yield from self._narrow_uplinks()
         for key in ("vip", "virtual_router_id"):
             value = getattr(self, key)

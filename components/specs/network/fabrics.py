@@ -19,7 +19,7 @@ _GUIDS = re.compile(r"0x[0-9a-f]{16}-0x[0-9a-f]{16}")
 
 
 class GuidNumbers(NumberRange):
-    """Inclusive range of InfiniBand GUIDs, 64 bits each."""
+    """Inclusive range of InfiniBand GUIDs of 64 bits."""
 
     last: int = Field(ge=0, le=LAST_GUID)
     """Highest GUID of the range, included, 64 bits."""
@@ -51,17 +51,17 @@ class FabricKind(StrEnum):
     """Technology of a fabric."""
 
     INFINIBAND = "infiniband"
-    """The fabric is one InfiniBand subnet with its subnet manager, and each VPC gets a partition (PKey)."""
+    """The fabric is one InfiniBand subnet with a subnet manager. Each VPC gets a partition (PKey)."""
     ETHERNET = "ethernet"
-    """The fabric has routed ports. Tenants are isolated by the VPC only, or, with ``roce``, by a VRF of each VPC on the
-    switches."""
+    """The fabric has routed ports. Only the VPC isolates tenants, unless ``roce`` is set: then each VPC also has a VRF
+    on the switches."""
 
 
 LAST_VNI = 0xFFFFFF
 """Last VNI; VNIs have 24 bits."""
 _RAILS = ("rails", "rail_prefixes")
 FEW_RAILS = 8
-"""Number of subnets in a prefix for rails, on fabrics with at most this number of rails."""
+"""Number of subnets in a prefix for rails, for fabrics with at most this number of rails."""
 MOST_RAILS = 16
 _CLASSES = 3
 """Number of low-order bits of a DSCP that do not select one of the eight classes."""
@@ -74,8 +74,8 @@ class RoceSpec(CheckedSpec):
     """
 
     mtu_bytes: int = Field(ge=1500, le=9216)
-    """MTU of the ports in bytes, including the IP header. RDMA uses the largest of 1024, 2048 and 4096 bytes that fits
-    with its headers."""
+    """MTU of the ports in bytes, including the IP header. The RDMA MTU is the largest of 1024, 2048 and 4096 bytes that
+    fits into this MTU with the RDMA headers."""
     priority: int = Field(ge=0, le=7)
     """Priority of RDMA packets, which is lossless."""
     dscp: int = Field(ge=0, le=63)
@@ -85,7 +85,7 @@ class RoceSpec(CheckedSpec):
     """DSCP of congestion notification packets. It must be in another class than RDMA, which is never paused."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield DSCPs that belong to the wrong class."""
+        """Yield DSCPs of the wrong class."""
         least = self.priority << _CLASSES
         if self.dscp >> _CLASSES != self.priority:
             rule = f"is not in the class of priority {self.priority}, whose DSCPs are {least} to {least + 7}"
@@ -116,7 +116,7 @@ class FabricSpec(CheckedSpec):
     """Partition keys to allocate to VPCs of this region, 15 bits, ``0x1-0x7ffe`` at most (0x7fff is the default
     partition). Required for InfiniBand."""
     guids: GuidRange | None = None
-    """GUIDs to allocate to virtual functions, divided among the clusters on the fabric. Required for InfiniBand."""
+    """GUIDs for virtual functions, allocated in ranges to the clusters on the fabric. Required for InfiniBand."""
     ufm_secret: DnsLabel | None = None
     """Secret with UFM_ADDRESS, UFM_USERNAME, UFM_PASSWORD and UFM_CERTIFICATE in the namespace of each cluster. Without
     UFM_CERTIFICATE the fabric manager (UFM) is not verified. The field is a reference, never a value."""
@@ -129,14 +129,14 @@ class FabricSpec(CheckedSpec):
     """Number of rails of an Ethernet fabric with ``roce``: port 0 of each host is on rail 0, port 1 on rail 1. This
     field is required where pods get virtual functions of ports."""
     rail_prefixes: Cidr | None = None
-    """Network for pod addresses on rails. Each cluster with such pods gets a prefix, divided into one subnet per rail.
-    It is required with ``rails``, and must be disjoint from all networks of the region."""
+    """Network for pod addresses on rails. Each cluster with such pods gets a prefix with one subnet per rail. This
+    field is required with ``rails``. The network must be disjoint from all networks of the region."""
     max_hosts: int = Field(ge=1, le=100_000)
     """Maximum number of hosts that the switches can connect."""
 
     @property
-    def tells_apart(self) -> bool:
-        """Return whether the fabric itself isolates VPCs, by partitions or VRFs."""
+    def isolates_vpcs(self) -> bool:
+        """Return whether the fabric isolates VPCs, by partitions or VRFs."""
         return self.kind is FabricKind.INFINIBAND or self.roce is not None
 
     @property
@@ -145,7 +145,7 @@ class FabricSpec(CheckedSpec):
         return FEW_RAILS if (self.rails or 1) <= FEW_RAILS else MOST_RAILS
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield violations: missing fields, fields without effect on this kind of fabric, invalid ranges."""
+        """Yield missing fields, fields without effect on this kind of fabric, and invalid ranges."""
         yield from self._roce_violations()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)

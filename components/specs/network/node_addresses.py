@@ -20,10 +20,10 @@ class NodeNetwork(Spec):
     """Network configuration of a node with an allocated address, as written to its machine template."""
 
     interface: InterfaceName
-    """DPU port with the address, by the interface name that inspection of the host reports."""
+    """Interface name of the DPU port with the address, as reported by the inspection of the host."""
     mtu_bytes: int = Field(ge=1280)
     """MTU of the node in bytes."""
     dns: tuple[IpAddress, ...]
     """DNS servers of the node."""
     ntp: tuple[IpAddress, ...] = ()
-    """NTP servers of the node; those of its image when the list is empty."""
+    """NTP servers of the node. If the list is empty, the image defines them."""

@@ -36,7 +36,7 @@ class SecurityRuleSpec(CheckedSpec):
     """Destination ports of the connections, for TCP or UDP; all ports when the list is empty."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield rules with two remote ends or none, and ports of protocols that have none."""
+        """Yield rules with both a network and a peer or neither, and ports of protocols without ports."""
         if self.cidr is None and self.peer is None:
             yield ConstraintViolation("is required without a peer; write a network such as 0.0.0.0/0", ("cidr",))
         if self.cidr is not None and self.peer is not None:
@@ -50,15 +50,15 @@ class SecurityRuleSpec(CheckedSpec):
 
 
 class SecurityGroupSpec(Spec):
-    """Named set of rules; a VPC with a group drops all other packets to and from peers and the internet.
+    """Named set of rules. A VPC with a group drops all other packets to and from peers and the internet.
 
-    A group does not affect traffic to the VPC's own prefixes, its control planes, storage, and networks behind the
-    border routers.
+    A group does not affect traffic within the VPC, and traffic to its control planes, to storage and to networks
+    behind the border routers.
     """
 
     name: ShortName
     """Name of the group, unique in the file."""
     ingress: tuple[SecurityRuleSpec, ...] = Field(default=(), max_length=100)
-    """Connections from outside into the VPC. ``ports`` are ports inside the VPC."""
+    """Incoming connections to the VPC. ``ports`` are ports inside the VPC."""
     egress: tuple[SecurityRuleSpec, ...] = Field(default=(), max_length=100)
-    """Connections from the VPC to the outside. ``ports`` are ports outside the VPC."""
+    """Outgoing connections of the VPC. ``ports`` are ports outside the VPC."""

@@ -32,7 +32,7 @@ class Egress(StrEnum):
     """Internet access of nodes and pods."""
 
     PUBLIC = "public"
-    """Nodes and pods reach everything except networks that are closed to tenants."""
+    """Nodes and pods reach all networks except those that are closed to tenants."""
     NONE = "none"
     """Nodes and pods reach only their VPC, their control planes and the region's storage."""
 
@@ -60,7 +60,7 @@ class PrefixKind(StrEnum):
 
 
 class MorePrefixSpec(Spec):
-    """Additional prefix of a VPC. Adding a prefix does not change existing allocations."""
+    """Additional prefix of a VPC. A new prefix does not change existing allocations."""
 
     name: ShortName
     """Name of the prefix, unique in its VPC."""
@@ -69,8 +69,8 @@ class MorePrefixSpec(Spec):
     size: PrefixLength
     """Size of the prefix. It cannot change after allocation."""
     cluster: ShortName | None = None
-    """Cluster that uses the prefix exclusively. Such a cluster uses none of the VPC's own prefixes for pods, Services
-    and load balancers. Without this field, the prefix is for the cluster that uses the VPC's own prefixes."""
+    """Cluster that uses the prefix exclusively. Such a cluster uses none of the VPC's initial prefixes for pods,
+    Services and load balancers. By default the prefix is for the cluster that uses the VPC's initial prefixes."""
 
 
 class PeerSpec(Spec):
@@ -92,46 +92,46 @@ class VpcSpec(Spec):
     hosts: PrefixLength
     """Size of the prefix for host addresses."""
     pods: PrefixLength
-    """Size of the prefix for pods. Each node takes a part of it."""
+    """Size of the prefix for pods. Each node gets a part of it."""
     services: PrefixLength
     """Size of the prefix for ClusterIPs."""
     load_balancers: PrefixLength
     """Size of the prefix for load balancers inside the VPC."""
     ingress: Ingress = Ingress.PUBLIC
-    """External access to load balancers of the VPC. On ``dpf-ovn`` there is no external access, whatever the value."""
+    """External access to load balancers of the VPC. ``dpf-ovn`` ignores the value and allows no external access."""
     egress: Egress = Egress.NONE
     """Internet access of nodes and pods of the VPC."""
     deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
-    """Networks that nodes and pods of the VPC never reach, even with ``egress: public``. Networks denied to all VPCs
-    are in ``networks.deny`` of the region. Not allowed on ``dpf-ovn``, which has no filter."""
+    """Networks that nodes and pods of the VPC never reach, even with ``egress: public``. ``networks.deny`` of the
+    region lists networks denied to all VPCs. This field is not allowed on ``dpf-ovn``, which has no filter."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""
     security_group: ShortName | None = None
     """Group of ``security_groups`` that filters traffic at the edge of the VPC. By default only the other fields
     restrict traffic."""
     peers: tuple[PeerSpec, ...] = ()
-    """VPCs that exchange traffic between hosts and pods with this VPC. Each of them must list this VPC, too."""
+    """VPCs whose hosts and pods exchange traffic with hosts and pods of this VPC. Both VPCs must list each other."""
     more_prefixes: tuple[MorePrefixSpec, ...] = ()
-    """Additional prefixes, for a VPC that needs more than the four prefixes above."""
+    """Additional prefixes, for a VPC that needs more than its four initial prefixes."""
     ipv6: Ipv6Spec | None = None
-    """IPv6 prefixes for pods and Services of the cluster that uses the VPC's own prefixes. The cluster is dual stack,
-    IPv4 first, as in Kubernetes' ``ipFamilies``. By default it is IPv4 only. The value cannot change while the cluster
-    exists."""
+    """IPv6 prefixes for pods and Services of the cluster that uses the VPC's initial prefixes. The cluster is dual
+    stack, IPv4 first, as in Kubernetes' ``ipFamilies``. By default the cluster is IPv4 only. The value cannot change
+    while the cluster exists."""
 
     def sizes(self, kind: PrefixKind) -> tuple[int, ...]:
-        """Return the sizes of the prefixes for ``kind``, the initial one first."""
+        """Return the sizes of the prefixes for ``kind``, starting with the initial prefix."""
         return getattr(self, kind), *(more.size for more in self.more_prefixes if more.kind is kind)
 
     def has_own(self, cluster: str) -> bool:
-        """Return whether ``cluster`` has exclusive prefixes in the VPC and uses none of the VPC's own prefixes."""
+        """Return whether ``cluster`` has exclusive prefixes in the VPC and uses none of the VPC's initial prefixes."""
         return any(more.cluster == cluster for more in self.more_prefixes)
 
     def ipv6_of(self, cluster: str) -> Ipv6Spec | None:
-        """Return the IPv6 prefix sizes of ``cluster`` in the VPC; None if it is IPv4 only."""
+        """Return the IPv6 prefix sizes of ``cluster`` in the VPC; None if the cluster is IPv4 only."""
         return None if self.has_own(cluster) else self.ipv6
 
     def sizes_of(self, cluster: str, kind: PrefixKind) -> tuple[int, ...]:
-        """Return the sizes of the prefixes for ``kind`` that ``cluster`` uses, the initial one first."""
+        """Return the sizes of the prefixes for ``kind`` that ``cluster`` uses, starting with the initial prefix."""
         holder = cluster if self.has_own(cluster) else None
         more = (prefix.size for prefix in self.more_prefixes if prefix.kind is kind and prefix.cluster == holder)
         return (getattr(self, kind), *more) if holder is None else tuple(more)

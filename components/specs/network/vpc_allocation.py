@@ -19,7 +19,7 @@ Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """InfiniBand partition key."""
 Links = dict[DpuClusterName, tuple[Numbers, ...]]
-"""Links by DPU cluster, counted from 0 in their prefix."""
+"""Ranges of links by DPU cluster. Links are counted from 0 in their prefix."""
 PREFIXES = ("hosts", "pods", "services", "load_balancers")
 """Keys of a VPC's prefixes, in documentation order."""
 
@@ -44,7 +44,7 @@ class VpcAllocation(Spec):
     """Allocated numbers and prefixes of one VPC."""
 
     tenant: ShortName
-    """Tenant that owns the numbers. A VPC of the same name of another tenant gets different numbers."""
+    """Tenant that owns the numbers. Another tenant's VPC with the same name gets different numbers."""
     isolation: Isolation
     """Mechanism that isolates the VPC. It changes only while no node runs in the VPC."""
     vni: Vni
@@ -70,7 +70,7 @@ class VpcAllocation(Spec):
     fabric_vnis: dict[DnsLabel, Vni] = Field(default_factory=dict)
     """VNI of the VPC's VRF on each Ethernet fabric with ``roce``, by fabric."""
     links: Links = Field(default_factory=dict)
-    """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
+    """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty if the region lists no DPU
     clusters."""
 
     more_prefixes: dict[ShortName, MorePrefix] = Field(default_factory=dict)
@@ -83,7 +83,7 @@ class VpcAllocation(Spec):
 
     @property
     def prefixes(self) -> dict[str, Network]:
-        """Return all prefixes of the VPC: the initial ones by kind (`PREFIXES`), additional ones by ``kind/name``."""
+        """Return all prefixes of the VPC: initial ones by kind (`PREFIXES`), additional ones by ``kind/name``."""
         first = {kind: getattr(self, kind) for kind in PREFIXES}
         return first | {f"{more.kind}/{name}": more.prefix for name, more in self.more_prefixes.items()}
 
@@ -95,17 +95,17 @@ class VpcAllocation(Spec):
 
     @property
     def host_links(self) -> dict[Network, Links]:
-        """Return the links by DPU cluster of each prefix for hosts, the initial one first."""
+        """Return the links by DPU cluster of each prefix for hosts, starting with the initial prefix."""
         more = {extra.prefix: extra.links for extra in self.more_prefixes.values() if extra.kind is PrefixKind.HOSTS}
         return {self.hosts: self.links} | more
 
     @property
     def linked(self) -> frozenset[str]:
-        """Return the DPU clusters that have links; empty where the region lists no DPU clusters."""
+        """Return the DPU clusters that have links; empty if the region lists no DPU clusters."""
         return frozenset(at for links in self.host_links.values() for at in links)
 
     def of_cluster(self, cluster: str) -> VpcAllocation:
-        """Return the VPC reduced to the prefixes that ``cluster`` uses, which may be exclusive ones."""
+        """Return the VPC reduced to the prefixes that ``cluster`` uses, including its exclusive prefixes."""
         own = {name: more for name, more in self.more_prefixes.items() if more.cluster == cluster}
         common = {name: more for name, more in self.more_prefixes.items() if more.cluster is None}
         if not own:
@@ -118,5 +118,5 @@ class VpcAllocation(Spec):
         return self.model_copy(update={**changes, **alone, "more_prefixes": links | more})
 
     def of_kind(self, kind: str) -> tuple[Network, ...]:
-        """Return the prefixes for ``kind`` (one of `PREFIXES`), the initial one first."""
+        """Return the prefixes for ``kind`` (one of `PREFIXES`), starting with the initial prefix."""
         return getattr(self, kind), *(more.prefix for more in self.more_prefixes.values() if more.kind == kind)

@@ -16,17 +16,17 @@ extensions are not supported."""
 
 
 class GpuSharingSpec(CheckedSpec):
-    """GPU sharing of a pool, by one of two methods, the same for all GPUs of all nodes."""
+    """GPU sharing of a pool: one of two methods, used for all GPUs of all nodes."""
 
     mig: MigProfile | None = None
-    """MIG profile of each GPU, one that the instance type lists; each GPU gets as many instances as possible. An
-    instance has its own memory and multiprocessors, and pods request ``nvidia.com/mig-<profile>``."""
+    """MIG profile of each GPU, one of the profiles of the instance type. Each GPU gets as many instances as possible.
+    An instance has separate memory and multiprocessors, and pods request ``nvidia.com/mig-<profile>``."""
     time_slices: int | None = Field(default=None, ge=2, le=64)
     """Number of pods that share each GPU by time-slicing. Pods are not isolated from each other's memory use and
     faults, and they request ``nvidia.com/gpu.shared``."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield both methods or none."""
+        """Yield a spec with both methods or neither."""
         if (self.mig is None) == (self.time_slices is None):
             methods = "neither mig nor time_slices" if self.mig is None else "both mig and time_slices"
             yield ConstraintViolation(f"has {methods}; write one of the two")

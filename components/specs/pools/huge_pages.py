@@ -24,13 +24,13 @@ _COUNT = re.compile(r"[0-9]+|[0-9]+:[0-9]+(,[0-9]+:[0-9]+)*")
 
 
 def unreadable(argument: str) -> bool:
-    """Return whether ``argument`` is a number of huge pages in a form that the kernel does not support."""
+    """Return whether ``argument`` sets a number of huge pages in a form that the kernel does not support."""
     name, _, value = argument.partition("=")
     return name == "hugepages" and _COUNT.fullmatch(value) is None
 
 
 def reserved(arguments: Iterable[str]) -> Counter[PageSize]:
-    """Return the bytes of huge pages by size that a kernel with ``arguments`` reserves at boot.
+    """Return the bytes of huge pages that a kernel with ``arguments`` reserves at boot, by page size.
 
     A number applies to the page size before it, or to the default size, which is 2 MiB unless configured. There may be
     one number for each NUMA node (linux:Documentation/admin-guide/mm/hugetlbpage.rst).

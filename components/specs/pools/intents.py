@@ -1,8 +1,8 @@
-"""Intents: complete definitions of nodes, DPUs, and charts in clusters. Lock files contain those in use.
+"""Intents: complete definitions of nodes, DPUs, and charts in clusters. Lock files contain all intents in use.
 
 An intent contains values and no references, so that only a promotion changes the objects rendered from it. An omitted
-field means that the option is not used, in this version of the library and all later ones: no other default may be
-added.
+field means that the option is not used, in this version of the library and in all later versions: fields must not get
+other defaults.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Intent(Spec):
     """Base of all intents."""
 
     revision: int = Field(ge=1)
-    """Revision of the renderer that turns the intent into objects. The output of a revision never changes."""
+    """Revision of the renderer that creates the objects of the intent. The output of a revision never changes."""
 
     @property
     @abstractmethod
@@ -74,7 +74,7 @@ class Intent(Spec):
         return f"{self.stem}@{self.fingerprint}"
 
     def __copy__(self) -> Self:
-        """Copy without cached values, because a copy may get other values."""
+        """Copy without cached values, because the fields of a copy may differ."""
         copied = super().__copy__()
         copied.__dict__.pop("fingerprint", None)
         return copied
@@ -84,7 +84,7 @@ class ImageIntent(Intent):
     """Base of intents of nodes and DPUs."""
 
     IMAGE: ClassVar[str] = "image"
-    """Field that contains the version of the image."""
+    """Name of the field with the version of the image."""
 
     image: VersionName
     """Version of the image in ``catalog/images.yaml``."""
@@ -105,7 +105,7 @@ class NodeIntent(ImageIntent):
     boot: BootMode
     """Boot method of nodes."""
     kubelet: KubernetesVersion
-    """Version of the kubelet in the image. Cluster API replaces Machines when it changes."""
+    """Version of the kubelet in the image. Cluster API replaces Machines when the version changes."""
     control_planes: ControlPlaneBackend
     """Control plane backend, which determines the join data of nodes."""
     bare_metal: BareMetalBackend
@@ -117,17 +117,17 @@ class NodeIntent(ImageIntent):
     kubelet_configuration: dict[str, JsonValue] = Field(default_factory=dict)
     """Fields of ``KubeletConfiguration`` set by the cluster, by Kubernetes' names."""
     firmware: Firmware | None = None
-    """BIOS settings and firmware versions. Hosts get them before the next boot of the node."""
+    """BIOS settings and firmware versions, applied to hosts before the next boot of the node."""
     mirror: Registry | None = None
     """Registry through which the node pulls images of its pods; None without a mirror."""
     network: NodeNetwork | None = None
-    """Address configuration of the node in its VPC; None where no address is allocated."""
+    """Address configuration of the node in its VPC; None if no address is allocated."""
     gpu_sharing: GpuSharingSpec | None = None
-    """GPU sharing of the node; None where each GPU is used by one pod."""
+    """GPU sharing of the node; None if each GPU is used by one pod."""
     dual_stack: Literal[True] | None = None
     """Whether pods of the node also have IPv6 addresses; fixed for the lifetime of the cluster."""
     after: AwareDatetime | None = None
-    """Moment after which older nodes are replaced (a restart); Cluster API's ``rollout.after``."""
+    """Time of a restart: nodes that are older are replaced after it; Cluster API's ``rollout.after``."""
 
 
 class DpuIntent(ImageIntent):
@@ -152,18 +152,18 @@ class DpuIntent(ImageIntent):
 
 
 class ChartIntent(Intent):
-    """Intent of a chart in a cluster: the release that Flux installs, without values, which the library defines."""
+    """Intent of a chart in a cluster: the release that Flux installs. The library defines the values of the chart."""
 
     chart: Label
     """Name of the chart in ``catalog/versions.yaml``."""
     version: Text
-    """Version of the chart, for readers."""
+    """Version of the chart; informational."""
     url: Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253)]
     """URL of the chart, without a tag."""
     digest: Annotated[str, StringConstraints(pattern=OCI_DIGEST)]
-    """Digest of the chart, which is installed."""
+    """Digest of the chart. Flux installs the chart by this digest."""
     made_from: Text | None = None
-    """Source from which the platform builds the chart; None for upstream's own chart."""
+    """Source from which the platform builds the chart; None for a chart of upstream."""
 
     @classmethod
     def of(cls, chart: Chart) -> ChartIntent:
@@ -179,7 +179,7 @@ class ChartIntent(Intent):
 
     @property
     def made(self) -> Chart:
-        """Return the release of the chart in the form of the version vector."""
+        """Return the chart release as an entry of the version vector."""
         return Chart(name=self.chart, url=self.url, version=self.version, digest=self.digest, made_from=self.made_from)
 
     @property
@@ -189,5 +189,5 @@ class ChartIntent(Intent):
 
     @property
     def stem(self) -> str:
-        """Return chart and version, with the characters that names of intents may contain."""
+        """Return chart and version, with only those characters that names of intents may contain."""
         return _UNFIT_FOR_NAMES.sub("-", f"{self.chart}-{self.version}".lower())[:_LONGEST_STEM]

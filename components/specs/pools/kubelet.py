@@ -1,4 +1,4 @@
-"""Kubelet settings that tenants may change, and advice for settings that they must not change.
+"""Kubelet settings that tenants may change, and advice for forbidden settings.
 
 A kubelet gets its settings when its node joins. Existing nodes keep their settings until they are replaced.
 """
@@ -51,7 +51,7 @@ REFUSED: Mapping[str, str] = {
     "read_only_port": "exposes data of pods without a login; scrape the kubelet's port 10250 instead",
     "memory_manager_policy": "needs reserved memory for each NUMA node of each instance type; remove it",
 }
-"""Settings that must not be written, each with the reason and the alternative."""
+"""Forbidden settings, each with the reason and the alternative."""
 
 
 class CpuManagerPolicy(StrEnum):
@@ -69,7 +69,7 @@ class TopologyManagerPolicy(StrEnum):
     NONE = "none"
     """Resources are not aligned."""
     BEST_EFFORT = "best-effort"
-    """Resources are aligned if possible, and the pod is admitted anyway."""
+    """Resources are aligned if possible. The pod is admitted in any case."""
     RESTRICTED = "restricted"
     """The node rejects a pod whose resources cannot be aligned."""
     SINGLE_NUMA_NODE = "single-numa-node"
@@ -80,7 +80,7 @@ class TopologyManagerScope(StrEnum):
     """Unit of NUMA alignment (``topologyManagerScope`` of the kubelet)."""
 
     CONTAINER = "container"
-    """Each container is aligned on its own."""
+    """Each container is aligned individually."""
     POD = "pod"
     """All containers of a pod are aligned together."""
 
@@ -89,7 +89,7 @@ class KubeletSpec(CheckedSpec):
     """Kubelet settings, named after ``kubelet.config.k8s.io/v1beta1``. The golden image defines all others."""
 
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = REFUSED
-    """Settings that must not be written; names in Kubernetes' own spelling are matched, too."""
+    """Forbidden settings. Names in the spelling of Kubernetes are also rejected."""
 
     pod_pids_limit: int | None = Field(default=None, ge=1024, le=4_194_304)
     """Maximum number of processes and threads in one pod, ``podPidsLimit`` of the kubelet."""
@@ -127,7 +127,7 @@ class KubeletSpec(CheckedSpec):
     request them."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield settings with which a kubelet would not start, and settings without effect."""
+        """Yield settings that prevent the start of a kubelet, and settings without effect."""
         high, low = self.image_gc_high_threshold_percent, self.image_gc_low_threshold_percent
         if high is not None and low is not None and low >= high:
             text = f"must be below image_gc_high_threshold_percent, {high}; write {high - 1} or less"
@@ -140,7 +140,7 @@ class KubeletSpec(CheckedSpec):
             yield ConstraintViolation(text, ("cpu_manager_policy",), self.cpu_manager_policy.value)
 
     def configuration(self) -> dict[str, Any]:
-        """Return the settings by the names of ``KubeletConfiguration`` and in its form, in order."""
+        """Return the settings in the form of ``KubeletConfiguration``, in the order of the fields."""
         written = self.model_dump(mode="json", exclude_defaults=True)
         reserved = {what: written.pop(f"reserved_{what}", None) for what in ("cpu", "memory")}
         settings = {_SPELT_OTHERWISE.get(key, to_camel(key)): value for key, value in written.items()}
@@ -153,4 +153,4 @@ _SPELT_OTHERWISE = {
     "image_gc_low_threshold_percent": "imageGCLowThresholdPercent",
     "registry_pull_qps": "registryPullQPS",
 }
-"""Field names of ``KubeletConfiguration`` with abbreviations in capitals."""
+"""Field names of ``KubeletConfiguration`` that contain capitalised abbreviations."""

@@ -42,12 +42,12 @@ class ScaleDown(StrEnum):
     """A node is removed after its jobs have finished. Cluster API has one drain behaviour per pool, so this also
     applies to rollouts and repairs."""
     PREFER_IDLE = "prefer-idle"
-    """Nodes marked for deletion, for example by the cluster autoscaler, are removed first, then the oldest. All of them
-    are drained immediately."""
+    """Nodes marked for deletion, for example by the cluster autoscaler, are removed first, then the oldest nodes. All
+    removed nodes are drained immediately."""
 
 
 LEAST_SYSTEM_NODES = 2
-"""Minimum number of nodes of role system in a cluster: its services must survive the replacement of a node."""
+"""Minimum number of nodes with role system in a cluster: its services must survive the replacement of a node."""
 
 
 class PoolRole(StrEnum):
@@ -56,12 +56,12 @@ class PoolRole(StrEnum):
     WORKER = "worker"
     """The pool runs the tenant's jobs."""
     SYSTEM = "system"
-    """The pool runs the cluster's own services: DNS, storage and network controllers, metrics."""
+    """The pool runs the services of the cluster: DNS, storage and network controllers, metrics."""
 
 
 CONTROLLERS_TAINTS = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "node.cluster.x-k8s.io")
-"""Domains of taints that Kubernetes and Cluster API set and remove. A node would lose a taint in these domains, or
-never become usable."""
+"""Domains of taints that Kubernetes and Cluster API set and remove. A pool's taint in these domains would be removed
+from nodes, or nodes would never become usable."""
 
 
 class TaintEffect(StrEnum):
@@ -70,7 +70,7 @@ class TaintEffect(StrEnum):
     NO_SCHEDULE = "NoSchedule"
     """New pods are not scheduled."""
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
-    """New pods are scheduled only if there is no room elsewhere."""
+    """New pods are scheduled only if no other node has capacity."""
     NO_EXECUTE = "NoExecute"
     """New pods are not scheduled, and running pods are evicted."""
 
@@ -81,7 +81,7 @@ class TaintSpec(CheckedSpec):
     key: QualifiedName
     """Key of the taint, with or without a domain."""
     value: LabelValue = ""
-    """Value of the taint; empty for a taint that has none."""
+    """Value of the taint; empty for a taint without a value."""
     effect: TaintEffect
     """Effect of the taint on pods that do not tolerate it."""
 
@@ -105,24 +105,24 @@ class RolloutSpec(Spec):
     """Rollout settings of a pool for new images."""
 
     strategy: RolloutStrategy = RolloutStrategy.ROLLING
-    """Time at which a node to be replaced is drained."""
+    """Time of the drain of a node that is replaced."""
     max_unavailable: PercentOrCount = 1
     """Maximum number of unavailable nodes in each rollout group. Percentages are rounded down, to at least one node.
     Groups that are promoted together are rolled out together."""
     surge: PercentOrCount = 0
-    """Number of new nodes in each rollout group that are created before old ones are removed, on spare hosts of its
-    failure domain, as far as available. If it is 0 or there is no spare host, hosts are released first and reused."""
+    """Number of new nodes in each rollout group that are created before old nodes are removed, on spare hosts of the
+    failure domain, if available. With 0 or without a spare host, hosts are released first and reused."""
     paused: bool = False
     """Whether the rollout is paused; scaling and repairs continue."""
     after: AwareDatetime | None = None
-    """Moment after which all older nodes are replaced (a restart of the pool), with its offset from UTC, such as
-    ``2026-12-01T02:00:00Z``. It must be in the tenant's window and outside freezes."""
+    """Time of a restart of the pool, with its offset from UTC, such as ``2026-12-01T02:00:00Z``. All nodes that are
+    older are replaced after this time. It must be in the tenant's window and outside freezes."""
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
-    """Seconds after which a node is removed even if its drain has not finished and jobs are still running. Only for
-    pools whose nodes do not wait for jobs. Zero is not allowed, because Cluster API would wait forever."""
+    """Seconds after which a node is removed even if its drain has not finished and jobs are still running. This field
+    is only for pools whose nodes do not wait for jobs. Zero is not allowed, because Cluster API would wait forever."""
     canary: int = Field(default=0, ge=0, le=100)
     """Number of nodes in the canary wave of each promotion. The wave consists of the smallest whole rollout group with
-    at least this number of nodes. There is no canary wave when it is 0."""
+    at least this number of nodes. With 0 there is no canary wave."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
     """Minutes that the nodes of a wave must have been ready before the next wave starts."""
 
@@ -132,22 +132,23 @@ class HealthSpec(Spec):
 
     node_startup_timeout_seconds: int = Field(default=3600, ge=1800, le=14400)
     """Seconds for a new machine to become a node, from the start of its provisioning. Upstream's ten minutes are too
-    short for bare metal. In large pools, the time that machines wait for their turn is added."""
+    short for bare metal. In large pools, the queueing time of machines is added."""
     unhealthy_timeout_seconds: int = Field(default=900, ge=60, le=3600)
-    """Seconds for which a node may be not ready before it counts as unhealthy. At least 900 for nodes with GPUs, whose
-    jobs survive the restart of a switch."""
+    """Seconds that a node may be not ready before it counts as unhealthy. The minimum is 900 for nodes with GPUs,
+    because their jobs survive the restart of a switch."""
     max_unhealthy: PercentOrCount = "20%"
-    """Maximum share of unhealthy nodes in each rollout group, rounded down to at least one node; above it, none of its
-    nodes is remediated. Spares of the group limit it further, down to one node. With 0, nodes are never remediated."""
+    """Maximum share of unhealthy nodes in each rollout group, rounded down to at least one node; above it, no node of
+    the group is remediated. The number of spare hosts limits it further, to at least one node. 0 disables
+    remediation."""
     burn_in: BurnIn = BurnIn.NONE
-    """Burn-in of new nodes. ``gated`` makes every node of a running pool unavailable until its condition is set, so let
-    the controller set the conditions first."""
+    """Burn-in of new nodes. ``gated`` makes every node of a running pool unavailable until its condition is set. The
+    controller must therefore set the conditions first."""
     min_ready_seconds: int = Field(default=0, ge=0, le=86_400)
     """Seconds that a new node must be ready before it counts as available and the rollout continues."""
 
 
 class NodePoolSpec(CheckedSpec):
-    """Pool of identical nodes, without settings for single nodes. Nodes that differ need separate pools."""
+    """Pool of identical nodes, without settings for individual nodes. Nodes that differ need separate pools."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["nodes"]}, {"required": ["racks"]}]})
 
@@ -156,7 +157,7 @@ class NodePoolSpec(CheckedSpec):
     instance_type: Label
     """Instance type of all nodes, an entry of ``catalog/instance_types.yaml``."""
     nodes: int | None = Field(default=None, ge=1, le=5000)
-    """Number of running machines, without spares, unless ``racks`` is set. With ``autoscaling`` it is the number for
+    """Number of running machines, without spares; not allowed with ``racks``. With ``autoscaling`` it is only used for
     planning."""
     racks: int | None = Field(default=None, ge=1, le=500)
     """Number of whole NVLink domains, instead of ``nodes``; for instance types with ``scale: rack`` only."""
@@ -169,19 +170,19 @@ class NodePoolSpec(CheckedSpec):
     scale_down: ScaleDown = ScaleDown.PREFER_IDLE
     """Selection of nodes for removal when the pool shrinks, and whether they wait for their jobs."""
     role: PoolRole = PoolRole.WORKER
-    """Role of the pool: the tenant's jobs, or the cluster's own services. Nodes with role ``system`` get a label."""
+    """Role of the pool: jobs of the tenant, or services of the cluster. Nodes with role ``system`` get a label."""
     spares: PercentOrCount | None = None
     """Spare hosts per failure domain; the value of the region by default."""
     image: Literal["channel"] | VersionName = "channel"
-    """Version of a golden image, or ``channel`` for the version that the region's channel offers at the time of
-    pinning."""
+    """Version of a golden image, or ``channel`` for the version that the region's channel offers at the time of the
+    promotion."""
     labels: dict[NodeLabelKey, LabelValue] = Field(default_factory=dict)
-    """Labels of the pool's Nodes. A key without a domain gets the prefix ``node.cluster.x-k8s.io/``. Other domains must
-    be allowed here, because Cluster API copies only their labels to Nodes."""
+    """Labels of the pool's Nodes. A key without a domain gets the prefix ``node.cluster.x-k8s.io/``. Other domains are
+    limited to those whose labels Cluster API copies to Nodes."""
     annotations: dict[QualifiedName, AnnotationText] = Field(default_factory=dict)
     """Annotations of the pool's Machines."""
     taints: tuple[TaintSpec, ...] = ()
-    """Taints with which nodes register. They are applied only when nodes join."""
+    """Taints of nodes, applied only when nodes join."""
     gpu_sharing: GpuSharingSpec | None = None
     """GPU sharing of the pool, applied by the next promotion. By default each GPU is used by one pod."""
     rollout: RolloutSpec = RolloutSpec()
@@ -189,8 +190,8 @@ class NodePoolSpec(CheckedSpec):
     health: HealthSpec = HealthSpec()
     """Health checks of the pool's nodes."""
     retire: bool = False
-    """Whether the pool is being retired, the first of two steps before its removal: it has no nodes, whatever its
-    size."""
+    """Whether the pool is being retired, the first of two steps of its removal. A retired pool has no nodes, for all
+    values of its size."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield contradictory sizes, and a drain timeout in a pool whose nodes wait for jobs."""

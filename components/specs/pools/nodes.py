@@ -17,12 +17,12 @@ PinnedImage = Annotated[str, StringConstraints(pattern=PINNED_IMAGE, max_length=
 
 
 class FirmwareUpdate(StrEnum):
-    """Time at which a host gets new firmware settings and versions (Metal3's HostUpdatePolicy)."""
+    """Time of firmware updates of a host, including settings (Metal3's HostUpdatePolicy)."""
 
     ON_PREPARING = "on-preparing"
-    """A host gets firmware before its next image is written, the default of upstream."""
+    """Firmware is updated before the next image is written, the default of upstream."""
     ON_REBOOT = "on-reboot"
-    """A host also gets firmware when it is rebooted while in use. Drain it before the reboot."""
+    """Firmware is also updated when a host in use is rebooted. Drain the host before the reboot."""
 
 
 class Windows(StrEnum):
@@ -36,29 +36,29 @@ class Windows(StrEnum):
 
 
 class RolloutLimitsSpec(Spec):
-    """Limits on unavailable nodes for all rollouts together. A limit that is not set does not apply."""
+    """Limits on unavailable nodes for the sum of all rollouts. Limits that are not set do not apply."""
 
     max_unavailable_per_pool: PercentOrCount | None = None
-    """Maximum number of unavailable nodes in a pool, over all rollout groups that are promoted together."""
+    """Maximum number of unavailable nodes in a pool, as the sum over all rollout groups that are promoted together."""
     max_unavailable_per_fabric: PercentOrCount | None = None
-    """Maximum number of unavailable nodes on one fabric, over all tenants."""
+    """Maximum number of unavailable nodes on one fabric, as the sum over all tenants."""
     max_rolling_nvlink_domains: int | None = Field(default=None, ge=1, le=500)
     """Maximum number of NVLink domains (rollout groups of rack-scale types) of a pool in a rollout at the same time.
-    Jobs that need a whole domain cannot use one that lacks a node."""
+    Jobs that need a whole domain cannot use a domain with a missing node."""
 
 
 class BurnInSpec(Spec):
     """Controller and condition that confirm the burn-in of new nodes."""
 
     condition: QualifiedName
-    """Condition of the Machine that confirms the burn-in. Pools with burn-in wait until it is True."""
+    """Condition of the Machine that confirms the burn-in. Pools with burn-in wait until the condition is True."""
     set_by: Text
-    """Name of the controller that sets the condition, for operators. Without the controller, every node of such a pool
-    counts as unavailable."""
+    """Name of the controller that sets the condition, for operators. Without the controller, every node of a pool with
+    burn-in counts as unavailable."""
 
 
 class JoinServiceSpec(Spec):
-    """Service from which diskless nodes request their join data; with ``live-iso``, Metal3 does not deliver any."""
+    """Service from which diskless nodes request their join data. Metal3 delivers no join data with ``live-iso``."""
 
     image: PinnedImage
     """Container image of the service, which must implement the contract in ``docs/pools/node-pool.md``. Jacquard does
@@ -74,14 +74,14 @@ class StepDurationsSpec(Spec):
     """
 
     drain_minutes: int = Field(ge=0, le=10_080)
-    """Minutes until the pods of a node have finished or been evicted, at most the pool's
-    ``rollout.drain_timeout_seconds``."""
+    """Minutes until the pods of a node have finished or are evicted. The pool's ``rollout.drain_timeout_seconds``
+    limits this duration."""
     deprovision_minutes: int = Field(ge=1, le=1440)
     """Minutes until a released host is wiped and available."""
     boot_minutes: int = Field(ge=1, le=1440)
-    """Minutes until an available host has its image and has booted it."""
+    """Minutes until an available host has booted its image."""
     join_minutes: int = Field(ge=1, le=1440)
-    """Minutes until a booted host is a ready Node, including its burn-in."""
+    """Minutes until a booted host is a ready Node, including burn-in."""
 
 
 class NodesSpec(Spec):
@@ -90,11 +90,11 @@ class NodesSpec(Spec):
     rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
     """Limits on unavailable nodes in the region."""
     windows: Windows = Windows.ANNOTATE
-    """Whether windows of tenants pause rollouts or are informational."""
+    """Whether windows of tenants pause rollouts or are only recorded."""
     burn_in: BurnInSpec | None = None
     """Controller and condition that confirm the burn-in of new nodes; by default pools cannot use burn-in."""
     firmware_updates: FirmwareUpdate = FirmwareUpdate.ON_PREPARING
-    """Time at which hosts get new firmware settings and versions."""
+    """Time of firmware updates of hosts, including settings."""
     join_service: JoinServiceSpec | None = None
     """Service from which diskless nodes request their join data. Without it, pools cannot run images with
     ``live-iso``."""
@@ -102,4 +102,4 @@ class NodesSpec(Spec):
     """Durations of rollout steps in this region. Without them, the duration of changes is unknown."""
     addresses: NodeAddressesSpec | None = None
     """Address assignment of nodes in VPCs on HBN; by default no addresses are allocated. Existing nodes get their
-    address when they are promoted."""
+    address at the next promotion."""

@@ -14,7 +14,7 @@ from yaml import CollectionNode, Node
 
 
 def edited(text: str, edit: Callable[[Any], Any]) -> str:
-    """Return ``text`` with an edit of its document.
+    """Return ``text`` with ``edit`` applied to its document. Unchanged entries keep their bytes.
 
     Args:
         text: Text of a YAML file without problems.
@@ -24,19 +24,19 @@ def edited(text: str, edit: Callable[[Any], Any]) -> str:
 
 
 def rewritten(text: str, edit: Callable[[Any], Any]) -> str:
-    """Return ``text`` with an edit of its document, in the layout of the YAML writer; comments and order are kept."""
+    """Return ``text`` with ``edit`` applied, in the layout of the YAML writer. Comments and order are preserved."""
     stream = io.StringIO()
     _round_trip().dump(edit(loaded(text)), stream)
     return stream.getvalue()
 
 
 def loaded(text: str) -> Any:
-    """Return ``text`` as a value that an edit can insert into a document, with its style and quotes."""
+    """Return ``text`` as a value that an edit can insert into a document. Its style and quotes are preserved."""
     return _round_trip().load(text)
 
 
 def _round_trip() -> YAML:
-    """Return a reader and writer that preserves the formatting of unchanged content."""
+    """Return a YAML reader and writer that preserves the formatting of unchanged content."""
     writer = YAML()
     writer.preserve_quotes = True
     writer.width = 4096
@@ -45,7 +45,7 @@ def _round_trip() -> YAML:
 
 
 def _merged(original: str, untouched: str, changed: str) -> str:
-    """Return ``original`` with the changes from ``untouched`` to ``moved``.
+    """Return ``original`` with the changes from ``untouched`` to ``changed``.
 
     The YAML writer keeps comments and order, but not all line breaks within brackets. Entries that the edit does not
     change keep their original bytes, even when neighbouring entries change.
@@ -99,7 +99,7 @@ def _is_between(line: str) -> bool:
 
 
 def _lines_of(base: Node | None, other: Node | None) -> Iterator[tuple[int, int]]:
-    """Yield the first line of each entry of ``base``, with that of ``other``; entries within brackets are skipped."""
+    """Yield the first lines of each entry in ``base`` and in ``other``. Entries within brackets are skipped."""
     if not isinstance(base, CollectionNode) or not isinstance(other, CollectionNode):
         return
     if not base.flow_style and not other.flow_style:
@@ -112,6 +112,6 @@ def _lines_of(base: Node | None, other: Node | None) -> Iterator[tuple[int, int]
 
 
 def _matches(base: list[str], other: list[str]) -> dict[int, int]:
-    """Return the unchanged lines: index in ``base`` to index in ``other``."""
+    """Return the unchanged lines as a mapping from index in ``base`` to index in ``other``."""
     blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     return {block.a + step: block.b + step for block in blocks for step in range(block.size)}

@@ -38,8 +38,8 @@ def read_text(path: Path, file: str, root: Path) -> tuple[str, Problem | None]:
 
 
 def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None]:
-    """Return the content of ``path``, or nothing and the problem for which it was not read."""
-    remedy = _misplaced(path, root)
+    """Return the content of ``path``, or empty bytes and the problem that prevented reading."""
+    remedy = _path_problem(path, root)
     if remedy:
         return b"", Problem(file, 0, "", remedy)
     try:
@@ -55,7 +55,7 @@ def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None
 
 
 def unreadable(folder: Path) -> str:
-    """Return why the files of ``folder`` cannot be listed; empty if they can, or if the folder does not exist."""
+    """Return the reason why ``folder`` cannot be listed; empty if it can be listed or does not exist."""
     try:
         os.listdir(folder)  # noqa: PTH208 - Path.glob ignores missing permissions
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def unreadable(folder: Path) -> str:
     return ""
 
 
-def _misplaced(path: Path, root: Path) -> str | None:
+def _path_problem(path: Path, root: Path) -> str | None:
     try:
         real = path.resolve(strict=True)
     except FileNotFoundError:
@@ -96,7 +96,7 @@ def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
             remedy = f"has {len(line):,} characters in one line, the limit is {MAX_LINE:,}; break the line"
             return "", Problem(file, number, "", remedy)
         if not line.isprintable():
-            return "", Problem(file, number, "", _unwanted(line))
+            return "", Problem(file, number, "", _character_problem(line))
     conflict = _CONFLICT.search(text)
     return ("", _unmerged(file, text.count("\n", 0, conflict.start()) + 1)) if conflict else (text, None)
 
@@ -106,8 +106,8 @@ def _unmerged(file: str, line: int) -> Problem:
     return Problem(file, line, "", f"has a merge conflict; {remedy}")
 
 
-def _unwanted(line: str) -> str:
-    """Return the problem and remedy for the first character of ``line`` that is invisible or a control character."""
+def _character_problem(line: str) -> str:
+    """Return the problem and remedy for the first invisible or control character of ``line``."""
     column, character = next((at, c) for at, c in enumerate(line, start=1) if not c.isprintable())
     name = unicodedata.name(character, "a control character").lower()
     remedy = "write a plain space" if unicodedata.category(character) == "Zs" else "remove it"

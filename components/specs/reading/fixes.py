@@ -19,7 +19,7 @@ from components.specs.reading.problems import Problem
 from components.specs.reading.remedy import Remedy
 
 _MAX_ROUNDS = 5
-"""Maximum number of rounds. A fix can reveal another problem; no file needs more rounds."""
+"""Maximum number of rounds. A fix can reveal another problem, but no file is expected to need more rounds."""
 _CELL = re.compile(r'("[^"]*"|[^,"]*)(?:,|$)')
 _BLANKS = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 """Unicode spaces (category Zs) that look like a plain space."""
@@ -28,20 +28,20 @@ _RETURN, _MARK = "\r\n", "\ufeff"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fix:
-    """Change at one place of a file."""
+    """Fix at one position in a file."""
 
     file: str
     """Path of the file relative to the environment's folder."""
     line: int
     """Line of the change in the original file, counted from 1; 0 if the change affects the whole file."""
     before: str
-    """Original text, or the fault of the file."""
+    """Original text, or a description of the fault."""
     after: str
     """New text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class FixedFile:
     """File before and after all unambiguous fixes."""
 
     path: Path
@@ -68,18 +68,18 @@ class _Edit:
     """New text; None to delete the line."""
 
 
-def mended(folder: Path, name: str) -> Iterator[Mended]:
+def fixed_files(folder: Path, name: str) -> Iterator[FixedFile]:
     """Yield the files of environment ``name`` in ``folder`` that need fixes; lock files are excluded."""
     home = folder / name
     for kind in KINDS:
         for path in () if kind.locked else kind.files(folder, name):
             file = str(path.relative_to(home)) if path.is_relative_to(home) else f"../{path.relative_to(folder)}"
-            yield from _mended(path, file, folder, kind.model)
+            yield from _fixed_file(path, file, folder, kind.model)
     for path in sorted(home.glob("inventory/*.csv")):
-        yield from _mended(path, f"inventory/{path.name}", folder, None)
+        yield from _fixed_file(path, f"inventory/{path.name}", folder, None)
 
 
-def _mended(path: Path, file: str, folder: Path, model: type[DataFile] | None) -> Iterator[Mended]:
+def _fixed_file(path: Path, file: str, folder: Path, model: type[DataFile] | None) -> Iterator[FixedFile]:
     raw, unread = read_bytes(path, file, folder)
     try:
         before = "" if unread else raw.decode()
@@ -99,11 +99,11 @@ def _mended(path: Path, file: str, folder: Path, model: type[DataFile] | None) -
             break
         text = _applied(lines, edits)
     if text != before:
-        yield Mended(path.resolve(), file, before, text, tuple(fixes))
+        yield FixedFile(path.resolve(), file, before, text, tuple(fixes))
 
 
 def _plain(text: str, file: str) -> tuple[str, list[Fix]]:
-    """Return ``text`` with plain line ends and spaces, and the fixes this took."""
+    """Return ``text`` with plain line ends and spaces, and the applied fixes."""
     fixes = []
     if text.startswith(_MARK):
         fixes.append(Fix(file, 1, "a byte order mark", "none"))
@@ -126,7 +126,7 @@ def _problems(file: str, text: str, model: type[DataFile] | None) -> Sequence[Pr
 
 
 def _edits(text: str, problems: Iterable[Problem], model: type[DataFile] | None) -> list[_Edit]:
-    """Return the edits for ``problems``, one for each place. Lines are deleted only if no other edits remain."""
+    """Return the edits for ``problems``, one for each position. Lines are deleted only if no other edits remain."""
     remedies = [problem.remedy for problem in problems if problem.remedy]
     if not remedies:
         return []

@@ -19,7 +19,7 @@ from components.specs.reading.remedy import Remedy
 from components.specs.reading.translate import mistakes
 
 OPTIONAL_COLUMNS = ("dpu_bmc", "port_guids")
-"""Optional columns. They come last, in this order; an empty cell means that the host has no value."""
+"""Optional columns. They follow the required columns in this order. An empty cell means that the host has no value."""
 COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", *OPTIONAL_COLUMNS})
 ALL_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS)
 _HEADERS = {
@@ -38,7 +38,7 @@ _HOSTS = TypeAdapter(list[HostSpec])
 
 @lru_cache(maxsize=16)
 def read_inventory(file: str, text: str, hall: str) -> tuple[tuple[HostSpec, ...], Place, tuple[Problem, ...]]:
-    """Return the hosts of ``hall`` in ``text``, their places, and the problems of the file.
+    """Return the hosts of ``hall`` in ``text``, their positions, and the problems of the file.
 
     The result is cached, because a comparison of two states of a region mostly reads the same hosts twice.
     """
@@ -47,9 +47,9 @@ def read_inventory(file: str, text: str, hall: str) -> tuple[tuple[HostSpec, ...
 
 
 class InventoryReader:
-    """Reader of one file. After `read`, ``problems`` has the problems of the file and ``place`` the line of each host.
+    """Reader of one file. `read` sets ``problems`` to the problems of the file and ``place`` to the line of each host.
 
-    ``place`` is keyed by host name (the first one if two hosts share a name) and also by row number.
+    The keys of ``place`` are host names (the first host if a name is duplicate) and row numbers.
     """
 
     def __init__(self, file: str, hall: str) -> None:
@@ -60,7 +60,7 @@ class InventoryReader:
         self._columns = COLUMNS
 
     def read(self, text: str) -> list[HostSpec]:
-        """Return the hosts of ``text`` in their order; an empty list if a value breaks a rule."""
+        """Return the hosts of ``text`` in the order of rows; an empty list if a value is invalid."""
         header, *lines = text.removesuffix("\n").split("\n")
         if header not in _HEADERS:
             self._problem(1, "", _header_text(header))
@@ -77,7 +77,7 @@ class InventoryReader:
         return self._hosts(rows)
 
     def _row(self, number: int, line: str, cells: list[str] | str) -> dict[str, Any] | None:
-        """Return one row as data for the model; None if the row cannot be validated."""
+        """Return one row as input for the model; None if the row cannot be validated."""
         columns = self._columns
         if isinstance(cells, str):
             self._problem(number, "", cells)
@@ -110,19 +110,19 @@ class InventoryReader:
         return row
 
     def _hosts(self, rows: dict[int, dict[str, Any]]) -> list[HostSpec]:
-        """Return the hosts of ``rows``, validated together; rows are validated individually only to find problems."""
+        """Return the hosts of ``rows``, validated in one call. Single rows are validated only to locate problems."""
         try:
             hosts = _HOSTS.validate_python(list(rows.values()))
         except ValidationError:
             for number, row in rows.items():
-                self._judge(number, row)
+                self._validate(number, row)
             return []
         for number, host in zip(rows, hosts, strict=True):
             here = self.place.inner[number] = Place(number)
             self.place.inner.setdefault(host.host, here)
         return hosts
 
-    def _judge(self, number: int, row: dict[str, Any]) -> None:
+    def _validate(self, number: int, row: dict[str, Any]) -> None:
         if len(self.problems) >= MAX_PROBLEMS:
             return
         try:
@@ -138,9 +138,10 @@ class InventoryReader:
 
 
 def _cells(lines: list[str]) -> Iterator[list[str] | str]:
-    """Yield the cells of each line, or the fault of its quotes.
+    """Yield the cells of each line, or a description of its quoting error.
 
-    The CSV reader joins lines after an unclosed quote. If there are as many rows as lines, all quotes are closed.
+    The CSV reader joins lines after an unclosed quote. If the numbers of rows and lines are equal, all quotes are
+    closed.
     """
     try:
         rows = list(csv.reader(lines, strict=True))

@@ -1,4 +1,4 @@
-"""Writes the text of ``inventory/hall-<hall>.csv``; the inverse of ``inventory_csv``."""
+"""Writer of the text of ``inventory/hall-<hall>.csv``; the inverse of ``inventory_csv``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import ALL_COLUMNS, COLUMNS, OPTIONAL_COLUMNS
 
 PORT_GUIDS = "port_guids"
-"""Column that is exported to other systems only for hosts that have it, because those systems need a custom field."""
+"""Column that is exported only if hosts have a value in it, because other systems need a custom field for it."""
 _QUOTED = "boot_mac"
 """Column whose values are always quoted: older YAML readers and spreadsheets read some MAC addresses as numbers."""
 
@@ -19,12 +19,12 @@ def cells(host: HostSpec) -> dict[str, str]:
 
 
 def told(column: str, hosts: Iterable[HostSpec]) -> tuple[str, ...]:
-    """Return ``column`` if any of ``hosts`` has a value in it, for formats without empty values."""
+    """Return ``column`` if any of ``hosts`` has a value in it, otherwise nothing; for formats without empty values."""
     return (column,) if any(getattr(host, column) for host in hosts) else ()
 
 
 def inventory_text(rows: Sequence[Mapping[str, str]]) -> str:
-    """Return the text of a file with ``rows`` in their order, and the optional columns that they need.
+    """Return the text of a file with ``rows`` in the given order, with only those optional columns that have values.
 
     Cells must not contain line breaks.
     """

@@ -1,4 +1,4 @@
-"""Kinds of data files: path, model and writer of each."""
+"""Kinds of data files, with path, model and writer."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FileKind:
         return issubclass(self.model, LockFile)
 
     def files(self, folder: Path, environment: str) -> list[Path]:
-        """Return the sorted files of this kind that ``environment`` reads in ``folder`` (of all environments)."""
+        """Return the sorted files of this kind that belong to ``environment`` in ``folder`` (of all environments)."""
         home = folder if self.shared else folder / environment
         return sorted(path for path in home.glob(self.path) if not path.name.startswith("."))
 
@@ -79,7 +79,7 @@ KINDS = (
 
 
 def data_files(folder: Path, names: list[str] | None = None) -> Iterator[tuple[Path, FileKind]]:
-    """Yield the YAML files of the environments ``names`` (all if None) in ``folder``, each once, with its kind."""
+    """Yield each YAML file of the environments ``names`` (None for all) in ``folder`` once, with its kind."""
     seen: set[Path] = set()
     for name in environments(folder) if names is None else names:
         for kind in KINDS:

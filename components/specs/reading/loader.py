@@ -1,4 +1,4 @@
-"""The only reader of environments: strict, with positions, and complete (reports all problems of all files)."""
+"""The only reader of environments: it is strict, records positions, and reports all problems of all files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
-"""Pattern of the names that desktops give to copies of a hall's file."""
+"""Pattern of file names that desktops use for copies of a hall's file."""
 OUT_OF_SERVICE = "out_of_service.yaml"
 APPROVALS = "approvals.yaml"
 POLICY = "policy.yaml"
@@ -68,7 +68,8 @@ def environments(folder: Path) -> list[str]:
 def load_environment(name: str, folder: Path) -> Environment:
     """Return the environment ``name`` of ``folder``, including the catalogue in ``folder``.
 
-    Optional files and lock files that do not exist count as empty. ``components.rules.checks`` checks cross-references.
+    Optional files and lock files that do not exist count as empty. ``components.rules.checks`` checks references
+    between files.
 
     Raises:
         SpecError: Contains all problems of all files.
@@ -97,10 +98,10 @@ class _Loader:
         """Tenant named in each file of ``tenants/``, by file name without suffix."""
 
     def load(self) -> Environment:
-        self._refuse_unknown_files()
+        self._reject_unknown_files()
         region = self._yaml(REGION, RegionSpec)
         tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
-        self._refuse_other_names()
+        self._reject_other_names()
         hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
         images = self._yaml(IMAGES, ImageCatalog)
         instance_types = self._yaml(INSTANCE_TYPES, InstanceTypeCatalog)
@@ -139,7 +140,7 @@ class _Loader:
     def _listing(self, folder: str, pattern: str) -> list[Path]:
         return sorted(path for path in (self._folder / folder).glob(pattern) if not path.name.startswith("."))
 
-    def _refuse_unknown_files(self) -> None:
+    def _reject_unknown_files(self) -> None:
         """Report files with unknown names; otherwise a misspelt file would be ignored silently."""
         for path in self._listing("", "*"):
             if path.name not in _TOP_FILES and path.name not in _FOLDERS:
@@ -165,7 +166,7 @@ class _Loader:
             self._tenants[path.stem] = tenant.tenant
         return tenant
 
-    def _refuse_other_names(self) -> None:
+    def _reject_other_names(self) -> None:
         """Report tenant files whose name differs from the tenant's name."""
         for stem, name in self._tenants.items():
             if name == stem:
@@ -224,7 +225,7 @@ class _Loader:
 
 
 def _unread(path: Path, suffix: str) -> str:
-    """Return the remedy for a file that is not read: an editor's backup copy, or an incomplete name."""
+    """Return the remedy for a file that is not read because it is a backup copy or its name is incomplete."""
     name = path.name.strip("#~")
     stem = name[: name.index(suffix)] if suffix in name else Path(name).stem
     if path.with_name(f"{stem}{suffix}").exists():
@@ -236,15 +237,15 @@ def _unread(path: Path, suffix: str) -> str:
 
 @lru_cache(maxsize=64)
 def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
-    """Return the spec in ``text``, its places, and its problems.
+    """Return the spec in ``text``, the positions of its values, and its problems.
 
-    The result is cached, because all environments share one catalogue and a program loads an environment repeatedly.
+    The result is cached, because all environments share one catalogue and programs load an environment repeatedly.
     """
     reader = StrictYamlReader(file, most_values(model))
     data, place = reader.read(text)
     traps = reader.problems
     if data is None and not traps:
-        data = {}  # So that an empty file is reported with each missing key.
+        data = {}  # The report of an empty file then lists each missing key.
     if not isinstance(data, dict):
         unread = tuple(replace(problem, remedy=None) for problem in traps.values())
         return None, place, unread or (Problem(file, 0, "", "must be a mapping of keys"),)
@@ -252,7 +253,7 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
     if other:
         return None, place, (other,)
     try:
-        # JSON mode is strict where Python mode converts: in JSON, "4" is not a number, 4 not text, 1 not a boolean.
+        # JSON mode rejects conversions that Python mode allows: "4" to a number, 4 to text, 1 to a boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
         if error.error_count() > MAX_PROBLEMS:
@@ -262,7 +263,7 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
         for mistake in _mistakes(error, model, data):
             at = mistake.path
             trap = traps[at].text if at in traps else ""
-            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # Quotes alone do not fix it.
+            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # Quotes alone do not fix the problem.
                 traps[at] = Problem(file, traps[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
             elif trap:
                 traps[at] = replace(traps[at], remedy=None)
@@ -283,7 +284,7 @@ def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Itera
 
 
 def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
-    """Return the problem of a file in another format version; its other problems are not meaningful."""
+    """Return the problem of a file in another format version. Other problems of such a file are not meaningful."""
     version = data.get(_VERSION)
     if type(version) is not int or version < 1 or version == model.FORMAT:
         return None

@@ -1,7 +1,8 @@
-"""Text of lock files: one entry per line, sorted by number within a range, with a seal at the end.
+"""Text of lock files: one entry per line, sorted by allocated number, with a seal at the end.
 
-The seal is the region, the digest of the other file's entries, and the digest of the whole file. The digest of entries
-excludes the seal, so that both files can contain each other's digest. A change of one file requires a new seal of both.
+The seal consists of the region, the digest of the other file's entries, and the digest of the whole file. The digest
+of entries excludes the seal, so that both files can contain each other's digest. A change of one file requires a new
+seal in both files.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ _ORDERS: dict[str, Callable[[Any], Any]] = {
     "clusters": lambda cluster: cluster.vip,
     "public_ips": lambda address: address,
 }
-"""Sort key of the entries of a section; other sections are sorted by name."""
+"""Sort keys of sections; sections that are not listed are sorted by name."""
 _BLOCKS = ("intents", "dpu_intents", "chart_intents")
-"""Sections whose entries have one line per field, because reviewers read and compare these entries individually."""
+"""Sections whose entries have one line per field, because reviewers compare individual fields of these entries."""
 _SEAL = ("region", "beside")
-"""Keys that identify the region and the other file. They are at the end so that other lines keep their place in
-reviews."""
+"""Keys that identify the region and the other file. They are at the end of a file so that other lines do not move in
+diffs."""
 _HEXADECIMAL = "pkeys"
 _PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
-"""Text that needs no quotes check: it starts like a name and cannot be a keyword or number of YAML."""
+"""Text that needs no quotes: it starts like a name and cannot be a keyword or number of YAML."""
 _UNQUOTED = re.compile(r"[A-Za-z0-9./]([-A-Za-z0-9._/:@+=%]*[-A-Za-z0-9._/@+=%])?")
-"""Text without characters that have a meaning in YAML."""
+"""Text without special characters of YAML."""
 _Lock = TypeVar("_Lock", bound=LockFile)
 
 
@@ -89,7 +90,7 @@ def _sections(lock: LockFile) -> Iterator[str]:
     yield f"schema_version: {lock.schema_version}\n"
     for section in type(lock).model_fields:
         if section == "schema_version" or section not in data:
-            continue  # Empty sections are omitted: a section of a later release leaves files unchanged.
+            continue  # Empty sections are omitted, so that new sections of a later release do not change files.
         entries = data[section]
         yield f"{section}:\n"
         for name in _names(section, getattr(lock, section)):

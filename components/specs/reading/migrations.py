@@ -1,8 +1,8 @@
-"""Upgrades data files of an older ``schema_version`` and keeps comments, order and formatting.
+"""Upgrades of data files with an older ``schema_version``. Comments, order and formatting are preserved.
 
-A migration is registered by kind of file and the version from which it starts. It takes the document of ruamel.yaml's
-round-trip reader and returns the document of the next version. The migration of a lock file can request the surrounding
-environment, whose other files are upgraded first. Inventory files have no version; their header serves as one.
+A migration is registered by kind of file and source version. Its input is the document of ruamel.yaml's round-trip
+reader, and its result is the document of the next version. The migration of a lock file can request the surrounding
+environment, whose other files are upgraded first. Inventory files have no version: their header identifies the format.
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.reading.translate import mistakes
 
 Around = Callable[[], Environment]
-"""Returns the environment of a file, with all other files upgraded. It contains neither this file nor lock files that
-are upgraded later."""
+"""Function that returns the environment of a file, with all other files upgraded. The environment excludes this file
+and lock files that are upgraded later."""
 Migration = Callable[[Any, Around], Any]
 Migrations = Mapping[str, Mapping[int, Migration]]
-"""Migrations by name of the kind and version from which they start. Without a migration, only the version number
-changes."""
+"""Migrations by name of the kind and source version. Without a migration, only the version number changes."""
 
 _KEY = "schema_version"
 _Lock = TypeVar("_Lock", bound=LockFile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Upgrade:
     """Upgrade of one file."""
 
     path: Path
@@ -65,10 +64,10 @@ def newest(kind: FileKind) -> int:
 
 def moves(
     folder: Path, environment: str, migrations: Migrations, formats: Callable[[FileKind], int] = newest
-) -> tuple[list[Move], list[Problem]]:
-    """Return the upgrade of each YAML file that ``environment`` in ``folder`` reads, and the problems of other files.
+) -> tuple[list[Upgrade], list[Problem]]:
+    """Return the upgrade of each YAML file of ``environment`` in ``folder``, and the problems of other files.
 
-    Nothing is written. Files that are already current are returned with their own text.
+    Nothing is written. The text of files in the current format is returned unchanged.
 
     Args:
         folder: Folder of all environments.
@@ -76,7 +75,7 @@ def moves(
         migrations: Migrations by kind and version.
         formats: Function that returns the target version of a kind.
     """
-    upgrades: list[Move] = []
+    upgrades: list[Upgrade] = []
     problems: list[Problem] = []
     for kind in KINDS:
         for path in kind.files(folder, environment):
@@ -85,7 +84,7 @@ def moves(
             if problem:
                 problems.append(problem)
                 continue
-            mover = _Mover(kind, file, migrations, formats(kind))
+            mover = _Upgrader(kind, file, migrations, formats(kind))
             try:
                 upgrades += mover.move(path, text, partial(_around, folder, environment, tuple(upgrades), path))
             except SpecError as error:
@@ -94,8 +93,8 @@ def moves(
     return [*_paired(environment, upgrades)], problems
 
 
-def _paired(environment: str, upgrades: Iterable[Move]) -> Iterator[Move]:
-    """Yield ``upgrades`` with new digests in upgraded lock files."""
+def _paired(environment: str, upgrades: Iterable[Upgrade]) -> Iterator[Upgrade]:
+    """Yield ``upgrades``, with new digests in the lock files."""
     moved = {move.file: move.text for move in upgrades if move.before != move.after}
     locks = paired(environment, _lock(ALLOCATIONS, AllocationsLock, moved), _lock(IMAGE_PINS, ImagesLock, moved))
     texts = dict(zip((ALLOCATIONS, IMAGE_PINS), map(lock_text, locks), strict=True))
@@ -109,7 +108,7 @@ def _lock(file: str, model: type[_Lock], moved: Mapping[str, str]) -> _Lock:
     return spec if isinstance(spec, model) else model(schema_version=model.FORMAT)
 
 
-def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path) -> Environment:
+def _around(folder: Path, environment: str, moved: Iterable[Upgrade], without: Path) -> Environment:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary)
         for part in (CATALOG, environment):
@@ -122,8 +121,8 @@ def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path
         return load_environment(environment, copy)
 
 
-class _Mover:
-    """Upgrades one file. ``problems`` has the reasons if that is not possible."""
+class _Upgrader:
+    """Upgrade of one file. ``problems`` lists the reasons if the upgrade is not possible."""
 
     def __init__(self, kind: FileKind, file: str, migrations: Migrations, current: int) -> None:
         self._kind = kind
@@ -132,7 +131,7 @@ class _Mover:
         self._current = current
         self.problems: list[Problem] = []
 
-    def move(self, path: Path, text: str, around: Around) -> Iterator[Move]:
+    def move(self, path: Path, text: str, around: Around) -> Iterator[Upgrade]:
         before = self._version(text)
         if before is None:
             return
@@ -140,7 +139,7 @@ class _Mover:
             edit, model = partial(self._moved, before=before, around=around), self._kind.model
             text = self._sealed(rewritten(text, edit), model) if issubclass(model, LockFile) else edited(text, edit)
         if not self.problems:
-            yield Move(path=path, file=self._file, before=before, after=self._current, text=text)
+            yield Upgrade(path=path, file=self._file, before=before, after=self._current, text=text)
 
     def _moved(self, document: Any, before: int, around: Around) -> Any:
         for version in range(before, self._current):
@@ -149,7 +148,7 @@ class _Mover:
         return document
 
     def _version(self, text: str) -> int | None:
-        """Return the version of a file if it can be upgraded."""
+        """Return the version of a file; None if the file cannot be upgraded."""
         reader = StrictYamlReader(self._file, most_values(self._kind.model))
         data, place = reader.read(text)
         self.problems += reader.problems.values()
@@ -181,5 +180,5 @@ class _Mover:
             return ""
 
 
-def _unchanged(document: Any, around: Around) -> Any:  # noqa: ARG001 - what every migration gets
+def _unchanged(document: Any, around: Around) -> Any:  # noqa: ARG001 - signature of migrations
     return document

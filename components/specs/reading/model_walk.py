@@ -1,4 +1,4 @@
-"""Finds the type, fields and possible models of a value in a document by its path."""
+"""Lookup of the type, fields and possible models of a value in a document by its path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.base import Spec
 
 
 def at(data: Any, path: Sequence[str | int]) -> Any:
-    """Return the value at ``path`` of ``data``."""
+    """Return the value at ``path`` in ``data``."""
     for step in path:
         data = data[step]
     return data
@@ -31,7 +31,7 @@ def wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict
 
 
 def advice(model: type[BaseModel], path: Sequence[str | int], data: Any) -> str:
-    """Return the advice of a model for the forbidden key at ``path``, ignoring case; empty if there is none."""
+    """Return the advice of a model for the forbidden key at ``path``, ignoring case; empty without advice."""
     member = _member(annotation(model, path[:-1], data), at(data, path[:-1]))
     refused: Mapping[str, str] = member.REFUSED_KEYS if _is_model(member) and issubclass(member, Spec) else {}
     key = str(path[-1])
@@ -39,7 +39,7 @@ def advice(model: type[BaseModel], path: Sequence[str | int], data: Any) -> str:
 
 
 def annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:
-    """Return the type of the value at ``path`` with its bounds, as declared in its model."""
+    """Return the type of the value at ``path``, including bounds, as declared in the model."""
     declared: Any = model
     for step in path:
         declared = _member(declared, data)
@@ -67,7 +67,7 @@ def _entry_type(kind: Any) -> Any:
 
 
 def _member(kind: Any, data: Any) -> Any:
-    """Return the type without annotations; for a union, the model that the discriminator in ``data`` selects."""
+    """Return the type without annotations. For a union, return the model that the discriminator in ``data`` selects."""
     if get_origin(kind) is Annotated:
         return _member(get_args(kind)[0], data)
     if _is_union(kind):
@@ -77,11 +77,11 @@ def _member(kind: Any, data: Any) -> Any:
 
 
 def models(kind: Any, data: Any) -> list[type[BaseModel]]:
-    """Return the possible models of a value of type ``kind``; a discriminator or keys in ``data`` narrow them."""
+    """Return the possible models of a value of type ``kind``, narrowed by a discriminator or keys in ``data``."""
     if get_origin(kind) is Annotated:
         return models(get_args(kind)[0], data)
     members = [member for member in (get_args(kind) if _is_union(kind) else [kind]) if _is_model(member)]
-    named = [member for member in members if _says(member, data)]
+    named = [member for member in members if _has_keys_of(member, data)]
     alike = [member for member in members if isinstance(data, dict) and data and data.keys() <= fields(member).keys()]
     return named or alike or members
 
@@ -90,7 +90,7 @@ def _is_union(kind: Any) -> bool:
     return get_origin(kind) is Union or type(kind).__name__ == "UnionType"
 
 
-def _says(model: type[BaseModel], data: Any) -> bool:
+def _has_keys_of(model: type[BaseModel], data: Any) -> bool:
     return isinstance(data, dict) and any(
         get_origin(field.annotation) is Literal and data.get(name) in get_args(field.annotation)
         for name, field in fields(model).items()

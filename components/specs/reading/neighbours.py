@@ -13,10 +13,10 @@ _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
 
 
 def marks(folder: Path, besides: str, columns: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return the places of machines of all environments in ``folder``, except ``besides`` and rehearsals.
+    """Return the positions of machines of all environments in ``folder``, except ``besides`` and rehearsals.
 
-    Keys are pairs of a column (one of ``columns``) and an upper-case value. Unreadable files are skipped; the check of
-    their own environment reports them.
+    Keys are pairs of a column (one of ``columns``) and an upper-case value. Unreadable files are skipped, because the
+    check of their environment reports them.
     """
     places: dict[tuple[str, str], str] = {}
     for name in environments(folder):

@@ -1,4 +1,4 @@
-"""Problems in the data of an environment, and their report in one form for all commands."""
+"""Problems in the data of an environment, and their report in a format common to all commands."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from components.specs.reading.remedy import Remedy
 MAX_SHOWN_CHARACTERS = 60
 """Maximum length of a quoted value, so that a large wrong value does not fill the screen."""
 MAX_PROBLEMS = 10_000
-"""Number of problems in one file after which the rest of the file is not read."""
+"""Maximum number of problems in one file. Reading stops when this number is reached."""
 MAX_ALIKE = 5
-"""Number of similar problems in one file (those that differ in names and numbers only) that are printed in full."""
+"""Number of similar problems in one file that are printed in full. Similar problems differ only in names and
+numbers."""
 MAX_COUNTED = 5
-"""Number of files whose problems are counted separately in the first line of a report."""
+"""Maximum number of files with a separate problem count in the first line of a report."""
 FORM = "data.form"
-"""Rule name of all constraints that the model of a single file defines."""
+"""Rule name for all constraints of the model of a single file."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
 _ALIKE = 0.8
-"""Similarity above which a name counts as a typing error, and not as a part of a longer name."""
+"""Similarity above which a name counts as a typing error and not as part of a longer name."""
 _PARTS = re.compile("[-_]")
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake in one place.
+    """Problem at one position in the data.
 
-    ``text`` contains the rule, the value and the remedy: lower case, no full stop. Invisible and control characters are
-    escaped, also in file names.
+    Invisible and control characters are escaped in ``text`` and in file names.
     """
 
     file: str
     """Path of the file relative to the environment's folder, such as ``tenants/acme.yaml``."""
     line: int
-    """Line of the mistake, counted from 1; 0 for a problem of the file itself."""
+    """Line of the problem, counted from 1; 0 for a problem of the whole file."""
     path: str
-    """Path of the value within the file, such as ``clusters[0].pools[1].nodes``; empty for the file itself."""
+    """Path of the value within the file, such as ``clusters[0].pools[1].nodes``; empty for the whole file."""
     text: str
     """Rule, value and remedy, in lower case and without a full stop."""
     rule: str = field(default=FORM, compare=False)
     """Name of the violated rule: ``data.form`` for constraints of a single file, otherwise a cross-check or a
     policy."""
     subject: str = field(default="", compare=False)
-    """Subject to name in a waiver of the rule; empty where a waiver is not possible."""
+    """Subject for a waiver of the rule; empty if a waiver is not possible."""
     remedy: Remedy | None = field(default=None, compare=False)
-    """Text that ``jacquard check --fix`` writes, if the remedy is unambiguous."""
+    """Replacement that ``jacquard check --fix`` writes; None if the remedy is ambiguous."""
 
     def __post_init__(self) -> None:
         for name in ("file", "path", "text"):
@@ -61,16 +61,16 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Return ``file:line``, a form that editors can open."""
+        """Return ``file:line``, a notation that editors can open."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as data, including whether ``jacquard check --fix`` can fix it."""
+        """Return the problem as JSON data, including whether ``jacquard check --fix`` can fix the problem."""
         return {key: value for key, value in asdict(self).items() if key != "remedy"} | {"fix": self.remedy is not None}
 
     @property
     def kind(self) -> tuple[str, str, str]:
-        """Return a key that is equal for similar problems of one file, which differ in names and numbers only."""
+        """Return a grouping key for similar problems of one file, which differ only in names and numbers."""
         return self.file, _STEPS.sub("#", self.path), _NAMES.sub("#", self.text)
 
 
@@ -103,7 +103,7 @@ class SpecError(Exception):
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
-    """Yield place and text of each line of a report. Of many similar problems, only the first few are listed."""
+    """Yield position and text of each line of a report. Of many similar problems, only the first few are listed."""
     kinds = [problem.kind for problem in problems]
     total, last, reported = Counter(kinds), dict(zip(kinds, problems, strict=True)), Counter[tuple[str, str, str]]()
     for kind, problem in zip(kinds, problems, strict=True):
@@ -118,7 +118,7 @@ def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
 
 
 def dotted(path: Sequence[str | int]) -> str:
-    """Return ``path`` in the usual notation, such as ``clusters[0].name``."""
+    """Return ``path`` in dotted notation, such as ``clusters[0].name``."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -130,7 +130,7 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return ``value`` for an error text: shortened, in the notation of data files, non-ASCII characters escaped."""
+    """Return ``value`` for an error text: shortened, in the notation of data files, in ASCII."""
     match value:
         case None:
             return "nothing"
@@ -166,16 +166,16 @@ def listed(names: Iterable[str], most: int | None = None) -> str:
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return ``names``, at least one, as a choice for an error text; a single name is returned as it is.
+    """Return ``names`` (at least one) as a choice for an error text, such as ``one of a, b``.
 
-    The names follow a verb directly: ``write a`` or ``write one of a, b``.
+    A single name is returned unchanged, so that the result can follow a verb: ``write a`` or ``write one of a, b``.
     """
     every = list(names)
     return f"{'one of ' * (len(every) > 1)}{listed(every)}"
 
 
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
-    """Return the name that is most similar to ``wrong``; None if none is similar."""
+    """Return the name that is most similar to ``wrong``; None if no name is similar."""
     return _nearest(wrong, tuple(names))
 
 

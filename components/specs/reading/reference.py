@@ -1,4 +1,4 @@
-"""Field reference: one page for each kind of data file, generated from docstrings and bounds of its model."""
+"""Field reference: one page for each kind of data file, generated from the docstrings and bounds of the model."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class _Page:
                 yield f"names: {_pattern_rule(member['propertyNames'])}"
 
     def _members(self, field: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the schemas that a scalar, a list or its entries must match, without those of mappings."""
+        """Yield the schemas of a scalar, a list and its entries, except schemas of mappings."""
         yield field
         for inner in (*field.get("anyOf", ()), *field.get("allOf", ())):
             yield from self._members(inner)
@@ -147,7 +147,7 @@ class _Page:
                 yield from self._members(field[keyword])
 
     def _meanings(self, field: dict[str, Any]) -> Iterator[str]:
-        """Yield the meanings of the enum values of the field or of its entries."""
+        """Yield the descriptions of the enum values of the field or of its entries."""
         for member in self._members(field):
             definition = self._definitions.get(member.get("$ref", "").removeprefix(_REF), {})
             if "properties" not in definition:

@@ -1,4 +1,4 @@
-"""Unambiguous remedies: replacement texts that a program can write without confirmation."""
+"""Unambiguous remedies: replacement texts that can be written without confirmation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Remedy:
     """Replacement of one value."""
 
     path: tuple[str | int, ...]
-    """Keys to the value; for an inventory file, the line and the column."""
+    """Path of keys to the value; for an inventory file, the line and the column."""
     text: str | None
     """Text to write, in the notation of the file; None to delete the line."""
     is_key: bool = False

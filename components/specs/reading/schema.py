@@ -1,6 +1,6 @@
-"""JSON Schemas of data files for editors, generated from the models. They validate one file on its own.
+"""JSON Schemas of data files for editors, generated from the models. Each schema validates a single file.
 
-They use draft 7, which yaml-language-server supports.
+The schemas use draft 7, which yaml-language-server supports.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NETWORKS = {
 }
 """Patterns of network types, for which JSON Schema has no format, by pydantic's format name."""
 _ENTRIES = {"properties", "definitions", "patternProperties"}
-"""Keywords whose keys are names of the data."""
+"""Schema keywords whose keys are names from the data."""
 
 
 def file_name(kind: FileKind) -> str:
@@ -45,12 +45,12 @@ def file_name(kind: FileKind) -> str:
 
 
 def header(kind: FileKind, path: Path, folder: Path) -> str:
-    """Return the line in the file ``path`` of ``folder`` (all environments) that refers editors to the schema."""
+    """Return the comment in the file ``path`` that refers editors to the schema. ``folder`` has all environments."""
     return f"{HEADER}{'../' * len(path.relative_to(folder).parts)}{FOLDER}/{file_name(kind)}\n"
 
 
 def with_header(text: str, line: str) -> str:
-    """Return the text of a file with ``line`` as its only schema header."""
+    """Return ``text`` with ``line`` as the only schema header."""
     rest = text.partition("\n")[2] if text.startswith(HEADER) else text
     return line + rest
 
@@ -102,7 +102,7 @@ class _Generator(GenerateJsonSchema):
 
 
 def _clean(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return a pydantic schema converted to draft 7, without titles that repeat a key."""
+    """Return a schema of pydantic in draft 7, without titles that repeat a key."""
     found = {key: _cleaned(key, value) for key, value in raw.items() if key not in {"title", "discriminator"}}
     if found.get("format") in _NETWORKS:
         found |= _NETWORKS[found.pop("format")]
@@ -110,7 +110,7 @@ def _clean(raw: dict[str, Any]) -> dict[str, Any]:
         [(pattern, found["additionalProperties"])] = found.pop("patternProperties").items()
         found["propertyNames"] = {"pattern": pattern}
     if isinstance(found.get("default", {}), dict | None):
-        found.pop("default", None)  # The definition already has a description, or there is none.
+        found.pop("default", None)  # The definition already has a description, or no description exists.
     if "description" in found:
         found["description"] = _prose(found["description"])
     if "$ref" in found and len(found) > 1:
@@ -135,13 +135,13 @@ def _prose(docstring: str) -> str:
 
 
 def _words(name: str) -> str:
-    """Return the name of a model in words; ``NodePoolSpec`` becomes ``node pool``."""
+    """Return the name of a model as separate words; ``NodePoolSpec`` becomes ``node pool``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("Spec")).lower()
 
 
 @cache
 def meanings(enum: type[Enum]) -> dict[str, str]:
-    """Return the docstrings below the members of ``enum``, by value; an empty text for members without one."""
+    """Return the docstrings below the members of ``enum``, by value; empty for members without a docstring."""
     texts = _attribute_texts(enum)
     return {member.value: texts.get(member.name, "") for member in enum}
 
@@ -149,7 +149,7 @@ def meanings(enum: type[Enum]) -> dict[str, str]:
 def _field_texts(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstrings below the fields of ``model``, including inherited fields.
 
-    Pydantic would read them when a module is loaded, which takes a tenth of a second; they are needed here only.
+    Pydantic would read the docstrings whenever a module is loaded, which takes a tenth of a second.
     """
     bases = [base for base in reversed(model.__mro__) if issubclass(base, BaseModel) and base is not BaseModel]
     return {name: text for base in bases for name, text in _attribute_texts(base).items()}

@@ -1,4 +1,4 @@
-"""Examples for missing keys: YAML on one line, generated from a model."""
+"""Examples for missing keys: YAML on one line, generated from the model."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ FORMATS = {
 
 @cache
 def shapes(model: type[BaseModel]) -> dict[str, str]:
-    """Return a YAML example of the value of each key: all its required keys, ``a|b`` for enum values."""
+    """Return a YAML example for each key of ``model``, with all required inner keys and ``a|b`` for enum values."""
     schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
     return {key: _shape(schema_of_key, definitions) for key, schema_of_key in schema["properties"].items()}
 
 
 def whole(model: type[BaseModel]) -> str:
-    """Return an example of a mapping of ``model`` with its required keys, or else a few optional ones."""
+    """Return an example of a mapping of ``model`` with its required keys or, if none is required, optional keys."""
     examples = shapes(model)
     required = _required(model.model_json_schema())
     return _mapping({key: examples[key] for key in required or list(examples)[:_MAX_OPTIONAL]})
 
 
 def _required(schema: Mapping[str, Any]) -> list[str]:
-    """Return the required keys of a mapping; for alternatives, those of the first one."""
+    """Return the required keys of a mapping; for alternatives, the required keys of the first alternative."""
     choice = schema.get("anyOf", [{}])[0]
     return [*schema.get("required", ()), *choice.get("required", ())]
 

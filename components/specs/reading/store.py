@@ -1,4 +1,4 @@
-"""The only writer of lock files. It writes both files together, each atomically, and only if they changed."""
+"""The only writer of lock files. Both files are written together, each atomically and only if its content changed."""
 
 from __future__ import annotations
 

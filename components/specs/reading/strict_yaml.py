@@ -1,7 +1,7 @@
-"""Strict YAML 1.2 reader: returns values with their lines, and rejects ambiguous notations with the form to write.
+"""Strict YAML 1.2 reader. It returns values with line numbers, and rejects ambiguous notations.
 
-Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12:34:56`` as a number; newer ones read
-``1.30`` as 1.3. A value that two readers interpret differently is rejected, whichever reader is right.
+Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12:34:56`` as a number. Newer readers read
+``1.30`` as 1.3. This reader rejects every value that two YAML readers interpret differently.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 
 _ORDINARY = re.compile(r"[a-zA-Z][^:]{5,}")
-"""Text that cannot match any pattern above: keywords are shorter, and numbers start with other characters."""
+"""Text that matches no pattern above, because keywords are shorter and numbers start with other characters."""
 
 _TRAPS = (
     (_MAC, 'a MAC address must be in quotes; write "{1}"'),
@@ -82,18 +82,18 @@ _SYNTAX = (
     ("while parsing a flow", "a bracket or brace is not closed, or a comma is missing; close it, or add the comma"),
     ("while parsing a block", "the indentation matches no line above; align the key with its neighbours"),
 )
-"""Problem texts by fragment of the parser's message; the first match applies."""
+"""Problem texts by fragment of the parser's message. The first matching fragment applies."""
 _IN_FLOW = {
     ":": "a ':' is inside text; put the text in quotes, or add the comma before a key",
     ",": "a comma is in the place of a value; remove it, or write the value",
 }
-"""More precise problem texts for a character within brackets or braces, if it is on the line of the opening bracket."""
+"""More precise problem texts, for a character within brackets or braces on the line of the opening bracket."""
 _BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")
-"""Fragments of parser messages for errors that start on an earlier line than the one where the parser notices them."""
+"""Fragments of parser messages for errors whose cause is on an earlier line than the reported line."""
 
 
 class StrictYamlReader:
-    """Reader of one file. ``problems`` has the rejected values; their text is returned so that reading can continue."""
+    """Reader of one file. ``problems`` lists the rejected values. Reading continues with the text of these values."""
 
     def __init__(self, file: str, max_values: int = MAX_VALUES) -> None:
         self.file = file
@@ -101,12 +101,12 @@ class StrictYamlReader:
         self.problems: dict[tuple[str | int, ...], Problem] = {}
         """Problems by path."""
         self._twins: dict[tuple[str | int, ...], int] = {}
-        """Number of further duplicates of a key beyond the second, by path."""
+        """Number of occurrences of a key after the second, by path."""
         self._path: list[str | int] = []
         self._values = 0
 
     def read(self, text: str) -> tuple[Any, Place]:
-        """Return the value of the only document in ``text``, and the places of all its values."""
+        """Return the value of the only document in ``text``, and the positions of all values."""
         self._next: Any = CParser(text).get_event
         place = Place(1)
         try:
@@ -115,7 +115,7 @@ class StrictYamlReader:
             self._syntax(error, text)
         except YAMLError:
             self.problems[()] = Problem(self.file, 0, "", "has a control character; remove it")
-        except _GiveUpError:
+        except _StopError:
             pass
         return None, place
 
@@ -124,7 +124,7 @@ class StrictYamlReader:
         while (event := self._next()) is not None:
             if isinstance(event, DocumentStartEvent):
                 if found or event.version or event.tags:
-                    self._give_up(event, _ONE_DOCUMENT)
+                    self._stop(event, _ONE_DOCUMENT)
                 value, found = self._value(self._next(), place), True
         return value
 
@@ -133,13 +133,13 @@ class StrictYamlReader:
         self._values += 1
         if self._values > self.max_values:
             self._path.clear()
-            self._give_up(event, f"has more than {self.max_values:,} values; split the file")
-        self._refuse_references(event)
+            self._stop(event, f"has more than {self.max_values:,} values; split the file")
+        self._reject_references(event)
         if kind is ScalarEvent:
             return self._scalar(event)
         if len(self._path) == MAX_DEPTH:
             self._path.clear()
-            self._give_up(event, f"is nested more than {MAX_DEPTH} levels deep; no file here needs that")
+            self._stop(event, f"is nested more than {MAX_DEPTH} levels deep; no file here needs that")
         self._path.append("")
         value = self._mapping(place.inner) if kind is MappingStartEvent else self._sequence(place.inner)
         self._path.pop()
@@ -152,12 +152,12 @@ class StrictYamlReader:
             key = self._key(event)
             value = self._value(self._next(), inner)
             if key in result:
-                self._twin(event, places[key].line)
+                self._duplicate_key(event, places[key].line)
                 continue
             result[key], places[key] = value, inner
         return result
 
-    def _twin(self, event: Any, first: int) -> None:
+    def _duplicate_key(self, event: Any, first: int) -> None:
         path = tuple(self._path)
         more = self._twins[path] = self._twins.get(path, -1) + 1
         often, them = (f"{more + 2} times", "them") if more else ("twice", "the two")
@@ -177,21 +177,21 @@ class StrictYamlReader:
     def _key(self, event: Any) -> str:
         if type(event) is not ScalarEvent:
             self._path.pop()
-            self._give_up(event, _NO_ANCHORS if type(event) is AliasEvent else "a key must be plain text; write a name")
+            self._stop(event, _NO_ANCHORS if type(event) is AliasEvent else "a key must be plain text; write a name")
         key: str = event.value
         self._path[-1] = key
-        self._refuse_references(event)
+        self._reject_references(event)
         if event.style:
-            self._refuse_escapes(event)
+            self._reject_escapes(event)
         elif not _ORDINARY.fullmatch(key):
-            self._refuse_trap(event, _trap(key, _KEY_TRAPS), is_key=True)
+            self._reject_trap(event, _trap(key, _KEY_TRAPS), is_key=True)
         return key
 
     def _scalar(self, event: Any) -> Any:
         text: str = event.value
         if event.style:
             if event.style == '"':
-                self._refuse_escapes(event)
+                self._reject_escapes(event)
             return text
         if _ORDINARY.fullmatch(text) or not self._path:
             return text
@@ -201,21 +201,21 @@ class StrictYamlReader:
             return text.lower() == "true"
         if _INTEGER.fullmatch(text):
             return int(text, 16 if text.startswith("0x") else 10)
-        self._refuse_trap(event, _trap(text, _TRAPS))
+        self._reject_trap(event, _trap(text, _TRAPS))
         return text
 
-    def _refuse_references(self, event: Any) -> None:
+    def _reject_references(self, event: Any) -> None:
         if type(event) is AliasEvent or event.anchor is not None:
-            self._give_up(event, _NO_ANCHORS)
+            self._stop(event, _NO_ANCHORS)
         if event.tag is not None:
             tag = shortened(event.tag.replace("tag:yaml.org,2002:", "!!"))
             self._problem(event, f"tags are not supported; remove {tag}")
 
-    def _refuse_escapes(self, event: Any) -> None:
+    def _reject_escapes(self, event: Any) -> None:
         if not event.value.isprintable():
             self._problem(event, f"contains an invisible character (got {shown(event.value)}); remove it")
 
-    def _refuse_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
+    def _reject_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
         if trap:
             text: str = event.value
             quoted = f'"{text.lower() if _MAC.fullmatch(text) else text}"'
@@ -225,13 +225,13 @@ class StrictYamlReader:
 
     def _problem(self, event: Any, text: str, remedy: Remedy | None = None) -> None:
         if len(self.problems) >= MAX_PROBLEMS:
-            raise _GiveUpError
+            raise _StopError
         path = tuple(self._path)
         self.problems.setdefault(path, Problem(self.file, event.start_mark.line + 1, dotted(path), text, remedy=remedy))
 
-    def _give_up(self, event: Any, text: str) -> NoReturn:
+    def _stop(self, event: Any, text: str) -> NoReturn:
         self._problem(event, text)
-        raise _GiveUpError
+        raise _StopError
 
     def _syntax(self, error: MarkedYAMLError, text: str) -> None:
         upstream = f"{error.context} {error.problem}"
@@ -248,12 +248,12 @@ class StrictYamlReader:
         self.problems[()] = Problem(self.file, min(mark.line + 1, last) if mark else 0, "", remedy)
 
 
-class _GiveUpError(Exception):
-    """The rest of a file cannot be parsed; the problem has been recorded."""
+class _StopError(Exception):
+    """The rest of a file cannot be parsed. The problem is already recorded."""
 
 
 def is_plain(text: str) -> bool:
-    """Return whether every reader reads ``text`` without quotes as text; special characters are not considered."""
+    """Return whether all YAML readers read unquoted ``text`` as text. Special characters are not considered."""
     return _trap(text, _KEY_TRAPS) is None
 
 

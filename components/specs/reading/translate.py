@@ -1,4 +1,4 @@
-"""Translates pydantic's errors into problem texts: path, rule, value and remedy."""
+"""Translation of pydantic's errors into problem texts with path, rule, value and remedy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _RULES = {
 _MAX_DIGITS = 9
 """Maximum number of digits of a number in an error text; no count or port has more."""
 _PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
-"""Notation of other tools for a key and its value."""
+"""Notation of a key and its value in other tools."""
 _BETWEEN = re.compile(r"[,;\s]+")
 _NAME = re.compile(r"[\w./-]+")
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
@@ -53,20 +53,20 @@ _MISSING: ErrorDetails = {"type": "missing", "loc": (), "msg": "", "input": None
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake found by a model."""
+    """Error that a model found in one value."""
 
     path: Path
-    """Keys from the model to the invalid value."""
+    """Path of keys from the model to the invalid value."""
     text: str
     """Rule, value and remedy, in lower case and without a full stop."""
     wants_text: bool
-    """Whether text is valid here; false for a number, a mapping or an enum."""
+    """Whether the value may be text; false for a number, a mapping or an enum."""
     remedy: Remedy | None = None
-    """Replacement for the value, if it is unambiguous."""
+    """Replacement for the value; None if the remedy is ambiguous."""
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:
-    """Yield each mistake in ``data`` that ``error`` reports about ``model``, once."""
+    """Yield each mistake in ``data`` that ``error`` reports for ``model``, without duplicates."""
     by_path: dict[Path, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         if not _counts_wrong_entries(detail):
@@ -83,7 +83,7 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
         by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": violation.got, "ctx": {"text": violation.text}}]
     for path, details in by_path.items():
         kind = details[0]["type"]
-        if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):
+        if (kind == "missing" and path in misspelt) or _is_valid_list(details, path, by_path):
             continue
         text = _text(details, model, path, data)
         wants_text = kind.startswith("string") or kind in {"value_error", base.MISFIT}
@@ -91,19 +91,19 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
 
 
 def _counts_wrong_entries(detail: ErrorDetails) -> bool:
-    """Return whether a list is reported as too short only because its entries are invalid."""
+    """Return whether a list is reported as too short only because entries are invalid."""
     got = detail.get("input")
     return detail["type"] == "too_short" and isinstance(got, list) and len(got) >= detail["ctx"]["min_length"]
 
 
-def _meant_otherwise(details: list[ErrorDetails], path: Path, paths: Iterable[Path]) -> bool:
-    """Return whether a value is reported as an invalid literal although it is the list that is also allowed."""
+def _is_valid_list(details: list[ErrorDetails], path: Path, paths: Iterable[Path]) -> bool:
+    """Return whether a value is reported as an invalid literal although it is a list, which is also allowed."""
     words = all(detail["type"] == "literal_error" and isinstance(detail.get("input"), list) for detail in details)
     return words and any(len(other) > len(path) and other[: len(path)] == path for other in paths)
 
 
 def _path_in(data: Any, detail: ErrorDetails) -> Path:
-    """Return the path in ``data`` of an error; pydantic's own location also contains members of unions."""
+    """Return the path in ``data`` of an error. The location of pydantic also contains members of unions."""
     path: list[str | int] = []
     for index, step in enumerate(detail["loc"]):
         last = index == len(detail["loc"]) - 1
@@ -175,7 +175,7 @@ def _expected(context: dict[str, Any]) -> list[str]:
 
 
 def _number(got: str, kind: Any) -> str:
-    """Return the remedy for a number in quotes; the number is repeated only if it is valid without quotes."""
+    """Return the remedy for a number in quotes, with the number itself only if it is valid without quotes."""
     if len(got) > _MAX_DIGITS:
         return f"; write a number without quotes, at most {_MAX_DIGITS} digits"
     refused = _refused(int(got), kind)
@@ -212,7 +212,7 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
 
 
 def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
-    """Return the remedy of a value with only one possible meaning."""
+    """Return the remedy of a value with exactly one possible meaning."""
     match detail["type"], detail.get("input"), detail.get("ctx", {}).get("error"):
         case "value_error", _, FormError() as error:
             return Remedy(path, error.write)
@@ -226,7 +226,7 @@ def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
 
 
 def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return an example of the mapping or list that is required at ``path``, filled with the names found there."""
+    """Return an example of the required mapping or list at ``path``, filled with the names in the current value."""
     if kind not in {"tuple_type", "model_type", "model_attributes_type", "dict_type"}:
         return ""
     got, key = model_walk.at(data, path), path[-1]
@@ -243,13 +243,13 @@ def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> 
     if pairs and all(pairs):
         return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
     names = [name for name in names_found if is_list or (_NAME.fullmatch(name) and f"{name}: " not in text)]
-    if not names_found or len(names) < len(names_found):  # The value is a single entry in place of the list.
+    if not names_found or len(names) < len(names_found):  # The value is a single entry instead of a list.
         return f"; {text}"
     return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
 
 
 def _names_in(got: Any) -> list[str]:
-    """Return the names found in place of a list or mapping."""
+    """Return the names in a value that should be a list or mapping."""
     if isinstance(got, str):
         return _BETWEEN.split(got)
     return [name for name in got if isinstance(name, str)] if isinstance(got, list | dict) else []

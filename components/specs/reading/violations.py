@@ -1,4 +1,4 @@
-"""Finds constraint violations in specs that also have invalid values, which pydantic does not check."""
+"""Search for constraint violations in specs with invalid values. Pydantic does not check constraints of such specs."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
 class _NotKnownError(TypeError):
-    """A check uses an invalid value for more than a test against None."""
+    """A check uses an invalid value for an operation other than a test against None."""
 
 
 class _NotKnown:
-    """Placeholder for an invalid value: it is not None, and every other use raises an error."""
+    """Placeholder for an invalid value. It is not None, and every other operation on it raises an error."""
 
-    def _ask(self, *_: object) -> NoReturn:
+    def _reject(self, *_: object) -> NoReturn:
         raise _NotKnownError
 
-    __getattr__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __str__ = __format__ = _ask
-    __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _ask
+    __getattr__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __str__ = __format__ = _reject
+    __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _reject
 
 
 _NOT_KNOWN = _NotKnown()
@@ -36,28 +36,28 @@ _NOT_KNOWN = _NotKnown()
 def incompatibilities(
     model: type[BaseModel], data: Any, wrong: Collection[Path]
 ) -> Iterator[tuple[Path, ConstraintViolation]]:
-    """Yield the constraint violations of each spec of ``data`` that contains a path of ``wrong``, with their paths.
+    """Yield the constraint violations, with paths, of each spec in ``data`` that contains a path of ``wrong``.
 
-    Each spec is checked with its valid values, until the check uses an invalid value.
+    Each check uses the valid values of the spec, and stops when it uses an invalid value.
     """
-    half = _HalfRead(model, data, wrong)
+    half = _InvalidDocument(model, data, wrong)
     for path, kind in half.specs():
         try:
             for violation in half.spec(kind, path).incompatibilities():
                 at = (*path, *violation.path)
                 if at not in wrong and (at == path or at not in half.touched):
                     yield at, violation
-        except TypeError:  # Raised for an invalid value, also inside Python's built-in functions.
+        except TypeError:  # An invalid value raises this error, also inside Python's built-in functions.
             continue
 
 
-class _HalfRead:
+class _InvalidDocument:
     """Document that contains invalid values."""
 
     def __init__(self, model: type[BaseModel], data: Any, wrong: Collection[Path]) -> None:
         self._model, self._data, self._wrong = model, data, wrong
         self.touched = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
-        """Paths of invalid values and of all values that contain them."""
+        """Paths of invalid values and of all enclosing values."""
 
     def specs(self) -> Iterator[tuple[Path, type[CheckedSpec]]]:
         """Yield the specs that contain invalid values."""

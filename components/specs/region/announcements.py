@@ -1,4 +1,4 @@
-"""Announcement of control plane addresses by the management cluster: by BGP to routers, or by ARP in one network."""
+"""Announcement of control plane addresses by the management cluster, with BGP to routers or ARP in one network."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ class BgpPeerSpec(Spec):
     asn: Asn
     """ASN of the router, outside ``networks.asn``."""
     multihop: bool = False
-    """Whether other routers are between it and the hosts. Its ASN must then differ from the hosts' ASN."""
+    """Whether other routers are between this router and the hosts. Its ASN must then differ from the ASN of the
+    hosts."""
     zones: tuple[Label, ...] = ()
-    """Values of ``topology.kubernetes.io/zone`` (usually racks) of the hosts that open a session, for a router that
-    only these hosts reach. By default every host opens a session."""
+    """Zones (values of ``topology.kubernetes.io/zone``, usually racks) whose hosts open a session, for a router that
+    only these hosts can reach. By default every host opens a session."""
     password_secret: DnsLabel | None = None
-    """Secret in the ``metallb-system`` namespace whose ``password`` signs the session (TCP MD5), of type
-    ``kubernetes.io/basic-auth`` (MetalLB's rule). By default sessions are not signed. The field is a reference, never a
+    """Secret in the ``metallb-system`` namespace with the ``password`` that signs the session (TCP MD5). MetalLB
+    requires type ``kubernetes.io/basic-auth``. By default sessions are not signed. The field is a reference, never a
     value."""
 
 
@@ -43,11 +44,11 @@ class AnnouncementSpec(CheckedSpec):
     peers: tuple[BgpPeerSpec, ...] = ()
     """Routers to which all hosts announce each address. With two routers, one can fail."""
     one_network: bool = False
-    """Whether the hosts of the management cluster are in the same network (VLAN) as these addresses; one host answers
-    ARP requests for each address. Otherwise the addresses are not reachable in this way."""
+    """Whether the hosts of the management cluster are in the same network (VLAN) as these addresses. One host then
+    answers ARP requests for each address."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield missing or duplicate ways of announcement, and sessions that MetalLB rejects."""
+        """Yield missing or conflicting announcement methods, and sessions that MetalLB rejects."""
         if not self.peers and not self.one_network:
             yield ConstraintViolation(
                 "has neither peers nor one_network, so control planes are not reachable; add asn and the routers as"

@@ -12,7 +12,7 @@ from components.specs.reading.lock_text import entry_text
 
 
 class ApprovalSpec(Spec):
-    """Approval of one change by a tenant. It is valid for this change only, which its digest identifies."""
+    """Approval of one change by a tenant. The approval is valid only for the change with the digest."""
 
     tenant: ShortName
     """Tenant that approved the change."""
@@ -25,12 +25,12 @@ class ApprovalSpec(Spec):
     reason: Text
     """Approved change or reason, for operators. Only the digest identifies the change."""
     ticket: Text | None = None
-    """Number or URL of the ticket with the approval, if there is one."""
+    """Number or URL of the ticket with the approval; optional."""
     expires: dt.date | None = None
     """First day on which the approval is void. By default it is valid until the change is applied."""
 
     def is_void(self, today: dt.date) -> bool:
-        """Return whether the approval is expired on ``today``."""
+        """Return whether the approval has expired on ``today``."""
         return self.expires is not None and self.expires <= today
 
 
@@ -44,7 +44,7 @@ class ApprovalsFile(DataFile):
     """Approvals of changes by tenants."""
 
 
-def word_of(approvals: Iterable[ApprovalSpec], tenant: str, digest: str) -> ApprovalSpec | None:
+def approval_of(approvals: Iterable[ApprovalSpec], tenant: str, digest: str) -> ApprovalSpec | None:
     """Return the approval of ``tenant`` for the change with ``digest`` that expires last, even if it is expired."""
     fitting = [approval for approval in approvals if (approval.tenant, approval.digest) == (tenant, digest)]
     return max(fitting, key=lambda approval: approval.expires or dt.date.max, default=None)
@@ -54,38 +54,38 @@ _EMPTY = f"""# yaml-language-server: $schema=../../schemas/approvals.schema.json
 schema_version: {ApprovalsFile.FORMAT}
 approvals:
 """
-_WORDS = "approvals"
+_APPROVALS = "approvals"
 
 
-def with_approval(text: str, word: ApprovalSpec) -> str:
-    """Return the text of ``approvals.yaml`` with ``word``, which replaces an approval of the same tenant and change.
+def with_approval(text: str, approval: ApprovalSpec) -> str:
+    """Return the text of ``approvals.yaml`` with ``approval``, which replaces one of the same tenant and change.
 
     Args:
         text: Text of the file; empty if there is no file.
-        word: Approval of the tenant.
+        approval: Approval of the tenant.
     """
-    entry = loaded(_entry(word))
+    entry = loaded(_entry(approval))
 
     def edit(document: Any) -> Any:
-        words = document.get(_WORDS) or loaded("[]")
-        words.fa.set_block_style()
-        at = next((index for index, approval in enumerate(words) if _same(approval, word)), None)
+        approvals = document.get(_APPROVALS) or loaded("[]")
+        approvals.fa.set_block_style()
+        at = next((index for index, existing in enumerate(approvals) if _same(existing, approval)), None)
         if at is None:
-            words.append(entry)
+            approvals.append(entry)
         else:
-            words[at] = entry
-        document[_WORDS] = words
+            approvals[at] = entry
+        document[_APPROVALS] = approvals
         return document
 
     return edited(text or _EMPTY, edit)
 
 
-def _same(approval: Any, word: ApprovalSpec) -> bool:
-    return (approval.get("tenant"), approval.get("digest")) == (word.tenant, word.digest)
+def _same(existing: Any, approval: ApprovalSpec) -> bool:
+    return (existing.get("tenant"), existing.get("digest")) == (approval.tenant, approval.digest)
 
 
-def _entry(word: ApprovalSpec) -> str:
-    values = word.model_dump(mode="json", exclude_none=True)
-    days = [name for name, value in word if isinstance(value, dt.date)]
+def _entry(approval: ApprovalSpec) -> str:
+    values = approval.model_dump(mode="json", exclude_none=True)
+    days = [name for name, value in approval if isinstance(value, dt.date)]
     texts = (f"{name}: {value if name in days else entry_text(value)}" for name, value in values.items())
     return f"{{{', '.join(texts)}}}"

@@ -36,18 +36,18 @@ _NETNS_MODE = "ib_core.netns_mode="
 
 
 class Channel(StrEnum):
-    """Release channel of an environment, from the newest to the most proven."""
+    """Release channel of an environment, in order from the newest to the most proven images."""
 
     CANDIDATE = "candidate"
     """The channel offers the newest images, which are not proven yet."""
     LATEST = "latest"
-    """The channel offers images that are more proven than candidates and newer than those of ``stable``."""
+    """The channel offers images that are more proven than candidates and newer than the images of ``stable``."""
     STABLE = "stable"
     """The channel offers the most proven images."""
 
 
 class BootMode(StrEnum):
-    """Boot method of an image, which determines how a node gets its join token."""
+    """Boot method of an image. It determines the source of a node's join token."""
 
     DISK = "disk"
     """Metal3 writes the image to the disk, and the token is on the config drive."""
@@ -71,22 +71,23 @@ class ImageContents(CheckedSpec):
     """Firmware of network cards with which the drivers were tested, equal to ``nic`` of the image's firmware baseline.
     Any version is accepted by default."""
     nfs_client: Text
-    """Name and version of the NFS client, such as ``vastnfs-4.0.35``. Storage drivers may require a specific one."""
+    """Name and version of the NFS client, such as ``vastnfs-4.0.35``. Storage drivers may require a specific client."""
     nfs_rdma: bool = False
-    """Whether the NFS client supports mounts over RDMA. It and the drivers of network cards must be built for each
-    other."""
+    """Whether the NFS client supports mounts over RDMA. The client must be built for the drivers of the network
+    cards."""
     rdma_exclusive: bool = False
     """Whether the kernel restricts each RDMA device to one network namespace, by ``options ib_core netns_mode=0`` in a
     file of ``/etc/modprobe.d``. Instance types in ``fits`` must have the same value (``rdma.exclusive``)."""
     encrypted_scratch: bool = False
-    """Whether the disks of ``nvme_disks`` are dm-crypt devices below their volume groups. Each boot creates a new key,
-    in memory only, so that the content of a disk is unreadable after power-off."""
+    """Whether the volume groups on the disks of ``nvme_disks`` use dm-crypt devices. Each boot creates a new key in
+    memory only, so that the content of a disk is unreadable after power-off."""
     roce: RoceSpec | None = None
     """RoCE settings that the image applies to adapters at each boot before the kubelet starts: MTU, trust in DSCPs,
-    lossless priority, ECN. They must equal ``roce`` of the fabrics of its nodes. None are applied by default."""
+    lossless priority, ECN. The settings must equal ``roce`` of the nodes' fabrics. By default no settings are
+    applied."""
     imex: bool = False
     """Whether the image contains NVIDIA's IMEX in the version of the driver (``nvidia-imex``, ``nvidia-imex-ctl``),
-    with its service masked. The DRA driver starts one daemon for each compute domain (DRAD:docs/prerequisites.md)."""
+    with a masked service. The DRA driver starts a daemon for each compute domain (DRAD:docs/prerequisites.md)."""
     kubelet: KubernetesVersion
     """Version of the kubelet, not newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""
@@ -95,8 +96,8 @@ class ImageContents(CheckedSpec):
     registry_hosts: bool = False
     """Whether containerd reads registry hosts from ``/etc/containerd/certs.d`` (its ``config_path``)."""
     vfio_devices: tuple[Annotated[str, StringConstraints(pattern=PCI_SELECTOR)], ...] = ()
-    """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``. They are
-    available to VMs and not to containers."""
+    """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``. These devices
+    are available to VMs and not to containers."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a GPU driver in an image that passes GPUs through to VMs."""
@@ -119,16 +120,16 @@ class KernelProfile(Spec):
 
 
 class Lifecycle(StrEnum):
-    """Lifecycle state of a golden image, in order. It is derived from the dates of the image."""
+    """Lifecycle state of a golden image, in order. The dates of the image determine the state."""
 
     PREVIEW = "preview"
     """The image is released but not yet supported."""
     SUPPORTED = "supported"
-    """The image is past its preview, and pools may run it."""
+    """The image is supported, and pools may run it."""
     DEPRECATED = "deprecated"
-    """Pools that run the image should move to another one."""
+    """Pools should use another image."""
     EXPIRED = "expired"
-    """Pools must not run the image any more."""
+    """Pools must not run the image."""
 
 
 class SignatureKind(StrEnum):
@@ -161,7 +162,7 @@ class GoldenImage(CheckedSpec):
     supported: dt.date | None = None
     """First day after the preview. By default the image is supported from its release."""
     deprecated: dt.date | None = None
-    """First day on which pools should move to another image. By default the image is supported until it expires."""
+    """First day on which pools should use another image. By default the image is supported until it expires."""
     expires: dt.date
     """First day on which pools must not run the image."""
     url: HttpsUrl
@@ -169,9 +170,9 @@ class GoldenImage(CheckedSpec):
     sha256: Sha256
     """SHA-256 of the file at ``url``, as 64 hex digits."""
     signature: SignatureSpec | None = None
-    """Detached signature of the file at ``url``; policy rule ``unsigned-image`` requires one in production."""
+    """Detached signature of the file at ``url``. Policy ``unsigned-image`` requires signatures in production."""
     firmware: VersionName | None = None
-    """Baseline of ``catalog/firmware.yaml`` that hosts of the image must have. By default their firmware is not
+    """Firmware baseline of ``catalog/firmware.yaml`` for hosts with the image. By default the firmware of hosts is not
     changed."""
     contents: ImageContents
     """Versions of the software in the image."""
@@ -224,7 +225,7 @@ class DpuImage(Spec):
     url: HttpsUrl
     """URL of the bundle, ``url`` of DPF's BFB."""
     sha256: Sha256
-    """SHA-256 of the bundle, as 64 hex digits. DPF does not verify it, so it is only recorded on the BFB."""
+    """SHA-256 of the bundle, as 64 hex digits. It is recorded on the BFB; DPF does not verify it."""
     bsp: Text
     """Version of the board support package, ``versions.bsp`` of DPF's BFB."""
     doca: Text

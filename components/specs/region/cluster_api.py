@@ -1,4 +1,4 @@
-"""Releases of Cluster API and its providers, in the version vector because they must be compatible."""
+"""Releases of Cluster API and its providers. They are part of the version vector because they must be compatible."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ class ClusterApiSpec(Spec):
 
     registry: Registry | None = None
     """Registry from which the operator fetches releases by tag. For example, ``<registry>/bootstrap-kubeadm:v1.13.5``
-    contains ``metadata.yaml`` and ``components.yaml`` of one provider. By default it fetches them over the internet
-    from upstream. If ``manifests`` of the vector contain ``cluster-api-providers``, it uses these by digest and fetches
-    nothing."""
+    contains ``metadata.yaml`` and ``components.yaml`` of one provider. By default the operator fetches releases over
+    the internet from upstream. If ``manifests`` of the vector contain ``cluster-api-providers``, the operator uses
+    these manifests by digest and fetches nothing."""
     core: Release
-    """Release of Cluster API and of its kubeadm bootstrap provider, which has the same releases."""
+    """Release of Cluster API and of its kubeadm bootstrap provider, which have the same release numbers."""
     kamaji: Release | None = None
     """Release of the control-plane provider for Kamaji; Kamaji itself is installed from a chart."""
     k0smotron: Release | None = None
     """Release of k0smotron, which is a control-plane and a bootstrap provider."""
     metal3: Release | None = None
-    """Release of the infrastructure provider for Metal3 and of its IP address manager, which it needs to start."""
+    """Release of the infrastructure provider for Metal3 and of its IP address manager, a prerequisite of the
+    provider."""
     ironcore_metal: Release | None = None
     """Release of the infrastructure provider for IronCore metal; its operators are installed from a chart."""
 

@@ -1,4 +1,4 @@
-"""DNS names: the name server for dynamic updates, its zone, and the key that signs updates."""
+"""DNS settings: the name server for dynamic updates, the zone, and the key that signs updates."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pydantic import StringConstraints
 from components.specs.base import DOMAIN, DnsLabel, IpAddress, Port, Spec
 
 Zone = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=150)]
-"""Domain short enough to leave room for names of at most 253 characters: 30 for a cluster, 63 for a Service, and the
-prefix of the ownership record."""
+"""Domain whose length limit reserves space within the 253 characters of a name: 30 for a cluster, 63 for a Service,
+and the prefix of the ownership record."""
 
 
 class TsigAlgorithm(StrEnum):
-    """TSIG algorithm for DNS updates: those that ExternalDNS supports, except insecure ones."""
+    """TSIG algorithm for DNS updates: all secure algorithms that ExternalDNS supports."""
 
     HMAC_SHA256 = "hmac-sha256"
     """HMAC with SHA-256, which every name server supports (RFC 8945)."""
@@ -26,17 +26,17 @@ class TsigAlgorithm(StrEnum):
 
 
 class DnsSpec(Spec):
-    """Publication of a region's names: a zone of a name server with dynamic updates (RFC 2136)."""
+    """DNS zone for the names of a region, on a name server with dynamic updates (RFC 2136)."""
 
     zone: Zone
     """Zone for the updates, such as ``hall.cloud.example``. Services of a cluster have names below
-    ``<cluster>.<zone>``, control planes below ``control_planes.domain``, which must be within the zone."""
+    ``<cluster>.<zone>``. Control planes have names below ``control_planes.domain``, which must be within the zone."""
     server: IpAddress
     """Address of the zone's primary name server, over TCP."""
     port: Port = 53
     """Port of the name server for updates."""
     key_secret: DnsLabel = "dns-key"  # noqa: S105 - a name
-    """Secret with the key that signs updates (TSIG): ``keyname``, and ``secret`` in base 64. It is in the namespace of
-    each cluster with names and in ``external-dns``, but not in tenant clusters."""
+    """Secret with the key that signs updates (TSIG): ``keyname``, and ``secret`` in base64. The Secret is required in
+    the namespace of each cluster with names and in ``external-dns``. Tenant clusters do not contain it."""
     key_algorithm: TsigAlgorithm = TsigAlgorithm.HMAC_SHA256
     """Signature algorithm of the key."""

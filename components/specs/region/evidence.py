@@ -1,7 +1,7 @@
-"""Evidence that a wave of a rollout is settled: the output of ``jacquard status ENV --format json``, kept in a file.
+"""Evidence that a rollout wave is settled: a file with the output of ``jacquard status ENV --format json``.
 
-A promotion does not read the clock. The time for which nodes have been healthy is the difference of two moments in the
-file: when the groups became ready, and when the region was observed.
+A promotion does not read the clock. The time for which nodes have been healthy is the difference of two times in the
+file: the time at which the groups became ready, and the time of the observation.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from components.specs.reading.problems import dotted
 
 
 class EvidenceError(ValueError):
-    """Invalid evidence file. The message contains the place and the problem."""
+    """Invalid evidence file. The message contains the position and the problem."""
 
 
-class _Seen(BaseModel):
-    """Model of the relevant part of an output; other fields are ignored."""
+class _StatusModel(BaseModel):
+    """Base of models for parts of the output; fields that are not listed are ignored."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class GroupEvidence(_Seen):
+class GroupEvidence(_StatusModel):
     """Observed state of one rollout group."""
 
     failure_domain: str
@@ -32,18 +32,18 @@ class GroupEvidence(_Seen):
     total: int = Field(ge=0)
     """Desired number of nodes."""
     images: dict[str, int]
-    """Number of machines created with each image, by image."""
+    """Number of machines by the image with which they were created."""
     fingerprint: str | None = None
-    """Fingerprint of the intent with which the group's MachineDeployment was applied; None if there is none yet."""
+    """Fingerprint of the intent in the applied MachineDeployment of the group; None if it does not exist yet."""
     settled: bool
     """Whether all nodes of the group were in their desired state at the time of observation."""
     settled_since: AwareDatetime | None
-    """Moment at which the last node of the group became ready; None if the group is not settled or has no nodes."""
+    """Time at which the last node of the group became ready; None if the group is not settled or has no nodes."""
     why: list[str] = []
-    """Reasons why the group was not settled; empty if it was."""
+    """Reasons why the group was not settled; empty for a settled group."""
 
 
-class PoolEvidence(_Seen):
+class PoolEvidence(_StatusModel):
     """Observed state of one pool."""
 
     cluster: str
@@ -54,24 +54,24 @@ class PoolEvidence(_Seen):
     """Rollout groups of the pool."""
 
 
-class DpuEvidence(_Seen):
+class DpuEvidence(_StatusModel):
     """Observed state of the DPUs of one DPUDeployment."""
 
     deployment: str
     """Name of the DPUDeployment."""
     total: int = Field(ge=0)
-    """Number of DPUs that the data assign to the DPUDeployment."""
+    """Declared number of DPUs of the DPUDeployment."""
     images: dict[str, int]
-    """Number of DPUs flashed with each image, by the name of its BFB."""
+    """Number of flashed DPUs by image (name of the BFB)."""
     flavors: dict[str, int]
-    """Number of DPUs flashed with each flavor, by its name."""
+    """Number of flashed DPUs by name of the flavor."""
     settled: bool
     """Whether all DPUs are ready and match their pinned intent."""
     why: list[str] = []
     """Reasons why the DPUs were not settled."""
 
 
-class ChartEvidence(_Seen):
+class ChartEvidence(_StatusModel):
     """Observed state of a pinned chart in a cluster."""
 
     chart: str
@@ -79,31 +79,31 @@ class ChartEvidence(_Seen):
     cluster: str
     """Cluster in which the chart is installed."""
     applied: str | None
-    """Digest with which its source was applied; None if there is none yet."""
+    """Digest in the applied source of the chart; None if the source does not exist yet."""
     installed: str | None
-    """Digest that Flux installed last; None if Flux has not installed the chart."""
+    """Digest of the last release that Flux installed; None if Flux has not installed the chart."""
     settled: bool
     """Whether Flux had installed the digest of the source, and all nodes of the cluster were healthy at the time of
     observation."""
     settled_since: AwareDatetime | None
-    """Moment since which the chart is settled; None if it is not settled."""
+    """Time since which the chart is settled; None if the chart is not settled."""
     why: list[str] = []
-    """Reasons why the chart was not settled; empty if it was."""
+    """Reasons why the chart was not settled; empty for a settled chart."""
 
 
-class RegionEvidence(_Seen):
+class RegionEvidence(_StatusModel):
     """Observed state of a region."""
 
     environment: str
     """Name of the observed environment."""
     observed_at: AwareDatetime
-    """Moment of the observation, with its offset from UTC."""
+    """Time of the observation, with its offset from UTC."""
     pools: list[PoolEvidence]
     """Pools of the region."""
     dpu_deployments: list[DpuEvidence] = []
-    """DPUs of the region by DPUDeployment; empty where DPF runs none."""
+    """DPUs of the region by DPUDeployment; empty if DPF manages no DPUs."""
     charts: list[ChartEvidence] = []
-    """Charts pinned for clusters; empty where there are none."""
+    """Charts pinned for clusters; empty if no charts are pinned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ class Evidence:
     name: str
     """Name of the file, for messages."""
     digest: str
-    """Digest of the file in the form of the lock file, ``sha256:`` and 64 hex digits."""
+    """Digest of the file in the notation of lock files, ``sha256:`` and 64 hex digits."""
     seen: RegionEvidence
     """Content of the file."""
 

@@ -1,4 +1,4 @@
-"""Source of a region's Secrets: created by operators, or copied from an external store."""
+"""Source of a region's Secrets: operators create them, or they are copied from an external store."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class SecretsSource(StrEnum):
     """Source of the Secrets that the data reference by name. The data never contain secret values."""
 
     EXISTING = "existing"
-    """Operators create each Secret in the place listed by ``jacquard show ENV prerequisites``."""
+    """Operators create each Secret in the namespace listed by ``jacquard show ENV prerequisites``."""
     EXTERNAL_SECRETS = "external-secrets"
-    """External Secrets Operator copies each Secret from a store, under the same name, as defined by rendered
-    objects."""
+    """External Secrets Operator copies each Secret from a store, under the same name. Jacquard renders the
+    ExternalSecrets."""
 
 
 class VaultSpec(CheckedSpec):
-    """Vault with the region's Secrets. External Secrets Operator logs in with a ServiceAccount of its own.
+    """Vault with the region's Secrets. External Secrets Operator logs in with a dedicated ServiceAccount.
 
     The login uses Vault's auth method ``kubernetes``: Vault verifies the token with the management cluster.
     """
@@ -46,7 +46,7 @@ class VaultSpec(CheckedSpec):
     be signed by a public authority."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield an address with a login, because it would put a secret into data and state."""
+        """Yield an address with a login, because the data and the state must not contain secrets."""
         if "@" in self.server:
             yield ConstraintViolation(
                 "must not contain a login, because data must not contain secrets; remove the login", ("server",)
@@ -59,8 +59,8 @@ class SecretsSpec(CheckedSpec):
     source: SecretsSource = SecretsSource.EXISTING
     """Source of the Secrets that the data reference by name. The data never contain secret values."""
     store: DnsLabel | None = None
-    """ClusterSecretStore of External Secrets Operator. Required for ``external-secrets``. Operator and store must
-    already exist, unless ``vault`` is set."""
+    """ClusterSecretStore of External Secrets Operator. Required for ``external-secrets``. The operator and the store
+    must already exist, unless ``vault`` is set."""
     vault: VaultSpec | None = None
     """Vault behind ``store``. The region then installs External Secrets Operator and creates the store."""
 

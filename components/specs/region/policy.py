@@ -27,7 +27,7 @@ class RuleId(StrEnum):
     FETCHED_BY_TAG = "fetched-by-tag"
     """Software of the platform must be fetched by digest."""
     HOST_BEYOND_IDENTITY = "host-beyond-identity"
-    """Host entries must contain an identity only."""
+    """Host entries must contain only an identity."""
     UNVERIFIED_BMC = "unverified-bmc"
     """BMCs must be verified by a certificate."""
     TEMPLATE_EDITED_IN_PLACE = "template-edited-in-place"
@@ -35,7 +35,7 @@ class RuleId(StrEnum):
     PROVIDER_WITHOUT_CLUSTER_IDENTIFIER = "provider-without-cluster-identifier"
     """Providers must have a clusterIdentifier that never changes."""
     SELF_CHOSEN_PARTITION = "self-chosen-partition"
-    """Tenants must not be able to choose the InfiniBand partition of their ports."""
+    """Tenants must not be able to select the InfiniBand partition of their ports."""
     LEFT_OUT_ADD_ON = "left-out-add-on"
     """Clusters must not omit default add-ons."""
     OVERRIDDEN_ADD_ON = "overridden-add-on"
@@ -69,7 +69,7 @@ _LONGEST = dt.timedelta(days=366)
 
 
 class FreezeSpec(CheckedSpec):
-    """Period in which no changes of tenants are applied; see ``change-in-freeze`` in docs/reference/policies.md."""
+    """Period without changes to tenants; see ``change-in-freeze`` in docs/reference/policies.md."""
 
     name: Label
     """Name of the freeze in reports."""
@@ -78,9 +78,9 @@ class FreezeSpec(CheckedSpec):
     to: AwareDatetime
     """End of the freeze, not included, with its offset from UTC."""
     reason: Text
-    """Reason for the freeze, shown when a change is blocked."""
+    """Reason for the freeze, shown for blocked changes."""
     tenants: tuple[ShortName, ...] = ()
-    """Tenants that the freeze protects; all tenants and their shared objects when the list is empty."""
+    """Tenants that the freeze protects; all tenants and their shared objects if the list is empty."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an end that is not after the start, and a freeze that is too long."""
@@ -105,10 +105,10 @@ class PolicySpec(DataFile):
     """``policy.yaml``, an optional file."""
 
     rules: dict[Label, Enforcement] = Field(default_factory=dict)
-    """Strictness of policy rules by name (``docs/reference/policies.md``). Rules that are not listed have the
-    strictness of the stage."""
+    """Strictness of policies by name (``docs/reference/policies.md``). The stage determines the strictness of policies
+    that are not listed."""
     freezes: tuple[FreezeSpec, ...] = ()
-    """Periods in which no changes of tenants are applied."""
+    """Periods without changes to tenants."""
 
 
 class WaiverSpec(Spec):
@@ -123,7 +123,7 @@ class WaiverSpec(Spec):
     reason: Text
     """Reason why the violation is acceptable for now; shown in reports."""
     owner: Text
-    """Contact who is responsible for the removal of the waiver."""
+    """Contact that is responsible for the removal of the waiver."""
     ticket: Text
     """Number or URL of the ticket to fix the violation."""
     expires: dt.date
@@ -137,7 +137,7 @@ class WaiversSpec(DataFile):
     """``waivers.yaml``, an optional file."""
 
     waivers: tuple[WaiverSpec, ...] = ()
-    """Violations that are accepted temporarily."""
+    """Temporary exceptions from rules."""
 
 
 def longest_waiver(waivers: Iterable[WaiverSpec], rule: str, subjects: Container[str]) -> WaiverSpec | None:

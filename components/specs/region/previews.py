@@ -13,7 +13,7 @@ class Applies(StrEnum):
     """Changes that ``up`` applies."""
 
     ANYTHING = "anything"
-    """Data are applied directly. If a preview is named, its changes are enforced."""
+    """``up`` applies the data directly. With ``--preview``, it applies exactly the previewed changes."""
     PREVIEWED = "previewed"
     """Changes must be previewed: ``up`` requires ``--preview``."""
 

@@ -50,8 +50,8 @@ class ChartRolloutsSpec(Spec):
     """Waves in which clusters of tenants get a new release of a chart (``docs/pools/rollouts.md``)."""
 
     canary_tenants: tuple[ShortName, ...] = ()
-    """Tenants whose clusters get a release first, in a wave of their own. Without canary tenants, a chart can be rolled
-    out to all clusters in one wave."""
+    """Tenants whose clusters get a release first, in a separate wave. Without canary tenants, a chart can be rolled out
+    to all clusters in one wave."""
     max_clusters: PercentOrCount | None = None
     """Maximum number of clusters in a wave; no limit by default."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
@@ -87,7 +87,7 @@ class SiteSpec(Spec):
     name: Label
     """Name of the site, referenced by ``site`` of a cluster."""
     halls: tuple[Label, ...] = Field(min_length=1)
-    """Names of halls, unique in the region. Each hall has its ``inventory/hall-<hall>.csv``."""
+    """Names of halls, unique in the region. The hosts of a hall are in ``inventory/hall-<hall>.csv``."""
 
 
 class StateSpec(Spec):
@@ -111,8 +111,8 @@ class NetworksSpec(Spec):
     bmc: Cidr
     """Network of the BMCs of hosts and DPUs."""
     boot: Cidr | None = None
-    """Network for network boot of hosts only. Tenants cannot reach it, and switches remove a host from it once its
-    image is written. Required where a bare-metal controller leases addresses."""
+    """Network used only for network boot of hosts. Tenants cannot reach it, and switches disconnect a host from it
+    after its image is written. Required if a bare-metal controller leases addresses."""
     storage: Cidr
     """Network of the storage systems. Every VPC reaches it."""
     control_plane_vips: Cidr
@@ -120,16 +120,16 @@ class NetworksSpec(Spec):
     tenants: Cidr
     """Network for the prefixes of VPCs."""
     tenants_ipv6: Cidr6 | None = None
-    """Network for IPv6 prefixes, private (``fc00::/7``, RFC 4193) or public (``2000::/3``). Required when a VPC has
-    ``ipv6``. Routers need no route to it, because IPv6 packets do not leave clusters."""
+    """Network for IPv6 prefixes, private (``fc00::/7``, RFC 4193) or public (``2000::/3``). Required if a VPC has
+    ``ipv6``. Routers need no route to the network, because IPv6 packets do not leave clusters."""
     public: tuple[Cidr, ...] = ()
     """Networks for public addresses of load balancers and VMs."""
     dpu_loopbacks: Cidr
     """Network for the loopback addresses of DPUs, one per DPU, which are the endpoints of VXLAN tunnels."""
     ovn: Cidr | None = None
-    """Network of the fabric for OVN. Each DPU has four addresses in it, for tunnels and for traffic that leaves a VPC;
-    the first address is the router's. It is one broadcast domain behind the first port of all DPUs. Required when a VPC
-    uses ``dpf-ovn``."""
+    """Network of the fabric for OVN. Each DPU has four addresses in this network, for tunnels and for traffic that
+    leaves a VPC. The first address belongs to the router. The network is one broadcast domain, connected to the first
+    port of all DPUs. Required if a VPC uses ``dpf-ovn``."""
     vni: Numbers
     """Virtual network identifiers, one per VPC, at most 16777215."""
     asn: Numbers
@@ -137,35 +137,35 @@ class NetworksSpec(Spec):
     route_targets: Numbers | None = None
     """Numbers of EVPN route targets, one per VPC. By default a VPC uses its VNI."""
     deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
-    """Networks that no VPC reaches, whatever its egress, in addition to the region's networks that are closed to
-    tenants."""
+    """Networks that no VPC can reach, for all values of ``egress``. The networks of the region that are closed to
+    tenants need not be listed."""
     border: BorderSpec | None = None
-    """Border routers between VPCs and external networks. By default they have a VRF for each VPC and need no further
-    settings."""
+    """Border routers between VPCs and external networks. By default border routers have a VRF for each VPC and need no
+    further settings."""
     backbone: Label | None = None
     """Network that connects this region to others. Regions on one backbone need disjoint VNIs and ASNs."""
 
     @property
-    def unseen(self) -> tuple[Network, ...]:
+    def closed_networks(self) -> tuple[Network, ...]:
         """Return the networks that are closed to tenants."""
-        return tuple(self._unseen.values())
+        return tuple(self._closed_by_field.values())
 
     def closed(self, address: Address) -> str | None:
         """Return the field of the closed network that contains ``address``; None if VPCs can reach the address.
 
-        The network ``tenants`` counts as closed: it contains VPCs only, and no services of the region.
+        The network ``tenants`` counts as closed: it contains only VPCs and no services of the region.
         """
-        every = {**self._unseen, "tenants": self.tenants}
+        every = {**self._closed_by_field, "tenants": self.tenants}
         return next((name for name, network in every.items() if address in network), None)
 
     @property
-    def _unseen(self) -> dict[str, Network]:
+    def _closed_by_field(self) -> dict[str, Network]:
         every = {name: getattr(self, name) for name in _UNSEEN}
         return {name: network for name, network in every.items() if network is not None}
 
 
 class ControlPlanesSpec(CheckedSpec):
-    """Hosting of tenants' control planes."""
+    """Settings for the hosted control planes of tenants."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["dedicated"]}, {"required": ["data_stores"]}]})
 
@@ -174,24 +174,24 @@ class ControlPlanesSpec(CheckedSpec):
     data_stores: tuple[DataStoreSpec, ...] = ()
     """Data stores shared by clusters, created like ``dedicated`` unless they override its fields."""
     dedicated: DedicatedDataStoreSpec | None = None
-    """Settings of dedicated data stores. By default clusters cannot request one."""
+    """Settings of dedicated data stores. By default clusters cannot request a dedicated data store."""
     dedicated_above_nodes: int = Field(default=500, ge=1, le=5000)
     """Number of nodes above which a cluster must not share its data store."""
     max_clusters: int = Field(default=100, ge=1, le=1000)
     """Maximum number of control planes in the management cluster."""
     hosts: int | None = Field(default=None, ge=1, le=10000)
-    """Number of hosts of the management cluster that run control planes. If it is set, no two members of an etcd and no
-    two replicas of a control plane share a host; pods wait instead. By default they are spread over hosts as far as
-    there is room."""
+    """Number of hosts of the management cluster that run control planes. If it is set, members of an etcd and replicas
+    of a control plane never share a host; their pods stay pending instead. By default the pods are spread over hosts as
+    far as capacity allows."""
     announcement: AnnouncementSpec | None = None
-    """Announcement of ``networks.control_plane_vips``. Required unless the stage is ``rehearsal``, whose simulated
-    network is flat."""
+    """Announcement of ``networks.control_plane_vips``. Required unless the stage is ``rehearsal``, which simulates a
+    flat network."""
     domain: Domain | None = None
-    """Domain for the names of control planes, ``<cluster>.<domain>``, which are in their certificates. By default they
-    have addresses only. With ``dns`` the domain must be within its zone, and the names are published there."""
+    """Domain for the names of control planes, ``<cluster>.<domain>``. Certificates contain the names. By default
+    control planes have addresses only. With ``dns``, the domain must be within its zone, which publishes the names."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield missing data stores, and shared ones with a reserved name or without the settings to create them."""
+        """Yield missing data stores, and shared data stores with a reserved name or incomplete settings."""
         if not self.data_stores and self.dedicated is None:
             yield ConstraintViolation("has neither data_stores nor dedicated; add one of the two")
         for index, store in enumerate(self.data_stores):
@@ -201,7 +201,7 @@ class ControlPlanesSpec(CheckedSpec):
                     ("data_stores", index, "name"),
                     store.name,
                 )
-            if not store.given and store.storage_class is None and self.dedicated is None:
+            if not store.is_existing and store.storage_class is None and self.dedicated is None:
                 yield ConstraintViolation(
                     "is required to create an etcd without the defaults of dedicated; write a storage class of"
                     " the management cluster, or endpoints and secret of an existing etcd",
@@ -215,9 +215,9 @@ class RegistrySpec(Spec):
     mirror: Registry
     """Host, port and path of the proxy, without a scheme."""
     nodes: bool = False
-    """Whether nodes also pull images of their pods through the proxy. It must accept any registry in the ``ns``
-    parameter of containerd, and images must have ``registry_hosts``. Existing nodes get the setting when they are
-    promoted."""
+    """Whether nodes also pull images of their pods through the proxy. The proxy must accept any registry in the ``ns``
+    parameter of containerd, and golden images must have ``registry_hosts``. Existing nodes get the setting at the next
+    promotion."""
 
 
 class RegionSpec(DataFile):
@@ -226,7 +226,7 @@ class RegionSpec(DataFile):
     region: DnsLabel
     """Name of the region, equal to the name of the environment's folder."""
     stage: Stage
-    """Stage of the environment, which sets the strictness of policy rules and whether hardware is real."""
+    """Stage of the environment, which sets the strictness of policies and whether hardware is real."""
     stacks: StackLayout
     """Layout of Pulumi stacks: one for the whole environment, or one for each slice."""
     state: StateSpec | None = None
@@ -245,15 +245,15 @@ class RegionSpec(DataFile):
     networks: NetworksSpec
     """Address plan of the region."""
     fabrics: tuple[FabricSpec, ...] = ()
-    """Networks between nodes outside the VPCs, such as InfiniBand; empty where there are none."""
+    """Networks between nodes outside the VPCs, such as InfiniBand; none by default."""
     control_planes: ControlPlanesSpec
-    """Hosting of tenants' control planes, and storage of their state."""
+    """Settings for the hosted control planes of tenants and for their data stores."""
     dns: DnsSpec | None = None
     """Name server and zone for the names of control planes and tenants' Services. By default no names are published."""
     bare_metal: BareMetalSpec = BareMetalSpec()
     """Provisioning of the region's hosts."""
     nodes: NodesSpec = NodesSpec()
-    """Rollout, tests and join of nodes, for all tenants."""
+    """Settings for the nodes of all tenants: rollout, burn-in and join."""
     dpus: DpuControlSpec
     """DPF control plane of the region, which manages its DPUs."""
     storage: tuple[StorageClassSpec, ...] = Field(min_length=1)
@@ -261,8 +261,8 @@ class RegionSpec(DataFile):
     object_stores: tuple[ObjectStoreSpec, ...] = ()
     """Object stores in which tenants may have buckets."""
     vm_emulation: bool = False
-    """Whether QEMU emulates VMs in software, many times slower, on nodes without hardware virtualisation;
-    ``useEmulation`` of KubeVirt. By default VMs do not start there."""
+    """Whether QEMU emulates VMs in software on nodes without hardware virtualisation, which is many times slower;
+    ``useEmulation`` of KubeVirt. By default VMs do not start on such nodes."""
     spares: PercentOrCount = "2%"
     """Spare hosts per pool and failure domain; a pool may override it."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
@@ -272,8 +272,8 @@ class RegionSpec(DataFile):
     previews: PreviewsSpec = PreviewsSpec()
     """Preview requirements of ``jacquard up``."""
     registry: RegistrySpec | None = None
-    """Pull-through image proxy for DPUs, and for nodes if ``nodes`` is true. By default they pull from the registries
-    directly."""
+    """Pull-through image proxy for DPUs, and for nodes if ``nodes`` is true. By default DPUs and nodes pull directly
+    from the registries."""
 
     @property
     def fabrics_by_name(self) -> dict[str, FabricSpec]:

@@ -16,7 +16,7 @@ from components.specs.vms.vm_offering import VmsSpec
 
 
 class ContactsSpec(Spec):
-    """Contacts of the tenant. They are written to each namespace of the tenant, for operators and for alerts."""
+    """Contacts of the tenant, written to each namespace of the tenant for operators and alerts."""
 
     alerts: Text
     """Contact for problems with the tenant's nodes: an e-mail address or another channel."""
@@ -32,30 +32,30 @@ class ContractSpec(Spec):
     instance_type: Label
     """Hardware class of the capacity, an entry of ``catalog/instance_types.yaml``."""
     nodes: int = Field(ge=1)
-    """Number of nodes over all pools and failure domains of the region, without spares."""
+    """Number of nodes in all pools and failure domains of the region, without spares."""
 
 
 class Approval(StrEnum):
-    """Need of disruptive changes for an approval of the tenant."""
+    """Approval requirement for disruptive changes."""
 
     REQUIRED = "required"
     """Disruptive changes are blocked until the tenant approves them."""
     NOT_REQUIRED = "not-required"
-    """Disruptive changes need no approval of the tenant."""
+    """Disruptive changes do not require the tenant's approval."""
 
 
 class ChangesSpec(Spec):
     """Rules for disruption of the tenant's nodes."""
 
     approval: Approval = Approval.REQUIRED
-    """Whether disruptive changes are blocked until the tenant approves them, recorded with ``jacquard approve``. The
-    value is also written to the tenant's namespaces for operators."""
+    """Whether disruptive changes are blocked until the tenant approves them. ``jacquard approve`` records the approval.
+    The value is also written to the tenant's namespaces for operators."""
     window: WindowSpec | None = None
     """Window in which nodes may be drained; at any time by default."""
 
 
 class VmQuotasSpec(Spec):
-    """Upper limits of a tenant's VMs. Limits that are not set are those of the nodes."""
+    """Upper limits of a tenant's VMs. Without a limit, the capacity of the nodes applies."""
 
     machines: int | None = Field(default=None, ge=0, le=100_000)
     """Maximum number of VMs."""
@@ -68,10 +68,11 @@ class VmQuotasSpec(Spec):
 
 
 class QuotasSpec(Spec):
-    """Upper limits of a tenant's resources. Limits that are not set are those of the region.
+    """Upper limits of a tenant's resources. Without a limit, the capacity of the region applies.
 
-    The data are checked against them. In a cluster, a ResourceQuota limits only the namespace of VMs, because tenants
-    administer their own clusters. Storage systems and VPC prefixes limit the rest by their capacity.
+    ``jacquard check`` compares the data with the limits. In a cluster, a ResourceQuota limits only the namespace of
+    VMs, because tenants administer their clusters. The capacity of storage systems and VPC prefixes limits all other
+    resources.
     """
 
     public_ips: int | None = Field(default=None, ge=0, le=4096)
@@ -92,9 +93,9 @@ class TenantSpec(DataFile):
     contacts: ContactsSpec
     """Contacts of the tenant."""
     contract: tuple[ContractSpec, ...] = ()
-    """Capacity that the tenant has paid for, by instance type; its pools must not exceed it. If any type is listed, all
-    types with GPUs must be listed; types without GPUs, such as those for add-ons, may be omitted. Without a contract,
-    pools are limited only by the region's hosts."""
+    """Capacity that the tenant has paid for, by instance type. Pools must not exceed it. If any type is listed, all
+    types with GPUs must be listed; types without GPUs, such as types for add-ons, may be omitted. Without a contract,
+    only the region's hosts limit pools."""
     changes: ChangesSpec = ChangesSpec()
     """Rules for disruption of the tenant's nodes."""
     quotas: QuotasSpec = QuotasSpec()
@@ -102,7 +103,7 @@ class TenantSpec(DataFile):
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
     """Private networks of the tenant."""
     security_groups: tuple[SecurityGroupSpec, ...] = ()
-    """Rules for traffic at the edge of VPCs; a VPC references one of them."""
+    """Security groups for traffic at the edge of VPCs; a VPC references at most one group."""
     clusters: tuple[ClusterSpec, ...] = Field(min_length=1)
     """Kubernetes clusters of the tenant."""
     buckets: tuple[BucketSpec, ...] = ()

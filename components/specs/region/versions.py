@@ -1,4 +1,4 @@
-"""Versions of the catalogue: Kubernetes, operators, drivers and tools that a region runs together."""
+"""Versions of the catalogue: compatible versions of Kubernetes, operators, drivers and tools for a region."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class Chart(Spec):
     url: str = Field(pattern=OCI_URL, max_length=253)
     """URL of the chart without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
-    """Version of the chart, for readers; ``ref.tag`` of Flux's OCIRepository."""
+    """Version of the chart, informational; ``ref.tag`` of Flux's OCIRepository."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the chart, which is installed; ``ref.digest`` of Flux's OCIRepository."""
+    """Digest by which the chart is installed; ``ref.digest`` of Flux's OCIRepository."""
     kubernetes: KubernetesMinor | None = None
-    """Newest minor version of Kubernetes that the release supports, for a chart that hosts control planes. None if it
-    has not been determined."""
+    """Newest minor version of Kubernetes that the release supports, for a chart that hosts control planes. None if the
+    version has not been determined."""
     made_from: Text | None = None
-    """Source from which the platform builds the chart, where upstream publishes manifests only. None for upstream's own
-    chart."""
+    """Source from which the platform builds the chart, if upstream publishes only manifests. None for a chart of
+    upstream."""
     channel: tuple[Channel, ...] = ()
     """Channels that offer the release; all channels when the list is empty."""
     revoked: Text | None = None
-    """Reason why clusters must not have the release any more. None while the release is allowed."""
+    """Reason why clusters must not use the release any longer. None for an allowed release."""
     tunable: dict[ValuePath, Tunable] = Field(default_factory=dict)
-    """Values of the release that ``add_on_values`` may set, by path, each with its type or its valid words. Values that
-    the library sets cannot be listed."""
+    """Values of the release that ``add_on_values`` may set, by path, each with its type or list of allowed strings.
+    Values that the library sets cannot be listed."""
 
     def offered_by(self, channel: Channel) -> bool:
         """Return whether ``channel`` offers the release."""
@@ -63,9 +63,9 @@ class ManifestArtefact(Spec):
     url: str = Field(pattern=OCI_URL, max_length=253)
     """URL of the artefact without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
-    """Version of the content, for readers; ``ref.tag`` of Flux's OCIRepository."""
+    """Version of the content, informational; ``ref.tag`` of Flux's OCIRepository."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the artefact, which is applied; ``ref.digest`` of Flux's OCIRepository."""
+    """Digest by which the artefact is applied; ``ref.digest`` of Flux's OCIRepository."""
     made_from: Text
     """Upstream files in the artefact."""
 
@@ -78,10 +78,10 @@ class Tool(Spec):
     image: Registry
     """Repository of the image, without a tag."""
     digest: str = Field(pattern=OCI_DIGEST)
-    """Digest of the image, which is run."""
+    """Digest by which the image is run."""
     tag: Text | None = None
-    """Tag of the image, for consumers that support tags only, such as the HBN chart. Configure the registry to reject
-    changes of the tag. Elsewhere it is informational."""
+    """Tag of the image, used only by consumers that do not support digests, such as the HBN chart. Configure the
+    registry to reject changes of the tag. For other consumers the tag is informational."""
 
     def __str__(self) -> str:
         """Return the value of a container's ``image`` field."""
@@ -92,21 +92,22 @@ class VersionVector(DataFile):
     """``catalog/versions.yaml``: compatible versions (one vector per region)."""
 
     release: VersionName
-    """Name of the vector, of which a region runs one."""
+    """Name of the version vector. A region uses one version vector."""
     kubernetes: tuple[KubernetesVersion, ...] = Field(min_length=1)
     """Control-plane versions that clusters may request."""
     charts: tuple[Chart, ...]
     """Charts of operators and drivers, installed by Flux."""
     manifests: tuple[ManifestArtefact, ...] = ()
     """Operators that upstream publishes as manifests, applied by Flux without changes. A name that is also in
-    ``charts`` is being migrated: its release is suspended, so that nothing is uninstalled when the chart is removed."""
+    ``charts`` is being migrated: the release of its chart is suspended, so that removal of the chart uninstalls
+    nothing."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers, installed by the Cluster API operator."""
     tools: tuple[Tool, ...] = ()
     """Container images for jobs of the platform."""
 
     def installed(self, channel: Channel) -> dict[str, Chart]:
-        """Return the release of each chart by name that a region on ``channel`` installs without pins."""
+        """Return the releases, by chart, that a region on ``channel`` installs without pins."""
         installed: dict[str, Chart] = {}
         for chart in self.charts:
             if chart.offered_by(channel):
@@ -114,7 +115,7 @@ class VersionVector(DataFile):
         return installed
 
     def newest(self, name: str, channel: Channel) -> Chart | None:
-        """Return the newest release of chart ``name`` that ``channel`` offers and that is not revoked."""
+        """Return the newest release of chart ``name`` that is offered by ``channel`` and not revoked."""
         rows = (chart for chart in reversed(self.charts) if chart.name == name and not chart.revoked)
         return next((chart for chart in rows if chart.offered_by(channel)), None)
 
@@ -123,11 +124,11 @@ class VersionVector(DataFile):
         return next((chart for chart in self.releases(name) if chart.version == version), None)
 
     def releases(self, name: str) -> tuple[Chart, ...]:
-        """Return all releases of chart ``name``, the oldest first."""
+        """Return all releases of chart ``name``, from the oldest to the newest."""
         return tuple(chart for chart in self.charts if chart.name == name)
 
     def tool(self, name: str) -> Tool:
-        """Return the image with the name ``name``.
+        """Return the image ``name``.
 
         Raises:
             KeyError: The vector has no such image.

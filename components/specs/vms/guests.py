@@ -1,4 +1,4 @@
-"""Guest operating systems of virtual machines, which determine their virtual hardware and first-boot setup."""
+"""Guest operating systems of virtual machines. They determine the virtual hardware and the first-boot setup."""
 
 from __future__ import annotations
 

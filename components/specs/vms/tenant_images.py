@@ -1,4 +1,4 @@
-"""VM images of tenants: the sources from which CDI imports them, and their verification."""
+"""VM images of tenants: sources for the import by CDI, and their verification."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class DiskInClusterSpec(Spec):
 
 
 class OwnImageSpec(CheckedSpec):
-    """Image of a tenant, from exactly one of the sources of CDI that can be verified."""
+    """Image of a tenant, from exactly one verifiable source of CDI."""
 
     REFUSED_KEYS: ClassVar[Mapping[str, str]] = {
         "s3": _UNVERIFIED,
@@ -65,12 +65,12 @@ class OwnImageSpec(CheckedSpec):
         "imageio": _UNNAMED,
         "vddk": _UNNAMED,
     }
-    """Sources of CDI that must not be written, each with the reason and the alternative."""
+    """Forbidden sources of CDI, each with the reason and the alternative."""
 
     name: Label
     """Name of the image, referenced by VMs; also the name of CDI's DataSource."""
     version: VersionName
-    """Unique name of this build, which is part of the names of its golden volumes. Another build needs another
+    """Unique version of this build, which is part of the names of its golden volumes. Another build needs another
     version."""
     size: Quantity
     """Size of the unpacked disk in the image, such as ``10Gi``."""

@@ -1,4 +1,4 @@
-"""Values of the chart with which tenants order virtual machines: the fields of VMs in data, and referenced objects."""
+"""Values of the chart for ordering virtual machines: the fields of VMs in data, and referenced objects."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from components.specs.vms.vm_sizes import EvictionStrategy
 FOLDER = "charts/virtual-machine"
 """Folder of the chart in a clone."""
 FILE = f"{FOLDER}/values.schema.json"
-"""File with the schema of the values, for Helm and editors."""
+"""File name of the schema of the values, for Helm and editors."""
 NAME = "virtual-machine"
 """Name of the chart."""
 LEFT_OUT = ("snapshots", "sysprep_secret")
-"""Fields of VMs in data that the chart does not have. A job of the platform takes snapshots, for VMs in the data only,
+"""Fields of VMs in data that the chart omits. Snapshots are taken by a job of the platform for VMs in the data only,
 and the chart does not support Windows."""
 
 
@@ -32,7 +32,7 @@ class ChartSizeSpec(Spec):
     root_disk: Quantity
     """Size of an ephemeral root disk."""
     eviction: EvictionStrategy | None = None
-    """Handling of the VM when its node is drained; the default of the cluster if it is not set."""
+    """Handling of the VM when its node is drained; by default the setting of the cluster."""
 
 
 class ChartClassSpec(Spec):
@@ -45,7 +45,7 @@ class ChartClassSpec(Spec):
 
 
 class ChartTolerationSpec(Spec):
-    """Taint of nodes for VMs, which VMs tolerate."""
+    """Taint of nodes for VMs, tolerated by all VMs."""
 
     key: QualifiedName
     """Key of the taint."""
@@ -67,7 +67,7 @@ class ChartAddressSpec(Spec):
 
 
 class ChartCatalogSpec(Spec):
-    """Values of the names of an order in one cluster, as printed by ``jacquard show`` (``--example``, ``--helm``)."""
+    """Objects in one cluster for the names of an order, as printed by ``jacquard show`` (``--example``, ``--helm``)."""
 
     namespace: DnsLabel
     """Namespace of images. VMs with an ephemeral root disk must be in it."""
@@ -76,16 +76,16 @@ class ChartCatalogSpec(Spec):
     sizes: dict[Label, ChartSizeSpec]
     """Sizes that can be ordered, by name."""
     images: dict[Label, dict[Quantity, Label]]
-    """Golden volumes of images that can be ordered, by image and size of the root disk."""
+    """Golden volumes of the images that can be ordered, by image and size of the root disk."""
     storage_classes: dict[DnsLabel, ChartClassSpec]
     """Storage classes of the cluster, by name."""
     tolerations: tuple[ChartTolerationSpec, ...] = ()
     """Taints of the nodes that run VMs."""
     public_addresses: dict[ShortName, ChartAddressSpec] = Field(default_factory=dict)
-    """Public addresses allocated by the platform, by name of the VM."""
+    """Public addresses allocated by the platform, by VM name."""
 
 
-class ChartWordsSpec(Spec):
+class ChartValuesSpec(Spec):
     """Values of the chart in addition to the fields of VMs in data."""
 
     keys_secret: DnsLabel | None = None
@@ -94,7 +94,7 @@ class ChartWordsSpec(Spec):
     """Image of the tenant for the root disk, instead of ``image``: from a web server with its SHA-256, from a registry
     with its digest, or a disk of the cluster. Its Secret is in the namespace of the VM."""
     catalog: ChartCatalogSpec
-    """Values of the names of an order in the cluster."""
+    """Objects in the cluster for the names of an order."""
 
 
 _MEANINGS = {
@@ -105,12 +105,12 @@ _MEANINGS = {
     "user_data_secret": "Secret in the namespace of the VM whose key `userdata` is the complete cloud-init user data of"
     " the VM, including mounts of its volumes; generated from `users` and `volumes` by default.",
 }
-"""Descriptions of fields whose references differ from those in data."""
+"""Descriptions of fields that refer to other objects than the same fields in data."""
 
 
 def values_schema() -> dict[str, Any]:
     """Return the schema of the values, generated from the models of VMs in data."""
-    order, words = _without_null(model_schema(VirtualMachineSpec)), _without_null(model_schema(ChartWordsSpec))
+    order, words = _without_null(model_schema(VirtualMachineSpec)), _without_null(model_schema(ChartValuesSpec))
     properties = {name: found for name, found in order["properties"].items() if name not in LEFT_OUT}
     for name, meaning in _MEANINGS.items():
         properties[name] = {**properties[name], "description": meaning}

@@ -54,7 +54,7 @@ class VmImageSpec(Spec):
     name: Label
     """Name of the image, referenced by VMs and offerings; also the name of CDI's DataSource."""
     version: VersionName
-    """Unique name of this build, which is part of the names of its golden volumes."""
+    """Unique version of this build, which is part of the names of its golden volumes."""
     url: HttpsUrl
     """URL of the disk image, which CDI imports."""
     sha256: Sha256
@@ -84,7 +84,7 @@ class VmCatalog(DataFile):
 
 
 class VolumeSpec(Spec):
-    """Additional volume of a VM, which is kept when the VM is deleted unless it is scratch."""
+    """Additional volume of a VM. Unless it is scratch, the volume is kept when the VM is deleted."""
 
     name: ShortName
     """Name of the volume, unique in its VM."""
@@ -93,12 +93,12 @@ class VolumeSpec(Spec):
     storage_class: DnsLabel
     """Storage class of ``region.yaml``. On local disks the volume must be scratch."""
     scratch: bool = False
-    """Whether the content may be lost. A scratch volume is deleted with its VM; on local disks it is lost with the
-    node, and recreated empty."""
+    """Whether the content may be lost. A scratch volume is deleted with its VM. On local disks the volume is lost with
+    the node, and recreated empty."""
 
 
 class RootSpec(Spec):
-    """Root disk that is kept until its VM is deleted, cloned from the golden volume of its image."""
+    """Persistent root disk, cloned from the golden volume of its image and kept until its VM is deleted."""
 
     size: Quantity
     """Size of the root disk, at least ``root_disk`` of the VM's size."""
@@ -107,7 +107,7 @@ class RootSpec(Spec):
 
 
 class VmUserSpec(Spec):
-    """User of a VM, with login by SSH key only: users have no passwords."""
+    """User of a VM, with login by SSH key only. Users have no passwords."""
 
     name: ShortName
     """Login name, unique in its VM."""
@@ -130,7 +130,7 @@ class VirtualMachineSpec(CheckedSpec):
     image: Label
     """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml`` or of ``own_images``."""
     root: RootSpec | None = None
-    """Persistent root disk. By default the VM has an ephemeral one with ``root_disk`` of its size."""
+    """Persistent root disk. By default the root disk is ephemeral and has the size ``root_disk`` of the VM's size."""
     pool: ShortName | None = None
     """Pool whose nodes run the VM; any pool for VMs by default."""
     public_ip: bool = False
@@ -143,18 +143,19 @@ class VirtualMachineSpec(CheckedSpec):
     run_strategy: RunStrategy = RunStrategy.ALWAYS
     """Run strategy of the VM, including its restart."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
-    """Additional volumes of the VM, without the root disk."""
+    """Additional volumes of the VM, not including the root disk."""
     users: tuple[VmUserSpec, ...] = Field(default=(), max_length=16)
-    """Users of the VM, created at its first boot. By default it has only the users of its image."""
+    """Users of the VM, created at its first boot. By default the VM has only the users of its image."""
     snapshots: bool = False
     """Whether snapshots of the VM, its root disk and volumes together, are taken by the schedule of
     ``vms.snapshots``."""
     user_data_secret: DnsLabel | None = None
-    """Secret in namespace ``virtual-machines`` of the cluster whose key ``userdata`` is the complete cloud-init user
-    data of the VM, including mounts of its volumes. By default it is generated from ``users`` and ``volumes``."""
+    """Secret in namespace ``virtual-machines`` of the cluster whose key ``userdata`` contains the complete cloud-init
+    user data of the VM, including mounts of its volumes. By default user data are generated from ``users`` and
+    ``volumes``."""
     sysprep_secret: DnsLabel | None = None
     """Secret in namespace ``virtual-machines`` of the cluster with the answer file of Windows Setup, under the key
-    ``unattend.xml``. Only for images with ``os: windows``, which are not set up without it."""
+    ``unattend.xml``. Only for images with ``os: windows``, whose setup requires an answer file."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield fields that contradict other fields of the VM."""
@@ -188,26 +189,26 @@ class VmsSpec(CheckedSpec):
     cluster: ClusterName
     """Name of the tenant's cluster whose nodes run VMs."""
     pools: tuple[ShortName, ...] = ()
-    """Pools of the cluster whose nodes run VMs, exclusively; by default those without GPUs."""
+    """Pools of the cluster whose nodes run only VMs; by default the pools without GPUs."""
     offerings: tuple[Label, ...] = Field(min_length=1)
     """Sizes of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     images: tuple[Label, ...] = Field(min_length=1)
     """Operating systems of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     own_images: tuple[OwnImageSpec, ...] = Field(default=(), max_length=64)
-    """Images of the tenant, which it can order like those of the catalogue."""
+    """Images of the tenant, which can be ordered like images of the catalogue."""
     image_storage_class: DnsLabel
     """Storage class of the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)
     """Maximum number of public addresses of the tenant's VMs."""
     public_ips_for: tuple[ShortName, ...] = Field(default=(), max_length=256)
-    """Names of VMs with a public address that the tenant orders through the API of its cluster, allocated in
-    ``allocations.lock.yaml``."""
+    """Names of VMs that the tenant orders with a public address through the API of its cluster. The addresses are
+    allocated in ``allocations.lock.yaml``."""
     snapshots: VmSnapshotsSpec | None = None
     """Schedule of snapshots for VMs with ``snapshots: true``."""
     platform: tuple[VirtualMachineSpec, ...] = ()
-    """VMs of the platform, which tenants do not order."""
+    """VMs of the platform, not ordered by tenants."""
     instances: tuple[VirtualMachineSpec, ...] = Field(default=(), max_length=1000)
-    """VMs that the tenant ordered and the region manages. The tenant may order others through the API of its
+    """VMs ordered by the tenant and managed by the region. The tenant may order other VMs through the API of its
     cluster."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
@@ -229,10 +230,10 @@ class VmsSpec(CheckedSpec):
 
     @property
     def machines(self) -> tuple[VirtualMachineSpec, ...]:
-        """Return all VMs in the data, those of the platform first."""
+        """Return all VMs in the data, starting with the VMs of the platform."""
         return (*self.platform, *self.instances)
 
     @property
     def public_names(self) -> tuple[ShortName, ...]:
-        """Return the names of all VMs with a public address, those declared in the data first."""
+        """Return the names of all VMs with a public address, starting with the VMs declared in the data."""
         return (*(vm.name for vm in self.machines if vm.public_ip), *self.public_ips_for)

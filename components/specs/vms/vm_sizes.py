@@ -14,13 +14,13 @@ from components.specs.reading.problems import one_of
 DEVICE = (
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 )
-"""Name of a resource of nodes, with a domain; KubeVirt's pods and quotas of the device reject other names."""
+"""Name of a node resource, with a domain. Other names are rejected by pods of KubeVirt and by quotas."""
 MOST_ROOT: Quantity = "500Gi"
-"""Maximum size of an ephemeral root disk. It is on disks of the node that all its VMs share."""
+"""Maximum size of an ephemeral root disk. All VMs of a node share its disks."""
 
 
 LEAST_WINDOWS_CPUS = 2
-"""Minimum number of CPUs for Windows by KubeVirt's preference, and the requirement of Windows 11."""
+"""Minimum number of CPUs for Windows, required by KubeVirt's preference and by Windows 11."""
 LEAST_WINDOWS_MEMORY: Quantity = "4Gi"
 """Minimum memory for Windows in KubeVirt."""
 
@@ -48,7 +48,7 @@ class VmGpuSpec(Spec):
 
 
 class VmSizeSpec(CheckedSpec):
-    """Size of VMs. Sizes are never edited: a changed size needs a new name."""
+    """Size of VMs. Sizes are immutable: a changed size needs a new name."""
 
     name: Label
     """Name of the size, referenced by VMs and offerings."""
@@ -76,7 +76,7 @@ class VmSizeSpec(CheckedSpec):
     Kubelets of its nodes need ``topology_manager_policy``, ``restricted`` or ``single-numa-node``."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield a too large ephemeral root disk, an impossible migration, and combinations that KubeVirt rejects."""
+        """Yield an oversized ephemeral root disk, an impossible migration, and combinations that KubeVirt rejects."""
         if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
             text = "would block drains forever, because VMs with GPUs cannot migrate"
             other = f"write {one_of((EvictionStrategy.IF_POSSIBLE, EvictionStrategy.NONE))}"

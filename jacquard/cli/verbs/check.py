@@ -16,7 +16,7 @@ from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.images import all_behind
 from components.rules import checks
-from components.specs.reading.fixes import mended
+from components.specs.reading.fixes import fixed_files
 from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data
 from jacquard.cli.console import plural, print_json, stderr, stdout
@@ -79,7 +79,7 @@ def check(
 def mend(names: Sequence[str], *, write: bool) -> None:
     """Apply or show unambiguous fixes in the files of the environments ``names`` and of their catalogue."""
     folder = paths.environments()
-    files = {item.path: (name, item) for name in names for item in mended(folder, name)}
+    files = {item.path: (name, item) for name in names for item in fixed_files(folder, name)}
     for name, item in files.values():
         home = f"{folder.name}/{name}"
         if write:

@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from components.allocate.migrations import MIGRATIONS
-from components.specs.reading.migrations import Move, moves
+from components.specs.reading.migrations import Upgrade, moves
 from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stderr, stdout
@@ -28,7 +28,7 @@ def migrate(
     stay. The catalogue is migrated with the first environment that reads it. If a file cannot be migrated, nothing is
     written. Review the change like any other.
     """
-    migrations: dict[str, Move] = {}
+    migrations: dict[str, Upgrade] = {}
     errors = []
     for name in data.chosen(environments):
         moved, problems = moves(paths.environments(), name, MIGRATIONS)
@@ -52,18 +52,18 @@ def migrate(
         raise Stop(msg)
 
 
-def _report(stale: dict[str, Move], total: int) -> None:
+def _report(stale: dict[str, Upgrade], total: int) -> None:
     for shown, move in stale.items():
         stdout().print(Text(f"{shown}: version {move.before} -> {move.after}"), soft_wrap=True)
     stdout().print(Text(f"{plural(total - len(stale), 'file')} current"), soft_wrap=True)
 
 
-def _shown(move: Move) -> str:
+def _shown(move: Upgrade) -> str:
     """Return the path of a file relative to the repository."""
     return f"environments/{move.path.relative_to(paths.environments()).as_posix()}"
 
 
-def _to_json(shown: str, move: Move, *, written: bool) -> dict[str, Any]:
+def _to_json(shown: str, move: Upgrade, *, written: bool) -> dict[str, Any]:
     return {
         "file": shown,
         "before": move.before,

@@ -20,7 +20,7 @@ from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.rollout.waves import PlannedWave
 from components.rules.checks import check_promotable
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, charts_key, domain_of, is_about_charts
+from components.specs.keys import DPUS, charts_key, domain_of, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
 from components.specs.reading.store import write_locks
@@ -189,7 +189,7 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
     groups = [group for wave in plan for group in wave.groups]
     how = "in waves only" if promotion.needs_waves else "or all together without --wave"
     what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
-    if is_about_charts(promotion.pool):
+    if refers_to_charts(promotion.pool):
         what = plural(len(groups), _group(promotion.pool))
     text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
     stdout().print(Text(text), soft_wrap=True)
@@ -201,7 +201,7 @@ def _is_current(promoted: str, version: str) -> str:
 
 def _group(promoted: str) -> str:
     """Return the noun for the groups of a promotion."""
-    return "cluster" if is_about_charts(promoted) else "rollout group"
+    return "cluster" if refers_to_charts(promoted) else "rollout group"
 
 
 def _table(plan: list[PlannedWave]) -> Table:

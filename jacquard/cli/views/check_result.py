@@ -13,7 +13,7 @@ from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
 from components.reports.images import Behind
 from components.specs.environment import Environment
-from components.specs.reading.fixes import Mended
+from components.specs.reading.fixes import FixedFile
 from components.specs.reading.loader import WAIVERS
 from components.specs.reading.problems import FORM, Problem, SpecError, visible
 from jacquard.cli.console import plural, seconds
@@ -133,14 +133,14 @@ def _violation(item: Violation) -> dict[str, Any]:
     return violation | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})
 
 
-def fix_lines(item: Mended, home: str) -> Iterator[str]:
+def fix_lines(item: FixedFile, home: str) -> Iterator[str]:
     """Yield a line for each fix in one file of ``home``."""
     for fix in item.fixes:
         place = _name(item, home) + (f":{fix.line}" if fix.line else "")
         yield visible(f"{place}  {fix.before} -> {fix.after}")
 
 
-def diff_text(item: Mended, home: str) -> Iterator[str]:
+def diff_text(item: FixedFile, home: str) -> Iterator[str]:
     """Yield the lines of a unified diff of one file of ``home``; invisible characters are escaped."""
     name = _name(item, home)
     before, after = item.before.split("\n"), item.after.split("\n")
@@ -148,5 +148,5 @@ def diff_text(item: Mended, home: str) -> Iterator[str]:
         yield visible(line)
 
 
-def _name(item: Mended, home: str) -> str:
+def _name(item: FixedFile, home: str) -> str:
     return os.path.normpath(f"{home}/{item.file}")

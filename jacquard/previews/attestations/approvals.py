@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.specs.region.approvals import ApprovalSpec, word_of
+from components.specs.region.approvals import ApprovalSpec, approval_of
 from jacquard.previews.attestations.digests import part_digest
 from jacquard.previews.impacts.impact import Agreement, Impact, Lost, Row, TenantImpact
 
@@ -28,7 +28,7 @@ def agreed(
     """
     for tenant in tenants:
         digest = part_digest(tenant, rows, lost) if tenant.asks else None
-        approval = word_of(words, tenant.tenant, digest) if digest else None
+        approval = approval_of(words, tenant.tenant, digest) if digest else None
         agreement = _agreement(approval, today) if approval else None
         yield tenant.model_copy(update={"digest": digest, "agreement": agreement})
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of, domain_of, is_about_charts, is_about_dpus, pool_of
+from components.specs.keys import cluster_of, domain_of, pool_of, refers_to_charts, refers_to_dpus
 from jacquard.previews.impacts.edits import Edit
 
 Scope: TypeAlias = tuple[str, ...]
@@ -49,9 +49,9 @@ class Scopes:
 
     def of_key(self, key: str) -> Scope:
         """Return the scope of a key in a lock file: a cluster, a pool, a rollout group or a DPUDeployment."""
-        if is_about_dpus(key):
+        if refers_to_dpus(key):
             return dpu_scope(domain_of(key) if "/" in key else "")
-        if is_about_charts(key):
+        if refers_to_charts(key):
             cluster = domain_of(key)
             return (self._tenants[cluster], cluster) if cluster in self._tenants else ()
         return (self._tenants.get(cluster_of(key), ""), *key.split("/"))

@@ -6,7 +6,7 @@ import pytest
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
-from components.render.extensions import wrong_orders
+from components.render.extensions import annotation_problems
 from components.render.manifest import Manifest, objects
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
@@ -39,11 +39,11 @@ KNOWN = "pulumi.com/deletionPropagationPolicy, pulumi.com/patchForce, pulumi.com
     ids=["right", "none", "wait", "value", "misspelt"],
 )
 def test_orders_that_a_provider_would_not_follow_are_told(item: Manifest, wrong: list[str]) -> None:
-    assert list(wrong_orders(item)) == wrong
+    assert list(annotation_problems(item)) == wrong
 
 
 def test_our_own_objects_say_nothing_else() -> None:
     laptop = load_environment("laptop", paths.ROOT / "environments")
     rendered = (item for part in slices(laptop) for item in objects(manifests(laptop, part)))
 
-    assert [text for item in rendered for text in wrong_orders(item)] == []
+    assert [text for item in rendered for text in annotation_problems(item)] == []

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from corpus import Case, cases, expected_fixes, fixes, spoil, title
 
-from components.specs.reading.fixes import Mended, mended
+from components.specs.reading.fixes import FixedFile, fixed_files
 
 ACME, HALL, REGION = "tenants/acme.yaml", "inventory/hall-a.csv", "region.yaml"
 _CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes" in case]
 
 
-def mend(laptop: Any) -> list[Mended]:
+def mend(laptop: Any) -> list[FixedFile]:
     """Do what ``check --fix`` does."""
-    found = list(mended(laptop.root, laptop.name))
+    found = list(fixed_files(laptop.root, laptop.name))
     for item in found:
         item.path.write_text(item.after, encoding="utf-8", newline="")
     return found
@@ -106,7 +106,7 @@ def test_a_link_stays_a_link_to_the_file_that_is_mended(laptop: Any) -> None:
     path.symlink_to(real)
     laptop.edit(ACME, "nodes: 10", 'nodes: "10"')
 
-    [item] = mended(laptop.root, laptop.name)
+    [item] = fixed_files(laptop.root, laptop.name)
 
     assert item.path == real.resolve()
 
@@ -126,4 +126,4 @@ def test_a_link_stays_a_link_to_the_file_that_is_mended(laptop: Any) -> None:
 def test_what_can_mean_two_things_is_left_to_people(laptop: Any, old: str, new: str) -> None:
     laptop.edit(ACME, old, new)
 
-    assert list(mended(laptop.root, laptop.name)) == []
+    assert list(fixed_files(laptop.root, laptop.name)) == []

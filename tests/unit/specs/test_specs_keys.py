@@ -24,7 +24,7 @@ def test_dpus_stand_where_a_pool_could() -> None:
 
     assert (key, wave) == ("dpus/acme", "dpus/1")
     assert (keys.pool_of(key), keys.domain_of(key), keys.pool_of(wave)) == (keys.DPUS, "acme", keys.DPUS)
-    assert [keys.is_about_dpus(one) for one in (key, wave, keys.DPUS, "acme/dpus", "dpus-2/a/b")] == [
+    assert [keys.refers_to_dpus(one) for one in (key, wave, keys.DPUS, "acme/dpus", "dpus-2/a/b")] == [
         True,
         True,
         True,

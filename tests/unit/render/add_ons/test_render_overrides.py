@@ -13,7 +13,7 @@ from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput
-from components.render.add_ons.reserved_values import why_kept, within_each_other
+from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.render.overrides import Override, overridden
 from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
 from components.specs.environment import Environment
@@ -87,16 +87,20 @@ def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool
     monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
     written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool))), *leaves(monitored)]
 
-    assert [path for path in written if not why_kept(chart, path)] == []
+    assert [path for path in written if not reservation_reason(chart, path)] == []
 
 
 def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() -> None:
-    assert why_kept("gpu-operator", "driver") == "the golden image contains the driver"
-    assert why_kept("metrics-server", "resources") == why_kept("metrics-server", "resources.requests.cpu") != ""
-    assert why_kept("metrics-server", "resources.limits.memory") == ""
-    assert why_kept("gpu-operator", "driverless") == ""
+    assert reservation_reason("gpu-operator", "driver") == "the golden image contains the driver"
+    assert (
+        reservation_reason("metrics-server", "resources")
+        == reservation_reason("metrics-server", "resources.requests.cpu")
+        != ""
+    )
+    assert reservation_reason("metrics-server", "resources.limits.memory") == ""
+    assert reservation_reason("gpu-operator", "driverless") == ""
 
 
 def test_values_inside_each_other_are_found_whatever_stands_between() -> None:
-    assert within_each_other(["a", "a-b", "a.b"]) == "a, a.b"
-    assert within_each_other(["a.b", "a.bc", "ab"]) == ""
+    assert nested_paths(["a", "a-b", "a.b"]) == "a, a.b"
+    assert nested_paths(["a.b", "a.bc", "ab"]) == ""

@@ -126,10 +126,10 @@ def test_an_entry_that_says_less_is_made_like_dedicated_ones(laptop: Any) -> Non
     dedicated = DedicatedDataStoreSpec(members=5, size="200Gi", storage_class="fast", backup=BACKUP)
     [shared, _] = laptop.region.control_planes.data_stores
 
-    plain = shared.model_copy(update={"size": None, "storage_class": None}).made_like(dedicated)
+    plain = shared.model_copy(update={"size": None, "storage_class": None}).with_defaults(dedicated)
 
     assert plain == dedicated.model_copy(update={"members": 3})
-    assert shared.made_like(dedicated) == dedicated.model_copy(
+    assert shared.with_defaults(dedicated) == dedicated.model_copy(
         update={"members": 3, "size": "20Gi", "storage_class": "local-nvme"}
     )
-    assert shared.made_like(None).backup is None
+    assert shared.with_defaults(None).backup is None

@@ -115,7 +115,7 @@ def _roce_texts(**changes: Any) -> dict[str, str]:
 
 def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:
     assert _roce_texts() == {}
-    assert FabricSpec.model_validate(ROCE, strict=False).tells_apart
+    assert FabricSpec.model_validate(ROCE, strict=False).isolates_vpcs
     assert _roce_texts(vnis=None, roce=None) == {}
     assert _roce_texts(vnis=None) == {
         "vnis": "is required for an ethernet fabric with roce; write vnis: 40000-40999",

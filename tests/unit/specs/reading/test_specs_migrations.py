@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.specs.reading.kinds import data_files
-from components.specs.reading.migrations import Around, Migrations, Move, moves
+from components.specs.reading.migrations import Around, Migrations, Upgrade, moves
 from components.specs.reading.strict_yaml import MAX_VALUES
 from jacquard.machine import paths
 
@@ -58,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
     return home.parent
 
 
-def moved(folder: Path, migrations: Migrations, current: int) -> dict[str, Move]:
+def moved(folder: Path, migrations: Migrations, current: int) -> dict[str, Upgrade]:
     found, problems = moves(folder, "lab", migrations, lambda _: current)
     assert problems == []
     return {move.file: move for move in found}

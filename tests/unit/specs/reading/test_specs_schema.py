@@ -177,8 +177,8 @@ def test_a_row_says_type_default_rule_and_meaning() -> None:
     assert "## clusters[].pools[].rollout" in page
     assert (
         "| `drain_timeout_seconds` | number | `3600` | 60 to 604800 | Seconds after which a node is removed even if "
-        "its drain has not finished and jobs are still running. Only for pools whose nodes do not wait for jobs. Zero "
-        "is not allowed, because Cluster API would wait forever. |"
+        "its drain has not finished and jobs are still running. This field is only for pools whose nodes do not wait "
+        "for jobs. Zero is not allowed, because Cluster API would wait forever. |"
     ) in page
     assert any(line.startswith("| `replicas` | number | `3` | 1 to 9 |") for line in page)
 
