@@ -51,7 +51,7 @@ def context_of(stack: str, now: dt.datetime, *, dry_run: bool) -> Context:
         try:
             return Context.of(load_environment(name, folder), now, stack, dry_run=dry_run)
         except SpecError:
-            pass  # the program reports errors in the data; an empty context rejects everything
+            pass  # The program reports errors in the data; the empty context rejects everything.
     return Context(stack=stack, now=now, dry_run=dry_run)
 
 
@@ -68,14 +68,14 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules = tuple(rules)
         self._dry_run = False
         self._judges: dict[str, tuple[Judge, tuple[Fact, ...]]] = {}
-        """Judge of each stack's environment, and the facts about the tenants that an apply of the stack affects."""
+        """Judge of each stack's environment, and facts about the tenants that an apply of the stack affects."""
 
     def GetPluginInfo(self, _request: empty_pb2.Empty, _context: Any) -> plugin_pb2.PluginInfo:
         """Return the version of the pack."""
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def GetAnalyzerInfo(self, _request: empty_pb2.Empty, _context: Any) -> analyzer_pb2.AnalyzerInfo:
-        """Return the rules of the pack, each with its enforcement level in production."""
+        """Return the rules of the pack, each with the enforcement level in production."""
         policies = [
             analyzer_pb2.PolicyInfo(
                 name=rule.name,
@@ -95,7 +95,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def ConfigureStack(
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, _context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Record whether the run is a dry run; the stack comes from the URN of each resource."""
+        """Record whether the run is a dry run; the stack is read from the URN of each resource."""
         self._dry_run = request.dry_run
         self._judges.clear()
         return analyzer_pb2.AnalyzerStackConfigureResponse()
@@ -117,7 +117,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return analyzer_pb2.RemediateResponse()
 
     def Cancel(self, _request: empty_pb2.Empty, _context: Any) -> empty_pb2.Empty:
-        """Accept the request; every call is too short to need cancellation."""
+        """Accept the request without action; all calls are too short to be cancelled."""
         return empty_pb2.Empty()
 
     def _judge(self, stack: str) -> tuple[Judge, tuple[Fact, ...]]:
@@ -146,7 +146,7 @@ def run() -> None:
         now = settings.now()
     except SettingError as error:
         sys.exit(str(error))
-    if errors := extensions.told():
+    if errors := extensions.problem_lines():
         sys.exit("\n".join(errors))
     serve(now)
 

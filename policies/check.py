@@ -19,7 +19,7 @@ from policies.judging import Judge, Violation
 from policies.rules import change_in_freeze
 
 _ENGINE_ONLY = frozenset({PROVIDER, STACK})
-"""Kinds of facts that only exist in a deployment."""
+"""Kinds of facts that exist only in a deployment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +27,9 @@ class Judgement:
     """Result of evaluating the policies for all rendered objects of an environment."""
 
     objects: int = 0
-    """Number of rendered objects, including the members of object sets."""
+    """Number of rendered objects, including members of object sets."""
     resources: Mapping[str, int] = field(default_factory=dict)
-    """Number of Pulumi resources by name of their slice; an object set counts as one resource."""
+    """Number of Pulumi resources by name of the slice; an object set counts as one resource."""
     refused: tuple[Violation, ...] = ()
     advised: tuple[Violation, ...] = ()
     waived: tuple[Violation, ...] = ()

@@ -18,17 +18,17 @@ FOLDER = "extensions/policies"
 
 
 def rules() -> tuple[Rule, ...]:
-    """Return Jacquard's rules, followed by the valid extension policies; `problems` reports the invalid ones."""
+    """Return Jacquard's rules, followed by valid extension policies; `problems` reports invalid extension policies."""
     return (*RULES, *_extensions()[0])
 
 
 def problems() -> tuple[Problem, ...]:
-    """Return the errors in the files of extension policies; any error blocks an apply."""
+    """Return the errors in files of extension policies; any error blocks an apply."""
     return _extensions()[1]
 
 
-def told() -> list[str]:
-    """Return `problems` as lines of text, for commands that run without an environment."""
+def problem_lines() -> list[str]:
+    """Return `problems` as lines of text, for commands without an environment."""
     return [f"{extensions.from_project(item.place)}: {item.text}" for item in problems()]
 
 
@@ -65,7 +65,7 @@ def _errors(extension: extensions.ExtensionFile, files: dict[str, str]) -> Itera
 
 
 def _line(path: Path, name: str) -> int:
-    """Return the number of the line that contains the rule's name; 0 if the name is computed."""
+    """Return the number of the line with the rule's name; 0 if the name is computed."""
     quoted = (f'"{name}"', f"'{name}'")
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     return next((number for number, line in lines if any(name in line for name in quoted)), 0)

@@ -1,4 +1,4 @@
-"""Facts that rules evaluate: plain data about an object, provider or tenant, equal from engine and rendered plan."""
+"""Facts that rules evaluate: plain data about an object, provider or tenant, the same with and without the engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Entry = TypeVar("_Entry")
 
 
 class Unknown:
-    """A value that is unknown until apply; equal only to itself."""
+    """Value that is unknown until apply; it equals only itself."""
 
     def __repr__(self) -> str:
         return "a value that is unknown until apply"
@@ -42,13 +42,13 @@ _CLUSTER_API = "cluster.x-k8s.io/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """An object in the form in which it will be applied."""
+    """Object, provider or tenant to evaluate, as it will be applied."""
 
     kind: str | Unknown
     title: str
     """Readable name of the object: kind, namespace, name and cluster."""
     body: Json
-    """The complete object, or the inputs of a provider. Any value may be UNKNOWN."""
+    """Complete object, or the inputs of a provider. Any value may be UNKNOWN."""
 
     def at(self, *path: str) -> Any:
         """Return the value at ``path``: None if it is absent, UNKNOWN if the value or one of its parents is unknown."""
@@ -60,14 +60,14 @@ class Fact:
         return value
 
     def of_cluster(self, entries: Mapping[str, tuple[_Entry, ...]]) -> tuple[_Entry, ...]:
-        """Return the ``entries``, by cluster, of this Cluster API Cluster; empty for any other object."""
+        """Return the entries of ``entries`` (by cluster) for this Cluster API Cluster; empty for any other object."""
         is_cluster = str(self.at("apiVersion")).startswith(_CLUSTER_API)
         return entries.get(str(self.at("metadata", "name")), ()) if is_cluster else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Data that rules compare facts with; the strict defaults apply to a stack without a readable environment."""
+    """Data with which rules compare facts. The strict defaults apply to a stack without a readable environment."""
 
     stack: str
     now: dt.datetime
@@ -78,9 +78,9 @@ class Context:
     charts: tuple[Chart, ...] = ()
     """Chart releases in the catalogue."""
     images: tuple[GoldenImage, ...] = ()
-    """Image catalogue; empty, so that no image is allowed, if the stack belongs to no environment."""
+    """Image catalogue; empty if the stack belongs to no environment, so that no image is allowed."""
     locked: frozenset[tuple[str, str]] = frozenset()
-    """URL and SHA-256 of the images pinned by the lock file; the mirror may differ from that of the catalogue."""
+    """URL and SHA-256 of the images pinned in the lock file; the URL may differ from the URL in the catalogue."""
     channel: Channel | None = None
     levels: Mapping[str, Enforcement] = field(default_factory=dict)
     """Enforcement level of each rule in ``policy.yaml``, by rule name."""
@@ -90,19 +90,19 @@ class Context:
     declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Host settings in the data beyond identity, by host and field path; empty if unknown."""
     unverified: Mapping[str, str] = field(default_factory=dict)
-    """Reason for skipping BMC certificate verification, by host; only hosts that skip it."""
+    """Reason for skipping the verification of the BMC's certificate, by host; other hosts are omitted."""
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Default add-ons that clusters omit, with reason and consequence, by cluster."""
     own_values: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Cluster-specific add-on values, with the reason, by cluster and add-on."""
     closed_ports: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """VM ports that the security group of their VPC blocks, each with the rule that opens it, by cluster."""
+    """VM ports that security groups of VPCs block, each with the ingress rule that would open the port, by cluster."""
     turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Pools on InfiniBand or RoCE with GPU time-slicing, by cluster."""
     overcommitted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Namespace quotas whose sum exceeds the tenant's quota, by the tenant's first cluster with such quotas."""
+    """Namespace quotas whose sum exceeds a quota of the tenant, by the tenant's first cluster with such quotas."""
     subjects: tuple[str | None, ...] = (None,)
-    """Tenants whose slices the stack applies; None represents the objects shared by all tenants."""
+    """Tenants whose slices the stack applies; None stands for objects shared by all tenants."""
 
     @property
     def environment(self) -> str:

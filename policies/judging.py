@@ -1,4 +1,4 @@
-"""Decides whether a finding is rejected, reported or waived in an environment."""
+"""Determines whether a finding is rejected, reported or waived in an environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PASSED = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A fact that violates a rule, or that the rule could not evaluate."""
+    """Fact that violates a rule, or that the rule could not evaluate."""
 
     rule: Rule
     fact: Fact
@@ -47,7 +47,7 @@ class Violation:
 
     @property
     def waiver_text(self) -> str:
-        """Return the reason of the waiver, the reason why it is void, or how to waive the violation."""
+        """Return the reason of the waiver, the reason why the waiver is void, or how to waive the violation."""
         file = f"environments/{self.environment}/waivers.yaml"
         if self.finding.verdict is Verdict.UNDECIDED:
             return "none: a finding that cannot be evaluated cannot be waived"
@@ -63,7 +63,7 @@ class Violation:
 
 
 class Judge:
-    """The rules with their enforcement levels in one environment."""
+    """Rules, with their enforcement levels in one environment."""
 
     def __init__(self, rules: Sequence[Rule], context: Context) -> None:
         self._context = context
@@ -75,7 +75,7 @@ class Judge:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kinds that the rules evaluate; other kinds cannot have violations."""
+        """Return the kinds of facts that the rules evaluate; facts of other kinds cannot have violations."""
         return frozenset(self._by_kind)
 
     def violations(self, fact: Fact) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""Reads the node image of a machine template of each bare-metal backend; shared by the image rules."""
+"""Reads the node image from machine templates of each bare-metal backend, for the rules about images."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGEST = "sha256:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeImage:
-    """The image of a machine template."""
+    """Image of a machine template."""
 
     url: str | None
     sha256: Any
@@ -45,7 +45,7 @@ def node_image(fact: Fact) -> NodeImage | Finding:
 
 
 def catalogued(fact: Fact, context: Context) -> GoldenImage | Finding:
-    """Return the catalogue image of the machine template ``fact``; unpinned-image handles other images."""
+    """Return the catalogue image of the machine template ``fact``; rule unpinned-image reports other images."""
     image = node_image(fact)
     return image if isinstance(image, Finding) else image.entry(context) or NOT_APPLICABLE
 

@@ -23,7 +23,7 @@ class Verdict(StrEnum):
     VIOLATION = "violation"
     NOT_APPLICABLE = "not-applicable"
     UNDECIDED = "undecided"
-    """The rule needs an unknown value, or raised an exception. Such facts are rejected."""
+    """The rule requires an unknown value or raised an exception. Such facts are rejected."""
 
 
 class Severity(StrEnum):
@@ -37,12 +37,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Finding of a rule about one fact; the texts are only required for a violation."""
+    """Finding of a rule about one fact; only a violation requires the texts."""
 
     verdict: Verdict
     found: str = ""
     allowed: str = ""
-    """The permitted values, and the place of their list."""
+    """Permitted values, and the place of their list."""
     fix: str = ""
     level: Enforcement | None = None
     """Enforcement level of this finding, which overrides the level of the rule; None for the level of the rule."""
@@ -54,7 +54,7 @@ NOT_APPLICABLE = Finding(verdict=Verdict.NOT_APPLICABLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A rule that detects one kind of violation."""
+    """Rule that detects one kind of violation."""
 
     name: str
     description: str
@@ -64,8 +64,8 @@ class Rule:
     """Kinds of the facts that the rule evaluates."""
     find: Callable[[Fact, Context], Finding]
     levels: Mapping[Stage, Enforcement] = field(default_factory=lambda: dict.fromkeys(Stage, Enforcement.MANDATORY))
-    """Default enforcement level by stage, which ``policy.yaml`` can override; the rule is not evaluated in stages that
-    are absent."""
+    """Default enforcement level by stage; ``policy.yaml`` can override the level. The rule is not evaluated in absent
+    stages."""
 
     def judge(self, fact: Fact, context: Context) -> Finding:
         """Return the finding of the rule for ``fact``; undecided if the rule raises an exception."""

@@ -1,4 +1,4 @@
-"""Matches waivers with violations: by rule, and by a subject of the object."""
+"""Matches waivers with violations, by rule and subject."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from components.specs.region.policy import WaiverSpec, longest_waiver
 from policies.facts import PROVIDER, STACK, Fact, Unknown
 
 HOSTS = frozenset({"BareMetalHost", "BMC"})
-"""Kinds whose objects represent a host of the inventory, with the host's name."""
+"""Kinds whose objects represent a host of the inventory and have the host's name."""
 
 
 def subjects(fact: Fact) -> list[str]:
-    """Return the waiver subjects that match ``fact``, widest first; empty while its name is unknown.
+    """Return the waiver subjects that match ``fact``, widest first; empty if the name of the object is unknown.
 
     A subject is the tenant of a stack, a host, a pool as ``cluster/pool``, or an object as ``Kind namespace/name``.
     """

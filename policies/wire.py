@@ -18,14 +18,13 @@ _PROVIDERS = "pulumi:providers:"
 _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
 _EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
-"""Fields that distinguish an object from a component of that provider (ConfigFile, Chart), which only groups
-objects."""
+"""Fields that distinguish an object from a component of the provider that only groups objects, such as Chart."""
 _OBJECT_SET = "jacquard:index:ObjectSet"
 _STACK = "pulumi:pulumi:Stack"
 
 
 def is_stack(resource: Resource) -> bool:
-    """Return whether a resource is the root of its stack, which the engine sends first."""
+    """Return whether a resource is the root of its stack; the engine sends the root first."""
     return resource.type == _STACK
 
 
@@ -35,7 +34,7 @@ def stack_of(urn: str) -> str:
 
 
 def facts_of(resource: Resource) -> Iterator[Fact]:
-    """Yield the facts of a resource: none, one, or one for each member of an object set."""
+    """Yield the facts of a resource: none, one, or one per member of an object set."""
     package = resource.type.removeprefix(_PROVIDERS)
     if package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=_plain(resource))

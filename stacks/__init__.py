@@ -1,1 +1,1 @@
-"""The Pulumi program: stack names, environments and slices, components."""
+"""The Pulumi program: maps stack names to environments and slices, and registers components."""

@@ -1,7 +1,7 @@
-"""Rejects objects without an explicit cluster, whether Jacquard's components or extensions register them.
+"""Rejects objects without an explicit cluster, from Jacquard's components and from extensions.
 
-The vendor's Kubernetes provider uses the ambient cluster if none is configured, from ``KUBECONFIG`` or from the pod in
-which it runs. So does the engine's default provider for objects without a provider.
+Without a configured cluster, the vendor's Kubernetes provider uses the ambient cluster, from ``KUBECONFIG`` or from the
+pod in which it runs. The engine's default provider, for objects without a provider, does the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NO_PROVIDER = "has no provider", "set provider= to a provider whose kubeconfig 
 
 
 def refuse_ambient_clusters() -> None:
-    """Make the program fail when it registers an object without a cluster, from now on."""
+    """From now on, make the program fail if it registers an object without a cluster."""
     pulumi.runtime.register_stack_transformation(_refuse)
 
 
@@ -22,7 +22,7 @@ def _refuse(
     resource: pulumi.ResourceTransformationArgs,
 ) -> pulumi.ResourceTransformationResult | None:
     if resource.opts.urn:
-        return None  # read back from a component of the provider: nothing is registered
+        return None  # The resource is read back from a component of the provider: nothing is registered.
     if resource.type_ == _PROVIDER and not resource.props.get("kubeconfig"):
         raise pulumi.RunError(_message("provider", resource.name, *_NO_KUBECONFIG))
     if resource.type_.startswith(_OBJECT) and not _has_provider(resource):

@@ -1,4 +1,4 @@
-"""Commands in the graph: Jacquard's modules, run by the Python of the project."""
+"""Commands in the resource graph that run Jacquard's modules with the Python of the project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class PythonCommand(TypedDict):
-    """Inputs of a ``command:local:Command`` that runs modules."""
+    """Inputs of a ``command:local:Command`` that runs Python modules."""
 
     create: str
     update: str
@@ -15,10 +15,10 @@ class PythonCommand(TypedDict):
 
 
 def python(*, create: str, delete: str) -> PythonCommand:
-    """Return the inputs that run the modules ``create`` (also on update) and ``delete``, including their arguments.
+    """Return the inputs that run the modules ``create`` (also on update) and ``delete``, each with arguments.
 
-    Paths are relative to the program's folder, where providers run: absolute paths would differ between machines and
-    show as changes. Folders of the project never shadow Jacquard's packages (``-P``).
+    Paths are relative to the program's folder, in which providers run: absolute paths differ between machines and would
+    appear as changes. With ``-P``, folders of the project never shadow Jacquard's packages.
     """
     run = ".venv/bin/python -P -m "
     return PythonCommand(create=run + create, update=run + create, delete=run + delete, dir="..")

@@ -1,8 +1,8 @@
 """Components of a stack and their dependencies.
 
-Dependencies connect components only. The children of a component wait with it, so a few gates order the whole stack:
-region, networks, control planes, pools, contents of clusters. Deletion runs in the opposite order, because hosts must
-be released before they leave the inventory.
+Only components have dependencies. The children of a component wait with the component, so a few gates order the whole
+stack: region, networks, control planes, pools, contents of clusters. Deletion has the reverse order, because hosts must
+be released before they are removed from the inventory.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from components.storage import Buckets, StorageCatalog
 from components.vms import VmOffering
 from stacks import kubeconfig
 from stacks.commands import python
-from stacks.probes import Looking
+from stacks.probes import ReadinessCheck
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
 C = TypeVar("C", bound=Component[Any])
 _REGION = (Region, Isolation, ExternalSecrets)
 _INSIDE = (AddOns, StorageCatalog, ClusterNamespaces)
-"""Components inside a cluster that later ones there wait for."""
+"""Components inside a cluster for which later components of the cluster wait."""
 
 
 class Extension(Component[ExtensionInput]):
@@ -50,22 +50,22 @@ class Extension(Component[ExtensionInput]):
 
 
 class Deployment:
-    """One stack of an environment while its components are registered."""
+    """Registration of the components of one stack."""
 
-    def __init__(self, region: RegionSpec, kubeconfigs: Path, *, looking: bool = False) -> None:
-        """Begin with the management cluster; ``looking`` when gates look at live objects, in a run that applies."""
+    def __init__(self, region: RegionSpec, kubeconfigs: Path, *, checking: bool = False) -> None:
+        """Begin with the management cluster; set ``checking`` in an applying run, so that gates check live objects."""
         self._region = region
-        self._looking = looking
+        self._checking = checking
         self._kubeconfigs = kubeconfigs
         self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
         self._made: dict[str, Component[Any]] = {}
         self._pools: dict[str, list[NodePool]] = {}
 
     def add(self, made: Made[Concept]) -> None:
-        """Register the component of ``made``; what it waits for is registered already, or part of another stack.
+        """Register the component of ``made``; its dependencies are already registered or part of another stack.
 
         Raises:
-            TypeError: no component has such an input.
+            TypeError: there is no component for the type of the input.
         """
         concept = made.concept
         if type(concept) not in _ROWS:
@@ -80,7 +80,7 @@ class Deployment:
             self._pools.setdefault(concept.cluster, []).append(resource)
 
     def export(self) -> None:
-        """Export the addresses and names that users read; no other stack reads them."""
+        """Export addresses and names for users; other stacks do not read these outputs."""
         pulumi.export("networks", {name: network.vni for name, network in self._of(TenantNetwork)})
         pulumi.export("control_planes", {name: plane.endpoint for name, plane in self._of(HostedControlPlane)})
         pulumi.export("storage_classes", {name: catalog.classes for name, catalog in self._of(StorageCatalog)})
@@ -90,20 +90,20 @@ class Deployment:
         return Cluster(
             name=name,
             kubeconfig=file,
-            look=Looking(name, file, context) if self._looking else None,
+            look=ReadinessCheck(name, file, context) if self._checking else None,
             identifier=f"{self._region.region}/{name}",
             context=context,
             depends_on=needs,
         )
 
     def all_of(self, *components: type[C]) -> list[Need]:
-        """Return the registered components of these classes, in order of registration."""
+        """Return the registered components of the given classes, in order of registration."""
         return [resource for resource in self._made.values() if isinstance(resource, components)]
 
     def named(self, component: type[C], name: str) -> list[Need]:
-        """Return the component of a class with ``name``; empty if another stack has it."""
-        found = self._made.get(f"{component.__name__}/{name}")
-        return [found] if found else []
+        """Return the component of a class with ``name``; empty if another stack has the component."""
+        resource = self._made.get(f"{component.__name__}/{name}")
+        return [resource] if resource else []
 
     def reached(self, cluster: str) -> list[Need]:
         """Return the dependencies of objects inside ``cluster``: its kubeconfig, pools and add-ons."""
@@ -178,5 +178,5 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     Flux: _inside,
     Extension: _all_reached,
 }
-"""Every component of a stack, with what it waits for."""
+"""Component and dependencies, by type of the component's input."""
 _ROWS = {component.INPUT: (component, needs) for component, needs in WAITS_FOR.items()}

@@ -1,7 +1,7 @@
-"""Error of this package whose message is written for users."""
+"""Error of this package with a message for users."""
 
 from __future__ import annotations
 
 
 class StackError(Exception):
-    """The stack does not match any environment; the message is for users."""
+    """The stack matches no environment; the message is for users."""

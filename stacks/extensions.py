@@ -1,4 +1,4 @@
-"""Extension components of the current project, added to its environments."""
+"""Adds the extension components of the current project to its environments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def joined(environment: Environment) -> Environment:
     project = paths.own()
     if project is None:
         return environment
-    found, problems = components(project)
+    extension_components, problems = components(project)
     if problems:
         raise SpecError(environment.name, problems)
-    return environment.model_copy(update={"extensions": found})
+    return environment.model_copy(update={"extensions": extension_components})

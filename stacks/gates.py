@@ -1,7 +1,7 @@
-"""Checks the prerequisites of a stack before anything is registered; a missing prerequisite is awaited, not an error.
+"""Checks the prerequisites of a stack before resources are registered; missing prerequisites are not failures.
 
-Operators install their CRDs and control planes start asynchronously. A stack without them would hang or leave a
-partially applied region, so all prerequisites are checked first and reported together.
+Operators install CRDs, and control planes start, asynchronously. Without these prerequisites a stack would hang or
+leave a partially applied region, so all prerequisites are checked first and reported together.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError, Ob
 from stacks import kubeconfig
 from stacks.errors import StackError
 from stacks.markers import WAITING
-from stacks.prerequisites import Looked, look
+from stacks.prerequisites import PrerequisiteCheck, look
 from stacks.probes import not_ready, unreadable
-from stacks.validation import Names, ask
+from stacks.validation import Names, object_errors
 
 _TIMEOUT_SECONDS = 5.0
 _CLUSTER_API = "cluster.x-k8s.io/v1beta2"
@@ -39,7 +39,7 @@ def pass_gates(
     *,
     preview: bool,
     others: Callable[[], Iterable[Manifest]],
-    asking: Names | None = None,
+    recorded: Names | None = None,
 ) -> None:
     """Check the prerequisites of ``made``, and refresh the kubeconfigs of their tenant clusters.
 
@@ -52,8 +52,8 @@ def pass_gates(
         made: rendered concepts of the stack.
         kubeconfigs: folder of the kubeconfigs.
         preview: whether the run is a preview.
-        others: all objects of the region; only rendered if something seems to be missing.
-        asking: recorded objects of the stack, to query API servers for errors that its plug-ins do not report.
+        others: function that renders all objects of the region; only called if a prerequisite seems to be missing.
+        recorded: recorded objects of the stack, to query API servers for errors that plug-ins do not report; or None.
 
     Raises:
         StackError: a wait condition is invalid, or an object has an unknown field.
@@ -86,7 +86,7 @@ def pass_gates(
     for name, api in apis.items():
         inside = [(concept.name, [item for item in items if item.cluster == name]) for concept, items in shown]
         try:
-            _look(stack, api, inside, asking, preview=preview)
+            _look(stack, api, inside, recorded, preview=preview)
         except Unreachable as error:
             pulumi.log.warn(f"cluster {name}: its objects were not checked: {error}")
 
@@ -94,15 +94,17 @@ def pass_gates(
 def _missing_prerequisites(
     apis: Mapping[str, ApiServer], everything: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]
 ) -> tuple[str, ...]:
-    """Return the missing external prerequisites; log a warning for those that could not be checked."""
-    result = Looked()
+    """Return the missing external prerequisites; log a warning for prerequisites that could not be checked."""
+    result = PrerequisiteCheck()
     for name, api in apis.items():
         try:
             checked = look({name: api}, everything, others)
         except Unreachable as error:
-            checked = Looked(unseen=(f"cluster {name}: its prerequisites could not be checked: {error}",))
-        result = Looked(missing=(*result.missing, *checked.missing), unseen=(*result.unseen, *checked.unseen))
-    for text in result.unseen:
+            checked = PrerequisiteCheck(unchecked=(f"cluster {name}: its prerequisites could not be checked: {error}",))
+        result = PrerequisiteCheck(
+            missing=(*result.missing, *checked.missing), unchecked=(*result.unchecked, *checked.unchecked)
+        )
+    for text in result.unchecked:
         pulumi.log.warn(text)
     return result.missing
 
@@ -111,13 +113,13 @@ def _look(
     stack: str,
     api: ApiServer,
     inside: Sequence[tuple[str, Sequence[Rendered]]],
-    asking: Names | None,
+    recorded: Names | None,
     *,
     preview: bool,
 ) -> None:
     """Report errors and warnings about the objects of one cluster before they are applied."""
-    if asking is not None:
-        report = ask(api, inside, asking)
+    if recorded is not None:
+        report = object_errors(api, inside, recorded)
         _refuse(stack, "with an unknown field, which the vendor's provider would drop", report.unknown)
         for text in report.foreign if preview else ():
             pulumi.log.warn(text)
@@ -133,10 +135,10 @@ def _refuse(stack: str, what: str, errors: Sequence[str]) -> None:
 
 
 def gated(rendered: Iterable[tuple[Concept, Iterable[Manifest]]]) -> Iterator[Manifest]:
-    """Yield the objects whose kinds must be served before anything is registered.
+    """Yield the objects whose kinds must be served before resources are registered.
 
-    Objects after a region's first awaited object are omitted, except operators: they are installed in the same run and
-    awaited.
+    Objects after a region's first awaited object are omitted, because the run itself installs their operators and waits
+    for them. Operators are always included.
     """
     after_wait = False
     for concept, items in rendered:
@@ -187,7 +189,7 @@ def require(stack: str, unmet: Sequence[str]) -> None:
 
 
 def unchecked(items: Iterable[Manifest], clusters: Iterable[str]) -> list[str]:
-    """Return a message for each of ``clusters``, whose objects were not checked because it does not exist yet."""
+    """Return a message for each of ``clusters``: its objects were not checked, because it does not exist yet."""
     counts = Counter(item.cluster for item in items)
     return [f"cluster {cluster} does not exist yet: {_objects(counts[cluster])} not checked" for cluster in clusters]
 

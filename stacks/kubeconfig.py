@@ -1,7 +1,8 @@
-"""Kubeconfigs of tenant clusters, stored as files at stable paths and never in a stack's state.
+"""Kubeconfigs of tenant clusters: files at stable paths, never in the state of a stack.
 
 Cluster API stores a cluster's kubeconfig in the Secret ``<cluster>-kubeconfig`` of the management cluster and renews
-it. The program refreshes the files before each operation; the first time a command in the graph waits for the Secret.
+the kubeconfig. The program refreshes the files before each operation. For a new cluster, a command in the resource
+graph waits for the Secret.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _FILLED = (WaitCondition("jsonpath={.data.value}", path=("data", "value")),)
 
 
 class KubeconfigMissingError(ProviderError):
-    """A kubeconfig, or the folder of the kubeconfigs, is missing."""
+    """A kubeconfig or the folder of kubeconfigs is missing."""
 
 
 def folder(environment: str, variables: Mapping[str, str] = os.environ) -> Path:
@@ -47,21 +48,22 @@ def folder(environment: str, variables: Mapping[str, str] = os.environ) -> Path:
 
 
 def path(kubeconfigs: Path, cluster: str) -> Path:
-    """Return the file of ``cluster`` in the folder ``kubeconfigs``."""
+    """Return the kubeconfig file of ``cluster`` in the folder ``kubeconfigs``."""
     return kubeconfigs / f"{cluster}.yaml"
 
 
 def ending(environment: Environment, kubeconfigs: Path) -> list[str]:
-    """Return the clusters that were removed from the data, but may still contain objects of the region.
+    """Return the clusters that were removed from the data but may still contain objects of the region.
 
-    The stack with objects in a cluster writes its kubeconfig before the first object, and removes it after the last.
+    The stack with objects in a cluster writes the kubeconfig before it creates the first object, and removes the
+    kubeconfig after it deletes the last.
     """
     known = {file.stem for file in kubeconfigs.glob(path(Path(), "*").name)}
     return sorted(known - {MANAGEMENT, *(placed.cluster.name for placed in clusters(environment))})
 
 
 def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
-    """Write the kubeconfig of ``cluster`` if the management cluster has it, and return whether it does.
+    """Write the kubeconfig of ``cluster`` if the management cluster has one; return whether it was written.
 
     Raises:
         ApiError: the management cluster does not answer, or rejects the request.

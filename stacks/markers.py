@@ -1,6 +1,6 @@
-"""Prefixes by which the command recognises messages of the program; the command itself never loads Pulumi."""
+"""Prefixes of program messages that the command recognises; a separate module, since the command never loads Pulumi."""
 
 WAITING = "waiting: "
 """Prefix of the error for a stack with missing prerequisites."""
 NOT_READY = "not ready: "
-"""Prefix of preview messages about existing objects that are not ready and for which the run will wait."""
+"""Prefix of preview messages about existing, unready objects for which the run will wait."""

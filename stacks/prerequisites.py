@@ -1,4 +1,4 @@
-"""Checks in the clusters that the external prerequisites of a stack exist, before anything is applied.
+"""Checks before an apply that the external prerequisites of a stack exist in the clusters.
 
 Only names and keys are read: an API server returns the metadata of a Secret without its values, and ``managedFields``
 contains its keys.
@@ -14,61 +14,63 @@ from itertools import groupby
 from typing import Any
 
 from components.lookups.references.table import Table, references_table
-from components.lookups.references.walk import Given, given
+from components.lookups.references.walk import MissingTarget, missing_targets
 from components.render.manifest import Manifest
 from components.specs.natural import naturally
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
-from stacks.validation import SIDE_BY_SIDE
+from stacks.validation import MAX_PARALLEL
 
 _DATA = ("f:data", "f:stringData")
 _FIELD = "f:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class PrerequisiteCheck:
     """Result of the check for prerequisites."""
 
     missing: tuple[str, ...] = ()
-    """Missing prerequisites, as multi-line texts, one for each form."""
-    unseen: tuple[str, ...] = ()
+    """Missing prerequisites, as one multi-line text per form."""
+    unchecked: tuple[str, ...] = ()
     """Prerequisites that could not be checked, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """Result for one prerequisite; both texts are empty if it exists."""
+    """Result for one prerequisite; both texts are empty if the prerequisite exists."""
 
-    prerequisite: Given
+    prerequisite: MissingTarget
     lacks: str = ""
-    unseen: str = ""
+    unchecked: str = ""
 
 
-def look(apis: Mapping[str, ApiServer], items: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]) -> Looked:
-    """Return the objects that ``items`` refer to and that do not exist in the clusters; nothing is changed.
+def look(
+    apis: Mapping[str, ApiServer], items: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]
+) -> PrerequisiteCheck:
+    """Return the objects to which ``items`` refer and that do not exist in the clusters. The check is read-only.
 
-    Prerequisites in a namespace that the stack itself will create are reported as unseen, because they cannot exist
+    Prerequisites in a namespace that the stack itself will create are reported as unchecked, because they cannot exist
     yet.
 
     Args:
         apis: API servers, by cluster; prerequisites in other clusters are not checked.
         items: all objects of the stack.
-        others: all objects of the region, only rendered if something is missing.
+        others: function that renders all objects of the region; only called if an object is missing.
 
     Raises:
         Unreachable: an API server does not answer.
     """
     table = references_table()
-    referenced = given(items, table).values()
+    referenced = missing_targets(items, table).values()
     wanted = [item for item in referenced if item.target.is_object and item.target.cluster in apis]
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+    with ThreadPoolExecutor(MAX_PARALLEL) as pool:
         answers = [answer for answer in pool.map(lambda item: _check(apis, item, items), wanted) if answer]
     if not answers:
-        return Looked()
-    still = given(items, table, others())
-    left = [answer for answer in answers if answer.prerequisite.target in still]
-    return Looked(
-        missing=tuple(_messages([answer for answer in left if answer.lacks], table)),
-        unseen=tuple(_unseen([answer for answer in left if answer.unseen])),
+        return PrerequisiteCheck()
+    still = missing_targets(items, table, others())
+    absent = [answer for answer in answers if answer.prerequisite.target in still]
+    return PrerequisiteCheck(
+        missing=tuple(_messages([answer for answer in absent if answer.lacks], table)),
+        unchecked=tuple(_unchecked([answer for answer in absent if answer.unchecked])),
     )
 
 
@@ -81,22 +83,22 @@ def keys_of(metadata: Mapping[str, Any]) -> set[str] | None:
     return {key.removeprefix(_FIELD) for keys in fields for key in keys if key.startswith(_FIELD)}
 
 
-def _check(apis: Mapping[str, ApiServer], prerequisite: Given, items: Sequence[Manifest]) -> _Answer | None:
+def _check(apis: Mapping[str, ApiServer], prerequisite: MissingTarget, items: Sequence[Manifest]) -> _Answer | None:
     target, api = prerequisite.target, apis[prerequisite.target.cluster]
     group, _, kind = target.kind.rpartition("/")
     try:
         version = api.version(group, kind)
         if version is None:
-            return _Answer(prerequisite, unseen=f"{target.cluster} does not serve {kind} yet")
+            return _Answer(prerequisite, unchecked=f"{target.cluster} does not serve {kind} yet")
         body = api.get(ObjectRef(version, kind, target.name, target.namespace or None), metadata_only=True)
         if body is None and _in_new_namespace(api, prerequisite, items):
-            return _Answer(prerequisite, unseen=f"namespace {target.namespace} does not exist yet")
+            return _Answer(prerequisite, unchecked=f"namespace {target.namespace} does not exist yet")
     except Unreachable:
         raise
     except ApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return _Answer(prerequisite, unseen=f"the user of this run may not get {kind}s of {target.cluster}")
+        return _Answer(prerequisite, unchecked=f"the user of this run may not get {kind}s of {target.cluster}")
     if body is None:
         return _Answer(prerequisite, lacks=target.name)
     keys = keys_of(body["metadata"]) if prerequisite.keys else None
@@ -104,7 +106,7 @@ def _check(apis: Mapping[str, ApiServer], prerequisite: Given, items: Sequence[M
     return _Answer(prerequisite, lacks=f"{target.name} (lacks {', '.join(lacking)})") if lacking else None
 
 
-def _in_new_namespace(api: ApiServer, prerequisite: Given, items: Sequence[Manifest]) -> bool:
+def _in_new_namespace(api: ApiServer, prerequisite: MissingTarget, items: Sequence[Manifest]) -> bool:
     """Return whether the stack creates the namespace of a prerequisite in this run."""
     place, cluster = prerequisite.target.namespace, prerequisite.target.cluster
     made = any(item.kind == "Namespace" and item.name == place and item.cluster == cluster for item in items)
@@ -112,10 +114,10 @@ def _in_new_namespace(api: ApiServer, prerequisite: Given, items: Sequence[Manif
 
 
 def _messages(answers: Sequence[_Answer], table: Table) -> Iterator[str]:
-    """Yield a text for each form: its description, the missing objects by place, and how to create them."""
+    """Yield a text per form of prerequisite: description, missing objects by place, and instructions."""
     by_form = sorted(answers, key=lambda answer: answer.prerequisite.form or "")
-    for name, alike in groupby(by_form, key=lambda answer: answer.prerequisite.form):
-        group = tuple(alike)
+    for name, members in groupby(by_form, key=lambda answer: answer.prerequisite.form):
+        group = tuple(members)
         form = table.forms.get(name or "")
         what = form.what if form else "objects that no stack creates"
         lines = [f"{what}: {len(group)} missing, required by {group[0].prerequisite.first}", *_places(group)]
@@ -133,9 +135,9 @@ def _places(answers: Sequence[_Answer]) -> Iterator[str]:
         yield f"{place}: {', '.join(naturally(places[place]))}"
 
 
-def _unseen(answers: Sequence[_Answer]) -> Iterator[str]:
+def _unchecked(answers: Sequence[_Answer]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for answer in answers:
-        reasons.setdefault(answer.unseen, []).append(str(answer.prerequisite.target))
+        reasons.setdefault(answer.unchecked, []).append(str(answer.prerequisite.target))
     for reason, names in reasons.items():
         yield f"not checked, because {reason}: {', '.join(naturally(names))}"

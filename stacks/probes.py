@@ -1,7 +1,8 @@
-"""Checks the readiness of live objects in the program itself.
+"""Checks the readiness of live objects from the program.
 
-The state rarely records the timed-out wait of a provider: the vendor's provider drops it at a refresh. A stack that
-continued would apply the objects after a gate without the operator or control plane that they need.
+If the wait of a provider times out, the state rarely records the failure: the vendor's provider drops the record at a
+refresh. Without this check, a stack would continue and apply objects without the operator or control plane that they
+need.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from jacquard.providers.kube.wait import WaitCondition, WaitTimeout, parse_wait_
 from stacks.markers import NOT_READY
 
 
-class Looking:
-    """Checks the awaited objects of one cluster, which may be created during the run."""
+class ReadinessCheck:
+    """Readiness check for awaited objects of one cluster; the cluster may be created during the run."""
 
     def __init__(self, cluster: str, kubeconfig: Path, context: str | None) -> None:
         self._cluster = cluster
@@ -59,7 +60,7 @@ class Looking:
             msg = f"{error}; later objects were not applied"
             raise pulumi.RunError(msg) from None
         except (Unreachable, KubeconfigError) as error:
-            # Objects in this cluster fail on their own; the rest of the region does not have to wait for it.
+            # Objects in this cluster fail separately; the rest of the region does not have to wait for this cluster.
             pulumi.log.warn(f"readiness of {ref} of cluster {self._cluster} could not be checked: {error}")
         except ApiError as error:
             msg = f"{ref} of cluster {self._cluster}: {error}"
@@ -67,7 +68,7 @@ class Looking:
 
 
 def conditions(item: Manifest) -> tuple[WaitCondition, ...]:
-    """Return the wait conditions of an object; empty if it is not awaited.
+    """Return the wait conditions of an object; empty for an object that is not awaited.
 
     Raises:
         WaitExpressionError: an expression is invalid.
@@ -77,7 +78,7 @@ def conditions(item: Manifest) -> tuple[WaitCondition, ...]:
 
 
 def unreadable(items: Iterable[Manifest]) -> list[str]:
-    """Return messages for invalid wait conditions of ``items``, which a provider may only detect after the creation."""
+    """Return messages for invalid wait conditions of ``items``; a provider may detect these only after creation."""
     messages: list[str] = []
     for item in items:
         try:
@@ -88,7 +89,7 @@ def unreadable(items: Iterable[Manifest]) -> list[str]:
 
 
 def not_ready(api: ApiServer, items: Iterable[Manifest]) -> Iterator[str]:
-    """Yield a message for each of ``items`` that exists, is awaited, and is not ready now.
+    """Yield a message for each of ``items`` that exists, is awaited, and is currently not ready.
 
     Raises:
         ApiError: the API server does not answer, or rejects the request.

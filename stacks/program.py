@@ -1,4 +1,4 @@
-"""The Pulumi program: loads the environment and slices of the stack, and registers their components."""
+"""The Pulumi program: loads the environment of the stack and registers the components of the stack's slices."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from stacks.target import load_target
 
 
 def run() -> None:
-    """Register the resources of the current stack; errors that users can fix end in one clear message.
+    """Register the resources of the current stack; report errors that users can fix as one message.
 
     Raises:
-        RunError: the user has to fix a problem first; the text contains the remedy.
+        RunError: a problem that the user must fix; the text contains the remedy.
     """
     try:
         _register()
@@ -55,12 +55,12 @@ def _register() -> None:
         kubeconfigs,
         preview=preview,
         others=lambda: everything(target.environment),
-        asking=recorded if silent else None,
+        recorded=recorded if silent else None,
     )
     if region.stage is Stage.REHEARSAL:
-        # Also in previews, because an up without changes only runs a preview.
+        # Previews do this too, because an `up` without changes only runs a preview.
         write_list(target.environment)
-    deployment = Deployment(region, kubeconfigs, looking=not preview)
+    deployment = Deployment(region, kubeconfigs, checking=not preview)
     for item in everything_made:
         deployment.add(item)
     deployment.export()

@@ -1,8 +1,8 @@
-"""Determines which plug-ins wrote a stack last, and whether other plug-ins may continue.
+"""Determines the plug-ins that last wrote a stack, and whether other plug-ins may continue the stack.
 
-The program records the plug-ins as a component, which it registers first. The record is therefore in the state of any
-backend, and exists before anything is applied. For older stacks the form of their objects identifies the plug-ins: the
-vendor's provider stores ``managedFields``, stand-ins never do, and the first ones did not store
+The program records the plug-ins in a component that it registers first. The record is therefore in the state of any
+backend, and exists before any object is applied. In stacks without a record, the recorded objects identify the
+plug-ins: the vendor's provider stores ``managedFields``, stand-ins do not, and the first stand-ins did not store
 ``__initialApiVersion`` either.
 """
 
@@ -21,9 +21,9 @@ _OBJECT = "kubernetes:"
 _FIRST_VERSION, _MANAGERS = "__initialApiVersion", "managedFields"
 
 PlugIns: TypeAlias = Mapping[str, PlugIn]
-"""Plug-ins by the name of their provider."""
+"""Plug-ins by name of the provider."""
 Recorded: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
-"""Resources of a state: their types and outputs."""
+"""Resources of a state: type and outputs of each."""
 
 
 def writers(resources: Recorded) -> PlugIns:
@@ -33,7 +33,7 @@ def writers(resources: Recorded) -> PlugIns:
         if type_ == RECORD:
             plug_ins = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
             return {provider: plug_in for provider, plug_in in plug_ins.items() if plug_in}
-        if type_.startswith(_OBJECT) and "metadata" in outputs:  # a ConfigFile or Chart, which groups objects, has none
+        if type_.startswith(_OBJECT) and "metadata" in outputs:  # groups such as Chart have no metadata
             objects.append(_writer(outputs))
     # If both kinds wrote objects, the vendor's provider would replace those of the first stand-ins.
     vendors = Kind.VENDOR in objects and Kind.STAND_IN not in objects
@@ -41,20 +41,20 @@ def writers(resources: Recorded) -> PlugIns:
 
 
 def _writer(outputs: Mapping[str, Any]) -> Kind | None:
-    """Return the kind that wrote an object; None if unknown, such as after a refresh without managers."""
+    """Return the kind of plug-in that wrote an object; None if unknown, such as after a refresh without managers."""
     if _FIRST_VERSION not in outputs:
         return Kind.STAND_IN
     return Kind.VENDOR if _MANAGERS in (outputs.get("metadata") or {}) else None
 
 
 def others(wrote: PlugIns, serving: PlugIns) -> Kind | None:
-    """Return the kind that would continue a stack written by the other kind; None if the kind does not change."""
+    """Return the kind of plug-in that would continue a stack of the other kind; None if the kind does not change."""
     pairs = ((wrote[provider], serving[provider]) for provider in serving if provider in wrote)
     return next((now.kind for before, now in pairs if before.kind is not now.kind), None)
 
 
 def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, migrate_to: Kind | None = None) -> str | None:
-    """Return the reason why ``stack`` must not be continued, with remedies; None if it may be.
+    """Return the reason why ``stack`` must not be continued, with remedies; None if this is allowed.
 
     Args:
         stack: name of the stack.

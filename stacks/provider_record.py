@@ -1,7 +1,7 @@
-"""Reads the stack's state before the program registers anything, and records the plug-ins in it.
+"""Reads the state of the stack before the program registers resources, and records the plug-ins in the state.
 
-Only the program runs with every ``jacquard`` and every plain ``pulumi`` command. It reads the state through the engine,
-so that this works with all backends.
+The program does this because only the program runs in all ``jacquard`` and plain ``pulumi`` commands. The state is read
+through the engine, so this works with all backends.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 
 
 class Resource(NamedTuple):
-    """A resource of a state."""
+    """Resource in a state."""
 
     type: str
     name: str
     outputs: Mapping[str, Any]
-    """Names of outputs, on two levels, without values; the record of plug-ins also has its values."""
+    """Names of outputs on two levels, without values; only the record of plug-ins has values."""
 
 
 class PlugInRecord(pulumi.ComponentResource):
-    """Record of the plug-ins that applied the stack: not an object, only an entry in its state.
+    """Record of the plug-ins that applied the stack: only an entry in the state, without an object.
 
-    It is always registered, and it is protected. A plain ``pulumi destroy``, which does not run the program, is
-    therefore rejected in its preview, independent of the other resources in the stack.
+    The record is always registered and protected. A plain ``pulumi destroy`` does not run the program, and is therefore
+    always rejected in its preview.
     """
 
     def __init__(self, plug_ins: PlugIns) -> None:
@@ -47,7 +47,7 @@ class PlugInRecord(pulumi.ComponentResource):
 
 
 def keep(stack: str) -> Names:
-    """Record the plug-ins of this run if they may continue ``stack``, and return its recorded objects.
+    """Record the plug-ins of this run if they may continue ``stack``; return the recorded objects of the stack.
 
     Raises:
         StackError: other plug-ins wrote the stack, and no provider migration was requested.
@@ -67,7 +67,7 @@ def _recorded(stack: str) -> Iterator[Resource]:
     """Yield the resources in the state of ``stack``."""
     monitor = get_monitor()
     if monitor is None:
-        return  # no engine runs the program
+        return  # The program runs without an engine.
     arguments = Struct()
     arguments["stackName"] = stack
     answer: Any = monitor.Invoke(resource_pb2.ResourceInvokeRequest(tok=_READ, args=arguments))

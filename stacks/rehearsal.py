@@ -11,7 +11,7 @@ from pulumi_command import local
 from components.inputs.manifests import everything
 from components.lookups.pools import clusters
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import given
+from components.lookups.references.walk import missing_targets
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from jacquard.machine import paths
@@ -35,7 +35,7 @@ def write_list(environment: Environment) -> None:
             "name": item.target.name,
             "keys": sorted(item.keys),
         }
-        for item in given(everything(environment), references_table()).values()
+        for item in missing_targets(everything(environment), references_table()).values()
         if item.target.is_object
     ]
     replace_private(paths.given(environment.name), json.dumps(prerequisites, indent=1))

@@ -1,4 +1,4 @@
-"""Resolves a stack's name to an environment and its slices."""
+"""Resolves the name of a stack to an environment and its slices."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def load_target(stack: str, folder: Path) -> Target:
     """Return the target of ``stack``, from the data in ``folder``.
 
     Raises:
-        StackError: the name matches no environment, or not the layout of its environment.
+        StackError: the name matches no environment, or does not match the stack layout of its environment.
         SpecError: the data of the environment is invalid.
     """
     name, _, part = stack.partition(".")

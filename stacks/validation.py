@@ -1,7 +1,8 @@
 """Queries API servers for errors that the vendor's Kubernetes provider does not report.
 
-That provider silently drops a misspelt field of a built-in kind; for a custom kind only the second change after it
-fails. It reports an existing object only when it creates it. The stand-in reports all of this in its previews.
+The vendor's provider silently drops a misspelt field of a built-in kind. For a custom kind, only the second change
+after the misspelling fails. The provider reports that an object already exists only during creation. The stand-in
+reports all these errors in previews.
 """
 
 from __future__ import annotations
@@ -16,33 +17,33 @@ from components.render.manifest import Manifest, Rendered
 from components.resources import child_name, type_token
 from jacquard.providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
 
-SIDE_BY_SIDE = 16
+MAX_PARALLEL = 16
 """Maximum number of objects that are checked in parallel."""
 _ELSEWHERE = "default"
-"""Existing namespace, used for objects whose namespace does not exist yet."""
+"""Existing namespace, used in dry runs of objects whose namespace does not exist yet."""
 
 Names: TypeAlias = frozenset[tuple[str, str]]
-"""Types and names of resources."""
+"""Resources as pairs of type and name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """Report of an API server about objects."""
+class ObjectErrors:
+    """Errors that an API server reports about objects."""
 
     unknown: tuple[str, ...] = ()
-    """Objects with a field that their kind does not have."""
+    """Objects with an unknown field."""
     foreign: tuple[str, ...] = ()
     """Existing objects that the stack did not create."""
 
 
-def ask(api: ApiServer, rendered: Iterable[tuple[str, Iterable[Rendered]]], recorded: Names) -> Told:
-    """Return the report of an API server about objects; nothing is changed.
+def object_errors(api: ApiServer, rendered: Iterable[tuple[str, Iterable[Rendered]]], recorded: Names) -> ObjectErrors:
+    """Return the errors that an API server reports about objects; use dry runs only.
 
-    Objects of sets are skipped, because Jacquard's provider applies them.
+    Members of object sets are skipped, because Jacquard's provider applies and checks them.
 
     Args:
         api: the API server.
-        rendered: objects to apply there, by the name of their component.
+        rendered: objects to apply to this API server, by name of their component.
         recorded: recorded objects of the stack.
 
     Raises:
@@ -59,9 +60,9 @@ def ask(api: ApiServer, rendered: Iterable[tuple[str, Iterable[Rendered]]], reco
         item, ours = entry
         return _unknown(api, item), "" if ours else _foreign(api, item)
 
-    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+    with ThreadPoolExecutor(MAX_PARALLEL) as pool:
         texts = list(pool.map(about, wanted))
-    return Told(unknown=_nonempty(text for text, _ in texts), foreign=_nonempty(text for _, text in texts))
+    return ObjectErrors(unknown=_nonempty(text for text, _ in texts), foreign=_nonempty(text for _, text in texts))
 
 
 def _nonempty(texts: Iterable[str]) -> tuple[str, ...]:
@@ -77,7 +78,7 @@ def _unknown(api: ApiServer, item: Manifest) -> str:
 
 
 def _refusal(api: ApiServer, item: Manifest) -> ApiError | None:
-    """Return the reason why an object would be rejected, independent of field ownership."""
+    """Return the reason why an object would be rejected, regardless of field ownership."""
     try:
         api.apply(item.body, field_manager=FIELD_MANAGER, dry_run=True, force=True)
     except Unreachable:

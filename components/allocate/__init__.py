@@ -1,1 +1,1 @@
-"""Allocation of everything that users do not name: numbers, prefixes, addresses, hosts."""
+"""Allocation of resources that users do not name: numbers, prefixes, addresses and hosts."""

@@ -1,4 +1,4 @@
-"""Allocation of numbers, prefixes, addresses, hosts and first image pins. Pure and stable.
+"""Allocation of numbers, prefixes, addresses, hosts and initial image pins.
 
 Existing allocations are kept, missing ones are added, unused ones are released: hosts immediately, numbers into
 quarantine. Pins are never changed.
@@ -19,7 +19,7 @@ from components.intents.images import choose_image, incompatibilities
 from components.intents.nodes import pinned_image, wanted_intent
 from components.intents.pins import knowing
 from components.lookups.control_planes import control_plane_pins
-from components.lookups.dpu_clusters import give_links
+from components.lookups.dpu_clusters import assign_links
 from components.lookups.pools import PlacedPool, pools, problem
 from components.rollout.waves import carried
 from components.specs.environment import Environment
@@ -32,12 +32,12 @@ from components.specs.reading.problems import Problem, SpecError
 from components.specs.region.catalog import Channel
 
 ACCEPT_EDITS = "--accept-edits"
-"""Option of ``jacquard allocate`` for lock files that were edited by hand."""
+"""Option of ``jacquard allocate`` that accepts lock files edited by hand."""
 
 
 @dataclass
 class Allocation:
-    """New lock files, not sealed yet, and the problems of allocations that failed."""
+    """New lock files, not sealed yet, and the problems of failed allocations."""
 
     numbers: AllocationsLock
     pins: ImagesLock
@@ -45,7 +45,7 @@ class Allocation:
 
 
 def allocate(environment: Environment, released: Collection[str] = ()) -> tuple[AllocationsLock, ImagesLock]:
-    """Return the lock files that fit the data of ``environment``; ``checks.check_data`` reports no problems for them.
+    """Return lock files that match the data of ``environment`` and pass ``checks.check_data``.
 
     Args:
         environment: loaded environment.
@@ -64,7 +64,7 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     """Return the lock files, as complete as possible, with the problems of failed allocations."""
     assignment = assign(environment, released)
     numbers = number(environment, assignment.hosts)
-    vpcs, link_problems = give_links(environment, numbers.vpcs, assignment.hosts)
+    vpcs, link_problems = assign_links(environment, numbers.vpcs, assignment.hosts)
     addresses, address_problems = give_addresses(environment, vpcs, assignment.hosts)
     control_planes, control_plane_problems = control_plane_pins(environment)
     groups, problems = _pins(environment, list(assignment.groups))
@@ -129,10 +129,10 @@ def _pins(environment: Environment, groups: list[str]) -> tuple[dict[str, NodeIn
 
 
 def _first_intent(environment: Environment, placed: PlacedPool, running: list[NodeIntent]) -> NodeIntent | None:
-    """Return the intent of a new group: the most common intent of its pool, so that a growing pool stays uniform.
+    """Return the intent of a new group: the most common intent of its pool, to keep a growing pool uniform.
 
-    Groups that are being removed count too: moving a pool to other failure domains does not change its image. A new
-    pool gets the intent declared by the data.
+    Groups in removal are counted too, so that moving a pool to other failure domains does not change its image. A new
+    pool gets the intent declared in the data.
     """
     fitting = [intent for intent in running if _fits(environment, placed, intent)]
     if fitting:

@@ -1,4 +1,4 @@
-"""Assignment of hosts to pools: existing hosts are kept, missing hosts are spread evenly over few failure domains."""
+"""Assignment of hosts to pools: pools keep their hosts; new hosts are spread evenly over few failure domains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_GROUP = GroupAllocation(nodes=0)
 
 @dataclass
 class Assignment:
-    """Pool of each host, sizes of rollout groups, and problems of pools that could not be served."""
+    """Pool of each host, sizes of rollout groups, and problems of pools that get too few hosts."""
 
     hosts: dict[str, str] = field(default_factory=dict)
     groups: dict[str, GroupAllocation] = field(default_factory=dict)
@@ -39,23 +39,23 @@ class Assignment:
 def assign(environment: Environment, released: Collection[str] = ()) -> Assignment:
     """Return the assignment of the hosts of ``environment``, starting from its lock file.
 
-    A pool that shrinks keeps its hosts as spares: removing a host requires draining and wiping it, so it is explicitly
-    requested with ``released``. For the same reason a host that a cluster releases is not assigned to another cluster
-    immediately: it is free in the next allocation, after the releasing change was applied.
+    A pool that shrinks keeps its hosts as spares. Removing a host requires draining and wiping, so the removal must be
+    requested explicitly with ``released``. For the same reason, a host that a cluster releases is not assigned to
+    another cluster immediately. The host becomes free in the next allocation, after the release was applied.
 
-    A host out of service is not assigned to any pool. A pool that has it keeps it. An existing group is not reduced
-    because of it, and gets a replacement only on request (``releases.replace_hosts``). A group that grows cannot use
-    it.
+    A host out of service is never newly assigned, but a pool keeps a host that is already assigned. The host still
+    counts toward the size of its existing group, and is replaced only on request (``releases.replace_hosts``). A
+    growing group cannot use the host.
 
-    A pool that counts in racks gets whole NVLink domains: all hosts of a rack, none of them out of service. Its spares
-    stay inside the rack, since a node elsewhere is in another NVLink domain: 4 racks of 18 nodes with one spare each
-    run 68 nodes.
+    A pool sized in racks gets whole NVLink domains: racks without a host out of service. Its spares are hosts of these
+    racks, since a node elsewhere would be in another NVLink domain. For example, 4 racks of 18 hosts with one spare
+    each run 68 nodes.
     """
     return _Assigner(environment, released).run()
 
 
 def spread(nodes: int, now: Mapping[str, int], room: Mapping[str, int]) -> dict[str, int]:
-    """Return ``nodes`` divided over the domains of ``room``, as evenly as ``room`` allows and close to ``now``.
+    """Return ``nodes`` divided over the domains of ``room``: as evenly as ``room`` allows, with few changes to ``now``.
 
     The sum is less than ``nodes`` if ``room`` is too small.
     """
@@ -129,7 +129,7 @@ class _Assigner:
         self._make_available(free)
 
     def _make_available(self, hosts: Iterable[tuple[str, HostSpec]]) -> None:
-        """Add ``hosts``, each with its domain, to the free hosts."""
+        """Add ``hosts``, each paired with its domain, to the free hosts."""
         by_domain: dict[tuple[str, str], list[HostSpec]] = defaultdict(list)
         for domain, host in hosts:
             by_domain[host.instance_type, domain].append(host)
@@ -137,7 +137,7 @@ class _Assigner:
             self._free[kind].add(domain, members)
 
     def _owner(self, key: str) -> Owner:
-        """Return the owner of pool ``key`` at the time the lock file was written."""
+        """Return the owner of pool ``key`` according to the lock file."""
         cluster = cluster_of(key)
         entry = self._lock.clusters.get(cluster)
         return (entry.tenant if entry else self._tenants.get(cluster, ""), cluster)
@@ -175,7 +175,7 @@ class _Assigner:
             self._result.groups[group_key(placed.key, domain)] = GroupAllocation(nodes=nodes[domain], **bounds)
 
     def _fewest(self, placed: PlacedPool, wanted: int, halls: Halls) -> dict[str, int]:
-        """Return the capacity by domain: domains in use, plus the fewest others needed for ``wanted`` nodes."""
+        """Return the capacity by domain: domains in use, plus as few other domains as ``wanted`` nodes need."""
         room = {domain: self._room(placed, domain, halls) for domain in self._domains(placed)}
         missing = wanted - sum(room.values())
         for domain in self._free[placed.pool.instance_type].emptiest(halls) if missing > 0 else ():
@@ -190,7 +190,7 @@ class _Assigner:
         return naturally({*self._in_service[placed.key], *self._out_of_service[placed.key]})
 
     def _room(self, placed: PlacedPool, domain: str, halls: Halls) -> int:
-        """Return the maximum number of nodes of ``placed`` in ``domain``; hosts in repair do not shrink a group."""
+        """Return the maximum number of nodes of ``placed`` in ``domain``; hosts out of service never shrink a group."""
         spares = declared_spares(self._environment, placed.pool)
         hosts = self._in_service[placed.key][domain] + self._free[placed.pool.instance_type].count(domain, halls)
         standing = nodes_within(hosts + self._out_of_service[placed.key][domain], spares)
@@ -256,7 +256,7 @@ class _Assigner:
         return totals
 
     def _released_hosts(self, placed: PlacedPool, halls: Halls) -> dict[str, list[HostSpec]]:
-        """Return the hosts, by domain, that ``placed`` could use but other clusters have not fully released yet."""
+        """Return the number of hosts, by domain, that ``placed`` could use after other clusters have released them."""
         released: dict[str, list[HostSpec]] = defaultdict(list)
         for domain, host in (
             item

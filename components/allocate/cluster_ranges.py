@@ -1,8 +1,8 @@
 """Number ranges of a cluster on fabrics: GUIDs of virtual functions, and prefixes of rails.
 
-Both depend on the number of nodes, and pods use them. GUID ranges grow in place. A prefix is divided into the subnets
-of rails, which are configured in address pools and on switches. It therefore has room for twice the nodes from the
-beginning and does not grow. Its division stays the same when the fabric gets more rails.
+Both sizes depend on the number of nodes. GUID ranges grow in place. A prefix is divided into one subnet per rail, and
+the subnets are configured in address pools and on switches. A prefix therefore initially has capacity for twice the
+nodes and does not grow. Its division stays the same when the fabric gets more rails.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from components.specs.network.fabrics import FEW_RAILS, FabricSpec, GuidNumbers
 from components.specs.reading.problems import Problem
 
 _NEEDED = {"guids": (guids, guids_needed), "rail_prefixes": (rail_prefixes, rails_needed)}
-"""Number kind by fabric, and function for the amount that a cluster needs on each fabric, by key of its entry."""
+"""Functions by key of a cluster's entry: number kind of a fabric, and required amount of a cluster on each fabric."""
 
 
 class ClusterRanges:
-    """Allocates the ranges of clusters on fabrics."""
+    """Allocator of the ranges of clusters on fabrics."""
 
     def __init__(self, environment: Environment, ledger: Ledger, taker: Taker) -> None:
         self._environment = environment
@@ -41,7 +41,7 @@ class ClusterRanges:
             self._nodes[cluster_of(key)] += group.nodes
 
     def kept(self, holder: str, placed: PlacedCluster, old: ClusterAllocation) -> dict[str, Any]:
-        """Return the ranges that a cluster still needs, by key of its entry, and release the others."""
+        """Return the ranges that a cluster still needs, by key of its entry; release all other ranges."""
         kept = {}
         for key, (kind, needed) in _NEEDED.items():
             current, wanted = getattr(old, key), needed(self._environment, placed)
@@ -58,7 +58,7 @@ class ClusterRanges:
         }
 
     def _rails(self, want: Want, placed: PlacedCluster, old: ClusterAllocation | None) -> dict[str, Any]:
-        """Return the rail prefixes of a cluster and the number of subnets; unchanged while nodes use them."""
+        """Return the rail prefixes of a cluster and the number of subnets; both are unchanged while nodes use rails."""
         prefixes, subnets = (dict(old.rail_prefixes), old.rail_subnets) if old else ({}, FEW_RAILS)
         fabrics = self._environment.region.fabrics_by_name
         for name, needed in rails_needed(self._environment, placed).items():
@@ -119,7 +119,7 @@ class ClusterRanges:
         return dict(sorted(ranges.items()))
 
     def _cannot_grow(self, want: Want, kind: Kind, current: GuidNumbers, needed: int) -> Problem:
-        """Return the problem of a GUID range that is in use and whose following numbers are taken."""
+        """Return the problem of a GUID range in use that cannot grow because the following numbers are taken."""
         size = as_block(current).size
         text = (
             f"needs {needed} GUIDs on {kind.fabric}, and its range ({current}, {size} GUIDs) cannot grow because the"

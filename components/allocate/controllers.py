@@ -1,7 +1,7 @@
 """Assignment of clusters to bare-metal controllers, and the number of hosts per controller.
 
-Metal3 looks up hosts in the namespace of their cluster, and a namespace has one controller: two controllers would both
-claim a host for their own Ironic. All hosts of a cluster are therefore on one controller. Unassigned hosts share a
+Metal3 looks up hosts in the namespace of their cluster. A namespace has one controller, because two controllers would
+both claim a host for their own Ironic. All hosts of a cluster are therefore on one controller. Unassigned hosts share a
 namespace and are on one controller as well.
 """
 
@@ -28,10 +28,10 @@ PATH = ("bare_metal", "controllers")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Number of hosts of one controller, and its limit."""
+    """Number of hosts of one controller, and the controller's limit."""
 
     name: str
-    """Name of the controller, or of the backend where a region lists no controllers."""
+    """Name of the controller, or of the backend if the region lists no controllers."""
     boot: str | None
     clusters: int
     assigned: int
@@ -51,12 +51,12 @@ class Budget:
 
 
 def boots(controller: ControllerSpec, methods: Collection[BootMethod]) -> bool:
-    """Return whether ``controller`` supports all ``methods``; network-boot controllers attach virtual media, too."""
+    """Return whether ``controller`` supports all ``methods``; a network-boot controller also supports virtual media."""
     return controller.boot is BootMethod.NETWORK_BOOT or BootMethod.NETWORK_BOOT not in methods
 
 
 def methods_of(environment: Environment, hosts: Mapping[str, str]) -> dict[str, set[BootMethod]]:
-    """Return the boot methods by cluster, for the assignment ``hosts`` (host to pool); free hosts under ``""``."""
+    """Return the boot methods by cluster for the assignment ``hosts`` (pool by host); the key ``""`` has free hosts."""
     methods: dict[str, set[BootMethod]] = defaultdict(set)
     for host in environment.hosts:
         methods[cluster_of(hosts.get(host.host, ""))].add(boot_method(host))
@@ -95,7 +95,7 @@ def budgets(environment: Environment) -> tuple[Budget, ...]:
 
 
 class Controllers:
-    """Assigns clusters to controllers: the current one, or the least loaded one that can boot the cluster's hosts."""
+    """Assignment of clusters to controllers: the current controller, or the least loaded that can boot the hosts."""
 
     def __init__(self, environment: Environment, hosts: Mapping[str, str]) -> None:
         """Start without assigned clusters; ``hosts`` maps each host to its pool."""
@@ -108,7 +108,7 @@ class Controllers:
 
     @cached_property
     def _methods(self) -> Mapping[str, Collection[BootMethod]]:
-        """Return the boot methods of each cluster; computed only if a cluster needs a new controller."""
+        """Return the boot methods of each cluster, computed on first use: only new assignments need the methods."""
         return methods_of(self._environment, self._hosts)
 
     def keep(self, cluster: str, controller: str | None) -> None:
@@ -116,7 +116,7 @@ class Controllers:
         self._used[controller] += self._load[cluster]
 
     def choose(self, placed: PlacedCluster, old: str | None) -> str | None:
-        """Return the controller of a cluster; None if the region lists none, or after reporting that none fits."""
+        """Return the controller of a cluster; None if the region has no controllers or no suitable one (a problem)."""
         name = placed.cluster.name
         if old in self._known or not self._known:
             return old if self._known else None

@@ -1,4 +1,4 @@
-"""Requests for numbers: the allocated value, or the problem if the range is exhausted."""
+"""Requests for numbers, with a problem for each request that cannot be met."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Want:
 
 
 class Taker:
-    """Takes numbers from a ledger, and records a problem for each request that fails."""
+    """Allocator of numbers from a ledger that records a problem for each failed request."""
 
     def __init__(self, environment: Environment, ledger: Ledger) -> None:
         self._environment = environment
@@ -32,7 +32,7 @@ class Taker:
         self.problems: list[Problem] = []
 
     def take(self, want: Want, what: str, kind: Kind, key: str = "", *, size: int = 1) -> Any:
-        """Return a number, or the first of ``size``; None, with a recorded problem, if none is free."""
+        """Return a number, or the first of ``size`` numbers; None, with a recorded problem, if no block is free."""
         block = self._ledger.take(want.holder, kind, size)
         return self.value(want, what, kind, key, block)
 

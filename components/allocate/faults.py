@@ -1,4 +1,4 @@
-"""Taking hosts out of service and back: edits of ``out_of_service.yaml``, and replacement hosts for the pool."""
+"""Edits of ``out_of_service.yaml`` that remove hosts from service or return them, and replacement hosts for pools."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _HOSTS = "hosts"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """Effect of the fault of a host, or of its end, on the pool of the host."""
+    """Effect on the pool of a host when the fault of the host is recorded or removed."""
 
     pool: str | None
     """``cluster/pool`` of the host; None for an unassigned host."""
     stand_ins: tuple[str, ...] = ()
     """Replacement hosts assigned to the pool."""
     locks: tuple[AllocationsLock, ImagesLock] | None = None
-    """Lock files with the replacement hosts assigned; None if there are none."""
+    """Lock files with the replacement hosts assigned; None without replacement hosts."""
     why_none: str = ""
     """Reason why the pool gets no replacement hosts."""
 
 
 def with_fault(text: str, host: str, entry: dict[str, str]) -> str:
-    """Return an ``out_of_service.yaml`` with an entry for ``host``, sorted by name; an existing entry is replaced.
+    """Return the text of ``out_of_service.yaml`` with an entry for ``host``, sorted by name; replace an existing entry.
 
     Args:
         text: content of the file; empty if there is no file.
@@ -62,7 +62,7 @@ def with_fault(text: str, host: str, entry: dict[str, str]) -> str:
 
 
 def without_fault(text: str, host: str) -> str:
-    """Return an ``out_of_service.yaml`` without the entry of ``host``."""
+    """Return the text of ``out_of_service.yaml`` without the entry of ``host``."""
 
     def edit(document: Any) -> Any:
         del document[_HOSTS][host]
@@ -84,7 +84,7 @@ def with_faults_of(environment: Environment, text: str) -> Environment:
 
 
 def exchange(environment: Environment, host: str) -> Exchange:
-    """Return the replacement hosts for the pool of ``host``. A failure here does not undo the recorded fault."""
+    """Return the replacement hosts for the pool of ``host``. A failed replacement does not undo the recorded fault."""
     before = environment.allocations.hosts
     pool = before.get(host)
     if pool is None or host not in environment.out_of_service:

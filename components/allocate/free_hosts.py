@@ -1,4 +1,4 @@
-"""Free hosts of one instance type by failure domain, indexed to avoid full scans."""
+"""Free hosts of one instance type, indexed by failure domain to avoid full scans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Position = tuple[tuple[str | int, ...], int, str]
 
 
 class FreeHosts:
-    """Hosts that can be assigned.
+    """Assignable hosts, by failure domain.
 
     Each hall has a heap of its domains, ordered by descending number of free hosts. Every change adds a new entry;
     entries with an outdated count are skipped.
@@ -31,7 +31,7 @@ class FreeHosts:
         self._enter(domain)
 
     def remove(self, domain: str, host: HostSpec) -> None:
-        """Remove ``host`` from the free hosts, unless it was assigned meanwhile."""
+        """Remove ``host`` from the free hosts if it is still free."""
         if host in self._hosts[domain]:
             self._hosts[domain].remove(host)
             self._enter(domain)

@@ -1,8 +1,9 @@
-"""Ledger of numbers: allocated to a holder, free, or in quarantine.
+"""Ledger of allocated, free and quarantined numbers.
 
-A freed number stays in quarantine, listed with its previous holder, until it is explicitly released: routes, leases
-and partitions may outlive the change that frees it, and must not lead to another holder. Only its previous holder can
-get a quarantined number back. Quarantine has no timeout: only an operator knows when the last route is withdrawn.
+A freed number stays in quarantine, listed with its previous holder, until an operator releases the number. Routes,
+leases and partitions may outlive the change that frees a number, and must not lead to a new holder. Only the previous
+holder can get a quarantined number back. Quarantine has no timeout, because only an operator knows when the last route
+is withdrawn.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.lookups.number_kinds import ASNS, ROUTE_TARGETS, SORTS, Kind, Sort
+from components.lookups.number_kinds import ASNS, NUMBER_KINDS, ROUTE_TARGETS, Kind, NumberKind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import DataPath
 from components.specs.environment import Environment
@@ -20,17 +21,17 @@ from components.specs.network.vpc_allocation import MorePrefix, VpcAllocation
 
 MAX_HOLDERS_SHOWN = 3
 Given = Iterator[tuple[Kind, tuple[str, ...], Block]]
-"""Numbers of an entry, each with its kind and its key in the entry."""
+"""Numbers of a lock file entry, each with its kind and its key in the entry."""
 
 
 def ranges(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
     """Return the region's ranges, by kind."""
     blocks = {}
-    for section, sort in SORTS.items():
-        for _, fabric, value in _declared(environment, sort):
+    for section, kind in NUMBER_KINDS.items():
+        for _, fabric, value in _declared(environment, kind):
             if value is not None:
                 parts = value if isinstance(value, tuple) else (value,)
-                blocks[Kind(section, fabric)] = tuple(map(sort.block, parts))
+                blocks[Kind(section, fabric)] = tuple(map(kind.block, parts))
     return blocks
 
 
@@ -44,23 +45,24 @@ def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
 
 
 _GROWING = "guids"
-"""Section of numbers whose ranges may have to grow in place."""
+"""Section of the numbers whose blocks may have to grow in place."""
 
 
 class Ledger:
-    """Allocates numbers from ranges. Record all kept and freed numbers first, then take new ones."""
+    """Allocator of numbers from ranges. Record all kept and freed numbers before you take new numbers."""
 
     def __init__(self, allowed: Mapping[Kind, tuple[Block, ...]], quarantine: Mapping[str, Freed]) -> None:
         self._blocks = {kind: Blocks(parts) for kind, parts in allowed.items()}
         self._with_room = {kind: Blocks(parts) for kind, parts in allowed.items() if kind.section == _GROWING}
-        """Ranges that may grow: each block reserves as many numbers after it, which other holders get last."""
+        """Ranges whose blocks may grow. The numbers after a block, up to its size, are allocated to other holders
+        last."""
         self._freed: dict[str, dict[Kind, list[Block]]] = defaultdict(lambda: defaultdict(list))
         for holder, freed in quarantine.items():
             for kind, _, block in freed_numbers(freed):
                 self.free(holder, kind, block)
 
     def keep(self, given: Given) -> None:
-        """Record numbers that stay allocated."""
+        """Record the numbers ``given`` as still allocated."""
         for kind, _, block in given:
             if kind in self._blocks:
                 self._occupy(kind, block)
@@ -80,7 +82,7 @@ class Ledger:
             self.free(holder, kind, block)
 
     def take(self, holder: str, kind: Kind, size: int = 1) -> Block | None:
-        """Return a block of ``size`` numbers: a quarantined block of ``holder``, or the lowest free; None if none."""
+        """Return a block of ``size`` numbers: a quarantined block of ``holder``, or else the lowest free block."""
         blocks = self._blocks.get(kind)
         if blocks is None:
             return None
@@ -103,7 +105,7 @@ class Ledger:
         return grown
 
     def move(self, holder: str, kind: Kind, block: Block, size: int) -> Block | None:
-        """Return ``size`` numbers instead of ``block``, which moves into quarantine; None if none are free."""
+        """Return a new block of ``size`` numbers and quarantine ``block``; None if no such block is free."""
         moved = self.take(holder, kind, size)
         if moved is not None:
             self.free(holder, kind, block)
@@ -120,7 +122,7 @@ class Ledger:
         return {holder: freed for holder, freed in by_holder.items() if freed != Freed()}
 
     def releasable(self, kind: Kind, region: str) -> str:
-        """Return the remedy that releases quarantined numbers of ``kind`` in ``region``; empty if there are none."""
+        """Return the remedy that releases quarantined numbers of ``kind`` in ``region``; empty without such numbers."""
         blocks_of = {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
         if not blocks_of:
             return ""
@@ -136,8 +138,8 @@ class Ledger:
 
 def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
     """Yield the numbers of a VPC or of a cluster."""
-    for section, sort in SORTS.items():
-        for key in sort.keys if sort.entry is type(entry) else ():
+    for section, properties in NUMBER_KINDS.items():
+        for key in properties.keys if properties.entry is type(entry) else ():
             value = getattr(entry, key)
             if value is None:
                 continue
@@ -146,7 +148,7 @@ def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
                 continue
             for name, item in value.items():
                 number = item.prefix if isinstance(item, MorePrefix) else item
-                yield Kind(section, name if sort.by_fabric else ""), (key, name), as_block(number)
+                yield Kind(section, name if properties.by_fabric else ""), (key, name), as_block(number)
 
 
 def freed_numbers(freed: Freed) -> Given:
@@ -161,36 +163,38 @@ def freed_numbers(freed: Freed) -> Given:
 
 def shown(kind: Kind, block: Block) -> str:
     """Return a number in its display format."""
-    return format(as_value(kind, block), SORTS[kind.section].form)
+    return format(as_value(kind, block), NUMBER_KINDS[kind.section].form)
 
 
 def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
     """Return the path of the range of ``kind`` in ``region.yaml``, and its value as text."""
-    places = _declared(environment, SORTS[kind.section])
+    places = _declared(environment, NUMBER_KINDS[kind.section])
     path, value = next((path, value) for path, fabric, value in places if fabric == kind.fabric)
-    if form := SORTS[kind.section].form:
+    if form := NUMBER_KINDS[kind.section].form:
         return path, f"{value.first:{form}}-{value.last:{form}}"
     return path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def written_size(environment: Environment, kind: Kind) -> int:
     """Return the size of the range of ``kind`` in ``region.yaml``, including numbers in use."""
-    value = next(value for _, fabric, value in _declared(environment, SORTS[kind.section]) if fabric == kind.fabric)
+    value = next(
+        value for _, fabric, value in _declared(environment, NUMBER_KINDS[kind.section]) if fabric == kind.fabric
+    )
     return sum(as_block(part).size for part in (value if isinstance(value, tuple) else (value,)))
 
 
-def _declared(environment: Environment, sort: Sort) -> Iterator[tuple[DataPath, str, Any]]:
-    """Yield path, fabric and value of each range of ``sort``; the value is None if the range is not declared."""
-    if not sort.by_fabric:
-        yield ("networks", sort.range), "", getattr(environment.region.networks, sort.range)
+def _declared(environment: Environment, properties: NumberKind) -> Iterator[tuple[DataPath, str, Any]]:
+    """Yield path, fabric and value of each range of ``properties``; the value is None if the range is not declared."""
+    if not properties.by_fabric:
+        yield ("networks", properties.range), "", getattr(environment.region.networks, properties.range)
         return
     for index, fabric in enumerate(environment.region.fabrics):
-        yield ("fabrics", index, sort.range), fabric.name, getattr(fabric, sort.range)
+        yield ("fabrics", index, properties.range), fabric.name, getattr(fabric, properties.range)
 
 
 def as_value(kind: Kind, block: Block) -> Any:
     """Return the value of ``block`` in a lock file."""
-    return SORTS[kind.section].value(block)
+    return NUMBER_KINDS[kind.section].value(block)
 
 
 def _freed(by_kind: Mapping[Kind, list[Block]]) -> Freed:

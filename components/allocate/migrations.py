@@ -1,4 +1,4 @@
-"""Migrations of data files from older formats, by kind and old version. All kinds still have their first format."""
+"""Migrations of data files from older formats, by file kind and version. All files still have their first format."""
 
 from __future__ import annotations
 

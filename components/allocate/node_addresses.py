@@ -1,7 +1,8 @@
-"""Address of each host in its VPC: the host's end of the link to its DPU, allocated in the lock file for both ends.
+"""Addresses of hosts in their VPC: the host end of the link to the DPU. The lock file allocates both ends.
 
-By default DPF's address management assigns links in the order in which DPUs appear, so a host's address is unknown
-before its DPU runs. It accepts static allocations, which override earlier assignments (CIDRPool, staticAllocations).
+By default, DPF's address management assigns links in the order in which DPUs appear, so the address of a host is
+unknown before its DPU runs. DPF accepts static allocations (staticAllocations of a CIDRPool), which override earlier
+assignments.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from components.specs.reading.problems import Problem, listed
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A host in a VPC with one link per host."""
+    """Host in a VPC with one link per host."""
 
     host: str
     vpc: str
@@ -34,13 +35,14 @@ class _Placed:
 def give_addresses(
     environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]
 ) -> tuple[dict[str, Address], list[Problem]]:
-    """Return the address of each host that has a link, and the problems of hosts without a free link.
+    """Return the address of each host with a link, and a problem for each host without a free link.
 
     A host keeps its address while it stays in its VPC and in its DPU cluster. A new host gets the lowest free address.
-    An address that this change frees is used only if there is no other: the old DPU may still have it configured.
+    An address that this change frees is reused only if no other is free, because the old DPU may still have the address
+    configured.
 
     Args:
-        environment: loaded environment; without ``nodes.addresses`` in the region no addresses are assigned.
+        environment: loaded environment; no addresses are assigned unless the region sets ``nodes.addresses``.
         vpcs: allocations by VPC, with the links of each DPU cluster.
         hosts: pool (``cluster/pool``) by host.
     """
@@ -80,7 +82,7 @@ def _placed(environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: 
 
 
 def _kept(environment: Environment, vpcs: Mapping[str, VpcAllocation], placed: list[_Placed]) -> dict[str, Address]:
-    """Return the addresses that hosts keep; if two hosts have the same address, the first host keeps it."""
+    """Return the addresses that hosts keep; if two hosts have the same address, only the first host keeps it."""
     rooms = {(item.vpc, item.at): frozenset(_room(vpcs[item.vpc], item.at)) for item in placed}
     kept: dict[str, Address] = {}
     taken = set[Address]()

@@ -1,4 +1,4 @@
-"""Numbers of VPCs, clusters and machines: existing ones are kept, missing ones get the lowest free, others are freed.
+"""Numbers of VPCs, clusters and machines: keep numbers in use, allocate the lowest free ones, free the rest.
 
 VTEP loopbacks and ASNs of DPUs are not allocated here: DPF's address management assigns loopbacks from
 ``networks.dpu_loopbacks``, and a DPU's ASN is derived from its loopback.
@@ -17,10 +17,10 @@ from components.allocate.ledger import Ledger, numbers_of, room
 from components.lookups.fabrics import infiniband, roce
 from components.lookups.number_kinds import (
     ASNS,
+    NUMBER_KINDS,
     PREFIXES,
     PUBLIC_IPS,
     ROUTE_TARGETS,
-    SORTS,
     VIPS,
     VNIS,
     VPC_PREFIXES,
@@ -59,7 +59,7 @@ def number(environment: Environment, hosts: Mapping[str, str]) -> Numbers:
 
 
 _ON_FABRICS = {"pkeys": ("PKey", pkeys, infiniband), "fabric_vnis": ("VNI", fabric_vnis, roce)}
-"""Numbers of a VPC on fabrics, by key of its entry: name, kind, and function for the fabrics of the VPC."""
+"""Numbers of a VPC on fabrics, by key of the VPC's entry: name, kind, and function that returns the VPC's fabrics."""
 
 
 class _Numbering:
@@ -121,7 +121,7 @@ class _Numbering:
         return kept
 
     def _kept_on_fabrics(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, Any]:
-        """Return the numbers of ``vpc`` on the fabrics it still uses, and free the others."""
+        """Return the numbers of ``vpc`` on the fabrics it still uses; free its numbers on other fabrics."""
         kept = {}
         for key, (_, kind, fabrics) in _ON_FABRICS.items():
             current, used = getattr(old, key), {fabric.name for fabric in fabrics(self._environment, vpc)}
@@ -131,7 +131,7 @@ class _Numbering:
         return kept
 
     def _kept_more(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, MorePrefix]:
-        """Return the additional prefixes that ``vpc`` still declares, and free the others."""
+        """Return the additional prefixes that ``vpc`` still declares; free all other additional prefixes."""
         declared = {more.name for more in vpc.more_prefixes}
         for name, more in old.more_prefixes.items():
             if name not in declared:
@@ -188,7 +188,7 @@ class _Numbering:
         return old.model_copy(update={"more_prefixes": prefixes})
 
     def _prefix(self, want: Want, length: int, at: DataPath, kind: Kind = VPC_PREFIXES) -> Any:
-        request, bits = replace(want, path=(*want.path, *at)), SORTS[kind.section].prefix_bits
+        request, bits = replace(want, path=(*want.path, *at)), NUMBER_KINDS[kind.section].prefix_bits
         return self._taker.take(request, f"/{length}", kind, size=1 << (bits - length))
 
     def _ipv6(self, want: Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:

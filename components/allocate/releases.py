@@ -1,4 +1,4 @@
-"""Explicit requests of ``allocate``: release hosts of a pool, replace broken hosts, release quarantined numbers."""
+"""Explicit operations of ``allocate``: release hosts of a pool, replace broken hosts, release quarantined numbers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from components.specs.reading.lock_text import paired
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
 
 EVERYTHING = "all"
-"""Name that releases the whole quarantine."""
+"""Argument that releases all quarantined numbers."""
 
 
 def release_hosts(environment: Environment, pool: str, count: int | None = None) -> tuple[AllocationsLock, ImagesLock]:
-    """Return the lock files after ``pool`` released surplus hosts: all of them, or the first ``count``.
+    """Return the lock files after ``pool`` released all surplus hosts, or the first ``count`` of them.
 
     Surplus hosts are hosts beyond the pool's nodes and spares. Hosts out of service are released first, then hosts of
-    groups without nodes, then the last hosts of other groups. A pool that counts in racks releases whole racks, and
-    ``count`` counts racks.
+    groups without nodes, then the last hosts of other groups. A pool sized in racks releases whole racks; ``count`` is
+    then a number of racks.
 
     Raises:
         SpecError: the pool does not exist, it has fewer surplus hosts, or an allocation fails.
@@ -39,15 +39,15 @@ def release_hosts(environment: Environment, pool: str, count: int | None = None)
     if not surplus or (count is not None and count > len(surplus)):
         raise SpecError(environment.name, [_too_few(environment, placed, len(surplus), count)])
     released = {host.host for unit in surplus[:count] for host in unit}
-    # Keep the previous assignment of hosts: a host that a cluster releases in this step is not free yet.
+    # Keep the previous assignment: a host that a cluster releases in this step is not free yet.
     before = environment.allocations.model_copy(update={"groups": numbers.groups})
     return allocate(environment.model_copy(update={"allocations": before}), released)
 
 
 def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock, ImagesLock]:
-    """Return the lock files after ``pool`` got a free host for each missing host that is out of service.
+    """Return the lock files after ``pool`` got a free host in place of each missing host.
 
-    Free hosts are taken from the same failure domain. Broken hosts stay assigned; once repaired they are surplus.
+    Replacement hosts are in the same failure domain. Broken hosts stay assigned and are surplus after their repair.
 
     Raises:
         SpecError: the pool does not exist, no host is free or needed, or an allocation fails.

@@ -1,4 +1,4 @@
-"""Problem texts for pools that cannot get their hosts, with an account by failure domain."""
+"""Problem texts for pools with too few available hosts, with host counts by failure domain."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Account:
     hall: str
     total: int
     mine: int
-    """Number of hosts in service that the pool has or that are free."""
+    """Number of hosts in service that are free or belong to the pool."""
     out_of_service: int
-    """Number of hosts out of service that the pool has or that are unassigned."""
+    """Number of hosts out of service that are unassigned or belong to the pool."""
     room: int
     """Maximum number of nodes of the pool in the failure domain."""
 
@@ -34,7 +34,7 @@ class Account:
         return max(0, self.mine - self.room)
 
     def __str__(self) -> str:
-        """Return the account as message text: total, spares, out of service, in other pools."""
+        """Return the host counts as message text: total, spares, out of service, in other pools."""
         spares, others = self.spares, self.total - self.mine - self.out_of_service
         if others == self.total:
             return f"{self.total}, all in other pools"
@@ -54,7 +54,7 @@ class Account:
 def too_few_nodes(
     environment: Environment, placed: PlacedPool, wanted: int, accounts: Mapping[str, Account], leaving: int
 ) -> Problem:
-    """Return the problem of a pool with ``wanted`` nodes; other clusters have yet to release ``leaving`` hosts."""
+    """Return the problem of a pool with ``wanted`` nodes; other clusters are releasing ``leaving`` hosts."""
     possible = sum(account.room for account in accounts.values())
     kind = environment.failure_domain_kind(placed.pool.instance_type)
     parts = [f"{kind} {name} has {accounts[name]}" for name in naturally(accounts)]
@@ -72,7 +72,7 @@ def too_few_nodes(
 def too_few_racks(
     environment: Environment, placed: PlacedPool, possible: int, accounts: Mapping[str, Account], leaving: int
 ) -> Problem:
-    """Return the problem of a pool that requests more whole racks than the ``possible`` number."""
+    """Return the problem of a pool that requests more whole racks than are ``possible``."""
     broken = sum(bool(account.out_of_service) for account in accounts.values())
     others = sum(account.total > account.mine + account.out_of_service for account in accounts.values())
     parts = [

@@ -1,1 +1,1 @@
-"""Inputs of each component, by slice."""
+"""Component inputs of each slice, derived from the data and the lock files."""

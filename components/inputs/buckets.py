@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[BucketsInput]:
-    """Yield the buckets that a cluster has access to, in the order of the tenant's file; nothing if there are none."""
+    """Yield the input with the buckets that a cluster can access, in the order of the tenant's file."""
     offered = tuple(_offered(environment, placed))
     if offered:
         yield BucketsInput(name=placed.cluster.name, cluster=placed.cluster.name, offered=offered)
@@ -28,5 +28,5 @@ def _offered(environment: Environment, placed: PlacedCluster) -> Iterator[Offere
                     store=stores[spec.store],
                     access=access,
                     bucket=spec.name_in_store(tenant.tenant),
-                    networks=tuple(str(one) for kind in ("hosts", "pods") for one in numbers.of_kind(kind)),
+                    networks=tuple(str(prefix) for kind in ("hosts", "pods") for prefix in numbers.of_kind(kind)),
                 )

@@ -1,4 +1,4 @@
-"""Inputs of access to a cluster."""
+"""Inputs of administrators' access to a cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(_environment: Environment, placed: PlacedCluster) -> Iterator[ClusterAccessInput]:
-    """Yield the access of a cluster whose administrators authenticate with an identity provider."""
+    """Yield the input of a cluster whose administrators authenticate with an identity provider; nothing for others."""
     cluster = placed.cluster
     if cluster.oidc is not None and cluster.oidc.admins is not None:
         yield ClusterAccessInput(name=cluster.name, cluster=cluster.name, admins=cluster.oidc.admins)

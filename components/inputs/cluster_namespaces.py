@@ -1,4 +1,4 @@
-"""Inputs of the namespaces of a cluster's teams, and the namespaces of the platform in a cluster."""
+"""Inputs of the team namespaces in a cluster, and the names of the platform's namespaces there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ALWAYS = ("default", DNS_NAMESPACE)
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterNamespacesInput]:
-    """Yield the namespaces of a cluster that lists any."""
+    """Yield the namespace input of a cluster; nothing if the cluster lists no namespaces."""
     cluster = placed.cluster
     if cluster.namespaces:
         networks, numbers = environment.region.networks, environment.allocations.vpcs[cluster.vpc]
@@ -33,14 +33,14 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
             cluster=cluster.name,
             namespaces=tuple(
                 TeamNamespace(
-                    spec=one,
-                    groups=_groups(one, cluster.oidc),
-                    stores=(networks.storage,) if has_keys(placed, one.name) else (),
+                    spec=namespace,
+                    groups=_groups(namespace, cluster.oidc),
+                    stores=(networks.storage,) if has_keys(placed, namespace.name) else (),
                 )
-                for one in cluster.namespaces
+                for namespace in cluster.namespaces
             ),
             api=environment.allocations.clusters[cluster.name].vip,
-            # Kubernetes uses the first address of the range (K8S:pkg/controlplane/services.go).
+            # Kubernetes assigns the first address of the range to its API (K8S:pkg/controlplane/services.go).
             service=numbers.services[1],
             inside=tuple(numbers.prefixes.values()),
             hidden=networks.closed_networks,
@@ -51,7 +51,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 
 def platform_namespaces(environment: Environment, placed: PlacedCluster) -> frozenset[str]:
-    """Return the namespaces of Kubernetes and the platform in a cluster, except those with prefix `KUBERNETES`."""
+    """Return the namespaces of the platform in a cluster, except namespaces with the prefix `KUBERNETES`."""
     cluster, vms = placed.cluster, placed.tenant.vms
     chosen = add_ons(environment, placed)
     classes = tuple(spec for spec in environment.region.storage if spec.name in cluster.storage)
@@ -62,7 +62,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
             *(entry.namespace for entry in chosen),
             *(cni.CALICO_NAMESPACES if calico else ()),
             *(driver.namespace for driver in storage_drivers(classes)),
-            *((VMS, *(one.namespace for one in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
+            *((VMS, *(operator.namespace for operator in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
             *((flux.NAMESPACE,) if cluster.flux else ()),
             *((port_functions.NAMESPACE,) if handed_out(environment, placed) else ()),
         )
@@ -70,7 +70,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
 
 
 def has_keys(placed: PlacedCluster, namespace: str) -> bool:
-    """Return whether pods of a namespace have keys of a bucket."""
+    """Return whether pods of a namespace use keys of a bucket."""
     return any(
         access.cluster == placed.cluster.name and namespace in access.namespaces
         for bucket in placed.tenant.buckets

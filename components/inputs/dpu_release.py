@@ -1,4 +1,4 @@
-"""Input of the release of DPU maintenance holds: owners of hosts, and the limit of unavailable hosts."""
+"""Input for the release of DPU maintenance holds: owners of hosts, and the limit on unavailable hosts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from components.specs.environment import Environment
 
 
 def dpu_release(environment: Environment) -> DpuRelease | None:
-    """Return the input that releases the DPUs of ``environment``; None if operators release them manually."""
-    spec, found = environment.region.dpus.release, tuple(deployments(environment, environment.allocations.vpcs))
-    if spec is None or not found:
+    """Return the input for the release of DPUs of ``environment``; None if operators release DPUs manually."""
+    spec, deployed = environment.region.dpus.release, tuple(deployments(environment, environment.allocations.vpcs))
+    if spec is None or not deployed:
         return None
     return DpuRelease(
         spec=spec,
         image=str(environment.versions.tool(TOOL)),
         clusters=tuple(placed.cluster.name for placed in clusters(environment) if has_dpus(placed)),
-        deployments={one.name: one.vpc for one in found},
+        deployments={deployment.name: deployment.vpc for deployment in deployed},
     )
 
 

@@ -1,6 +1,7 @@
-"""Extensions: Python code of a user's repository, loaded by path; each file of a folder defines one agreed name.
+"""Loader of extensions: Python files of a user's repository, each of which defines a predefined name.
 
-Files are loaded by path: they lie in ``extensions/components/`` and ``extensions/policies/`` and are no package.
+Files in ``extensions/components/`` and ``extensions/policies/`` are loaded by path, because these folders are not
+packages.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, SpecError
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[ExtensionInput]]
-"""Function ``concepts`` in a file of ``extensions/components/``: returns the inputs that it adds to one slice."""
+"""Function ``concepts`` in a file of ``extensions/components/``; returns the inputs to add to a slice."""
 FOLDER = "extensions/components"
 FORMER = {FOLDER: "components", "extensions/policies": "policies/rules"}
-"""Former folder of each folder of extensions."""
+"""Folder from which extensions were loaded formerly, by current folder."""
 PACKAGES = ("components", "jacquard", "policies", "stacks")
-"""Packages of Jacquard; a folder of a user's repository with one of these names must not be a package."""
+"""Packages of Jacquard. A folder of a user's repository with the name of such a package must not be a package
+itself."""
 _LEAVE = "remove it, or rename it"
 _PROJECT = "../../"
 """Path from the folder of an environment to its project."""
@@ -34,17 +36,17 @@ _PROJECT = "../../"
 
 @dataclass(frozen=True, slots=True)
 class ExtensionFile:
-    """One extension file and the value it defines."""
+    """Extension file, and the value that the file defines."""
 
     file: str
-    """Path of the file from the folder of an environment, as in problems."""
+    """Path of the file relative to the folder of an environment, as in problems."""
     path: Path
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class ExtensionComponent:
-    """An extension component, whose code may fail."""
+    """Extension component. Its code is written by users and may fail."""
 
     file: str
     path: Path
@@ -54,26 +56,26 @@ class ExtensionComponent:
         """Return the inputs that the component adds to ``part``.
 
         Raises:
-            SpecError: its code fails, or yields another type.
+            SpecError: the code of the component fails or yields another type.
         """
         try:
-            found = tuple(self.make(environment, part))
+            inputs = tuple(self.make(environment, part))
         except Exception as error:
             text = f"concepts() fails on slice {part.name}: {_message(error)}; fix it"
             raise self._wrong(environment, _line(error, self.path), text) from error
-        odd = [type(one).__name__ for one in found if not isinstance(one, ExtensionInput)]
+        odd = [type(item).__name__ for item in inputs if not isinstance(item, ExtensionInput)]
         if odd:
             text = f"concepts() yields {odd[0]} for slice {part.name}; yield ExtensionInput of jacquard"
             raise self._wrong(environment, 0, text)
         wrong = [
-            f"component '{one.name}': {_named(item)}: {text}"
-            for one in found
-            for item in objects(one.objects)
+            f"component '{concept.name}': {_named(item)}: {text}"
+            for concept in inputs
+            for item in objects(concept.objects)
             for text in annotation_problems(item)
         ]
         if wrong:
             raise self._wrong(environment, 0, *wrong)
-        return found
+        return inputs
 
     def _wrong(self, environment: Environment, line: int, *texts: str) -> SpecError:
         return SpecError(environment.name, [Problem(self.file, line, "", text) for text in texts])
@@ -83,21 +85,21 @@ def extension_inputs(environment: Environment, part: Slice) -> Iterator[Extensio
     """Yield the inputs that extension components add to ``part``.
 
     Raises:
-        SpecError: code of one fails, or two use the same name.
+        SpecError: code of a component fails, or two components use the same name.
     """
     files: dict[str, str] = {}
     for component in environment.extensions:
-        for one in component.inputs(environment, part):
-            if one.name in files:
-                other = from_project(files[one.name])
-                text = f"component '{one.name}' of slice {part.name} is also in {other}; rename it"
+        for item in component.inputs(environment, part):
+            if item.name in files:
+                other = from_project(files[item.name])
+                text = f"component '{item.name}' of slice {part.name} is also in {other}; rename it"
                 raise SpecError(environment.name, [Problem(component.file, 0, "", text)])
-            files[one.name] = component.file
-            yield one
+            files[item.name] = component.file
+            yield item
 
 
 def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered, ...]) -> None:
-    """Check that no extension component creates an object of ``part`` that exists already.
+    """Check that no extension component creates an object that ``part`` already contains.
 
     Raises:
         SpecError: with all duplicate objects.
@@ -108,11 +110,11 @@ def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered
             component.file,
             0,
             "",
-            f"component '{one.name}': {_named(item)} is defined twice in slice {part.name}; {_LEAVE}",
+            f"component '{concept.name}': {_named(item)} is defined twice in slice {part.name}; {_LEAVE}",
         )
         for component in environment.extensions
-        for one in component.inputs(environment, part)
-        for item in objects(one.objects)
+        for concept in component.inputs(environment, part)
+        for item in objects(concept.objects)
         if count[item.key] > 1
     ]
     if problems:
@@ -126,21 +128,21 @@ def _named(item: Manifest) -> str:
 
 def components(project: Path) -> tuple[tuple[ExtensionComponent, ...], tuple[Problem, ...]]:
     """Return the extension components of the repository ``project``, and the problems of their files."""
-    found, problems = load(project, FOLDER, "concepts")
+    files, problems = load(project, FOLDER, "concepts")
     problems += tuple(_shadows(project))
-    odd = [one for one in found if not callable(one.value)]
+    odd = [file for file in files if not callable(file.value)]
     problems += tuple(
         Problem(
-            one.file, 0, "", f"concepts is of type {type(one.value).__name__}; write def concepts(environment, part)"
+            file.file, 0, "", f"concepts is of type {type(file.value).__name__}; write def concepts(environment, part)"
         )
-        for one in odd
+        for file in odd
     )
-    made = (ExtensionComponent(one.file, one.path, one.value) for one in found if one not in odd)
+    made = (ExtensionComponent(file.file, file.path, file.value) for file in files if file not in odd)
     return tuple(made), problems
 
 
 def _shadows(project: Path) -> Iterator[Problem]:
-    """Yield a problem for each folder that Python would import in place of a package of Jacquard."""
+    """Yield a problem for each folder that Python would import instead of a package of Jacquard."""
     for name in PACKAGES:
         if (project / name / "__init__.py").is_file():
             text = (
@@ -150,7 +152,7 @@ def _shadows(project: Path) -> Iterator[Problem]:
 
 
 def _misplaced(project: Path, folder: str) -> Iterator[Problem]:
-    """Yield a problem for each file in the former place of ``folder``."""
+    """Yield a problem for each file in the former location of ``folder``."""
     for path in sorted((project / FORMER[folder]).glob("[!_]*.py")):
         yield Problem(
             f"{_PROJECT}{path.relative_to(project).as_posix()}", 0, "", f"is not loaded; move it to {folder}/"
@@ -158,7 +160,7 @@ def _misplaced(project: Path, folder: str) -> Iterator[Problem]:
 
 
 def from_project(place: str) -> str:
-    """Return a place of a problem relative to the project's folder."""
+    """Return the file of a problem relative to the project's folder."""
     return place.removeprefix(_PROJECT)
 
 
@@ -166,15 +168,15 @@ def load(project: Path, folder: str, name: str) -> tuple[tuple[ExtensionFile, ..
     """Return the values of ``name`` in the files of ``folder`` of a repository, and the problems of these files."""
     paths = sorted((project / folder).glob("[!_]*.py"))
     stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
-    found, problems = _loaded(project, name, stamps)
-    return found, (*problems, *_misplaced(project, folder))
+    files, problems = _loaded(project, name, stamps)
+    return files, (*problems, *_misplaced(project, folder))
 
 
 @lru_cache(maxsize=16)
 def _loaded(
     project: Path, name: str, stamps: tuple[tuple[Path, int], ...]
 ) -> tuple[tuple[ExtensionFile, ...], tuple[Problem, ...]]:
-    found, problems = [], []
+    files, problems = [], []
     for path, _ in stamps:
         file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
         try:
@@ -186,11 +188,11 @@ def _loaded(
             problems.append(Problem(file, _line(error, path), "", text))
             continue
         if hasattr(module, name):
-            found.append(ExtensionFile(file, path, getattr(module, name)))
+            files.append(ExtensionFile(file, path, getattr(module, name)))
         else:
             text = f"has no {name}; define it, or prefix the file name with _ to ignore it"
             problems.append(Problem(file, 0, "", text))
-    return tuple(found), tuple(problems)
+    return tuple(files), tuple(problems)
 
 
 def _module(path: Path) -> Any:
@@ -199,7 +201,7 @@ def _module(path: Path) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(name)
     module = module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look up their module
+    sys.modules[name] = module  # The decorator of data classes looks up the module in sys.modules.
     spec.loader.exec_module(module)
     return module
 
@@ -209,7 +211,7 @@ def _message(error: Exception) -> str:
 
 
 def _line(error: Exception, path: Path) -> int:
-    """Return the line of ``path`` that raised the error; 0 if it did not."""
+    """Return the line of ``path`` that raised ``error``; 0 if other code raised it."""
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return error.lineno or 0
     lines, trace = [0], error.__traceback__

@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[FluxInput]:
-    """Yield the repository of a cluster that has one."""
+    """Yield the Flux repository of a cluster; nothing if the cluster declares none."""
     cluster = placed.cluster
     if cluster.flux is not None:
         yield FluxInput(

@@ -54,7 +54,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
 
 
 def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | None:
-    """Return the window that blocks the rolls of a cluster's pools; None if there is none."""
+    """Return the maintenance window outside which the pools of a cluster do not roll; None without such a window."""
     window, paused = placed.tenant.changes.window, {pool.name for pool in placed.cluster.pools if pool.rollout.paused}
     groups = [
         group_name(*parts)

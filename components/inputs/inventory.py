@@ -61,10 +61,10 @@ def _firmware(environment: Environment) -> dict[str, Firmware]:
     groups = {key: firmware for key, name in pins.groups.items() if (firmware := pins.intents[name].firmware)}
     if not groups:
         return {}
-    found = {}
+    baselines = {}
     for host in environment.hosts:
         pool = environment.allocations.hosts.get(host.host)
         baseline = pool and groups.get(group_key(pool, failure_domain(environment, host)))
         if baseline:
-            found[host.host] = baseline
-    return found
+            baselines[host.host] = baseline
+    return baselines

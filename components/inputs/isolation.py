@@ -1,4 +1,4 @@
-"""Inputs of network isolation in the management cluster: its pods, and external services of tenants."""
+"""Inputs of network isolation in the management cluster, including access to external services of tenants."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
 
 
 def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
-    """Yield the control plane of each cluster, with its current data store instead of the wanted one."""
+    """Yield the control plane of each cluster, with the current data store instead of the declared one."""
     control_planes, dns = environment.region.control_planes, environment.region.dns
     for placed in clusters(environment):
         cluster = placed.cluster
@@ -60,7 +60,7 @@ def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
 
 
 def _members(control_planes: ControlPlanesSpec, cluster: ClusterSpec) -> int:
-    """Return the etcd pods of ``cluster``; fewer if a backend creates as many as replicas."""
+    """Return the number of etcd pods of ``cluster``; some backends create only as many pods as replicas."""
     members = control_planes.dedicated.members if control_planes.dedicated else 0
     return max(members, cluster.control_plane.replicas) * (1 + (cluster.control_plane.events is Events.APART))
 
@@ -70,7 +70,7 @@ def _fabrics(environment: Environment, placed: PlacedCluster) -> int:
 
 
 def _asked(cluster: ClusterSpec) -> Iterator[int]:
-    """Yield the ports of external services; the URL of a webhook is in a Secret, and assumed to use HTTPS."""
+    """Yield the ports of external services. URLs of webhooks are in Secrets and are assumed to use HTTPS."""
     options = cluster.api_server
     audit = options.audit and options.audit.webhook_secret
     if cluster.oidc is not None:

@@ -1,4 +1,4 @@
-"""All objects of a slice as plain data: the input of registration, policies and golden files."""
+"""All objects of a slice as plain data, for registration, policies and golden files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 
 
 def everything(environment: Environment) -> Iterator[Manifest]:
-    """Yield every single object of all slices of ``environment``, in the order they are applied.
+    """Yield the objects of all slices of ``environment``, in the order of application.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -23,12 +23,12 @@ def everything(environment: Environment) -> Iterator[Manifest]:
 
 
 def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
-    """Return the objects of ``part`` of ``environment``, in the order they are applied.
+    """Return the objects of ``part`` of ``environment``, in the order of application.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
         SpecError: code of extension components fails, or creates a duplicate object.
     """
-    rendered = tuple(item for one in made(environment, part) for item in one.rendered)
+    rendered = tuple(item for concept in made(environment, part) for item in concept.rendered)
     refuse_twins(environment, part, rendered)
     return rendered

@@ -1,4 +1,4 @@
-"""Addresses of hosts in their VPC, for DPUs and nodes that configure them."""
+"""Addresses of hosts in their VPC, for the configuration of DPUs and nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Links = Mapping[str, Mapping[str, Network]]
 
 
 def host_links(environment: Environment) -> Mapping[str, Links]:
-    """Return the links of hosts that have an address, by VPC, in one pass over all hosts."""
-    lock, found = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
+    """Return the links of hosts with an address, by VPC, in one pass over all hosts."""
+    lock, links = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
     if lock.addresses:
         at, vpc_of = running_dpu(environment), vpc_of_host(environment)
         for host in environment.hosts:
             address, vpc = lock.addresses.get(host.host), vpc_of(host)
             if address is not None and vpc is not None:
-                found[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
-    return found
+                links[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
+    return links
 
 
 def addresses_of(environment: Environment, pool: str) -> Mapping[str, Address]:
-    """Return the address of each host of ``pool`` (``cluster/pool``) that has one, by host."""
+    """Return the addresses of the hosts of ``pool`` (``cluster/pool``), by host; hosts without address are omitted."""
     lock = environment.allocations
     return {host: address for host, address in lock.addresses.items() if lock.hosts.get(host) == pool}

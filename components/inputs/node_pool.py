@@ -52,8 +52,8 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
 def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:
     intents = intents_of(environment, of_pool)
     spares = spare_hosts(environment, of_pool) if pool.rollout.surge else {}
-    asking = {key for key, intent in intents.items() if intent.boot is BootMode.LIVE_ISO}
-    identities = _identities(environment, of_pool) if asking else {}
+    live_iso = {key for key, intent in intents.items() if intent.boot is BootMode.LIVE_ISO}
+    identities = _identities(environment, of_pool) if live_iso else {}
     for key, size in sorted(environment.allocations.groups.items()):
         if pool_of(key) != of_pool:
             continue
@@ -65,15 +65,15 @@ def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Itera
             max_surge=plan.max_surge,
             max_unavailable=plan.max_unavailable,
             most_broken=most_broken(environment, pool, size.most_nodes),
-            hosts=tuple(identities[key]) if key in asking else (),
+            hosts=tuple(identities[key]) if key in live_iso else (),
         )
 
 
 def _identities(environment: Environment, of_pool: str) -> dict[str, list[HostIdentity]]:
     """Return the hosts of a pool by rollout group."""
-    found: dict[str, list[HostIdentity]] = defaultdict(list)
+    identities: dict[str, list[HostIdentity]] = defaultdict(list)
     for host in environment.hosts:
         if environment.allocations.hosts.get(host.host) == of_pool:
             identity = HostIdentity(host=host.host, boot_mac=host.boot_mac, dpu_serial=host.dpu_serial)
-            found[group_key(of_pool, failure_domain(environment, host))].append(identity)
-    return found
+            identities[group_key(of_pool, failure_domain(environment, host))].append(identity)
+    return identities

@@ -10,11 +10,13 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[PodPrioritiesInput]:
-    """Yield the priorities of a cluster that lists any, in the order of the catalogue."""
+    """Yield the pod priorities of a cluster, in the order of the catalogue; nothing if the cluster lists none."""
     cluster = placed.cluster
     if cluster.pod_priorities:
         yield PodPrioritiesInput(
             name=cluster.name,
             cluster=cluster.name,
-            priorities=tuple(one for one in environment.add_ons.pod_priorities if one.name in cluster.pod_priorities),
+            priorities=tuple(
+                priority for priority in environment.add_ons.pod_priorities if priority.name in cluster.pod_priorities
+            ),
         )

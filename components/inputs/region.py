@@ -45,12 +45,12 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         dpu_release=dpu_release(environment) if dpf else None,
     )
     store = region.secrets.store
-    found = () if store is None else external_secrets(store, deliveries(environment, made.render()))
-    yield replace(made, secrets=tuple(found))
+    secrets = () if store is None else external_secrets(store, deliveries(environment, made.render()))
+    yield replace(made, secrets=tuple(secrets))
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:
-    """Return the annotations of the namespaces of ``tenant`` for operators and alerts: contacts, window, contract."""
+    """Return the namespace annotations of ``tenant``, read by operators and alerts: contacts, window, contract."""
     contacts, changes = tenant.contacts, tenant.changes
     contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
     return {
@@ -63,13 +63,13 @@ def _about(tenant: TenantSpec) -> dict[str, str]:
 
 
 def _watched(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return the namespaces of the hosts of each bare-metal controller, that of free hosts last."""
+    """Return the namespaces with hosts of each bare-metal controller; the namespace of free hosts is last."""
     metal, lock = environment.region.bare_metal, environment.allocations.clusters
     every = [placed.cluster.name for placed in clusters(environment)] if metal.controllers else []
     return {
-        one.name: (
-            *(cluster for cluster in every if lock[cluster].controller == one.name),
-            *((FREE_HOSTS,) if one.name == metal.free_hosts else ()),
+        controller.name: (
+            *(cluster for cluster in every if lock[cluster].controller == controller.name),
+            *((FREE_HOSTS,) if controller.name == metal.free_hosts else ()),
         )
-        for one in metal.controllers
+        for controller in metal.controllers
     }

@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[RequestPriorityInput]:
-    """Yield the priority of requests in a cluster."""
+    """Yield the request priority input of a cluster."""
     yield RequestPriorityInput(
         name=placed.cluster.name,
         cluster=placed.cluster.name,

@@ -50,33 +50,33 @@ _CLUSTER: _Makers[PlacedCluster] = (
     dns.of_cluster,
     flux.of_cluster,
 )
-"""Functions that create the inputs of a cluster slice's components, in the order they are applied."""
+"""Functions that create the inputs of a cluster slice's components, in the order of application."""
 
 
 def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:
-    """Return the inputs of the components of ``part`` with their objects, in the order they are applied.
+    """Return the inputs of the components of ``part`` with their objects, in the order of application.
 
-    The Secrets that the others refer to come first, extension components last. Each input is rendered on first use, and
-    once.
+    Secrets from a store are first, because other objects refer to these Secrets; extension components are last. Each
+    input is rendered once, on first use.
 
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
         SpecError: code of an extension component fails.
     """
     concepts = (*_ours(environment, part), *extension_inputs(environment, part))
-    found = tuple(map(Made, concepts))
-    secrets = external_secrets.of_slice(environment, part, found)
-    return (*map(Made, secrets), *found)
+    items = tuple(map(Made, concepts))
+    secrets = external_secrets.of_slice(environment, part, items)
+    return (*map(Made, secrets), *items)
 
 
 def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
-    """Return the inputs of the components of ``part``, in the order they are applied.
+    """Return the inputs of the components of ``part``, in the order of application.
 
     Raises:
         KeyError: as `made`.
         SpecError: as `made`.
     """
-    return tuple(one.concept for one in made(environment, part))
+    return tuple(item.concept for item in made(environment, part))
 
 
 def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:

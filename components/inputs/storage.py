@@ -26,9 +26,9 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
 
 
 def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:
-    """Return annotations of a class: export, quota and snapshots of the tenant, and use by VMs."""
+    """Return the annotations of a storage class: export, quota and snapshots of the tenant, and use by VMs."""
     tenant, name = placed.tenant, spec.name
-    mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
+    mounting = dict.fromkeys(other.cluster.vpc for other in clusters_of(tenant) if name in other.cluster.storage)
     networks = [str(prefix) for vpc in mounting for prefix in environment.allocations.vpcs[vpc].of_kind("hosts")]
     quota = tenant.quotas.storage.get(name)
     vms = tenant.vms

@@ -43,24 +43,24 @@ def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
     """Return the objects that enforce the rules of a VPC, each as kind and name."""
     name, kind = placed.vpc.spec.name, NETWORK_BACKENDS[placed.vpc.spec.isolation].rules_in
     concepts = list(of_tenant(environment, placed.tenant))
-    concepts += (one for item in clusters_of(placed.tenant) for one in of_cluster(environment, item))
+    concepts += (network for item in clusters_of(placed.tenant) for network in of_cluster(environment, item))
     rendered = (item for concept in concepts if concept.vpc.spec.name == name for item in concept.render())
     return tuple(f"{item.kind} {item.name}" for item in rendered if item.kind == kind)
 
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:
-    """Yield the VPCs that the DPUs of a tenant's hosts isolate."""
+    """Yield the VPCs of a tenant that DPUs isolate."""
     links = host_links(environment)
     for vpc in filter(on_dpus, tenant.vpcs):
         yield _network(environment, _vpc(environment, tenant, vpc, None, links), None)
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
-    """Yield the VPC of a cluster that the cluster itself isolates, or that has a partition."""
+    """Yield the VPC of a cluster if the cluster itself isolates the VPC, or if the VPC has an InfiniBand partition."""
     vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
     cut = rails_of(environment, placed)
     if vpc is not None and (part or ports or cut or not on_dpus(vpc)):
-        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # DPUs receive links only
+        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # Only DPUs use the links.
         yield replace(_network(environment, mine, placed.cluster.name), partition=part, rails=cut, roce=ports)
 
 

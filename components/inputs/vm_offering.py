@@ -19,7 +19,7 @@ from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpe
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOfferingInput]:
-    """Yield the VM offering of the cluster that runs its tenant's VMs; nothing for other clusters."""
+    """Yield the VM offering of a cluster that runs its tenant's VMs; nothing for other clusters."""
     vms = placed.tenant.vms
     if vms is not None and vms.cluster == placed.cluster.name:
         yield _offering(environment, placed, vms)

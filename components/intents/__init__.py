@@ -1,1 +1,1 @@
-"""Intents of nodes, DPUs and charts: images, pins, and differences between pinned values and the data."""
+"""Intents of nodes, DPUs and charts: selection, pins, and differences between pins and the data."""

@@ -1,4 +1,4 @@
-"""Boot methods of nodes: support of each bare-metal backend, and the prerequisites of a region."""
+"""Boot methods of nodes: support by bare-metal backends, and prerequisites in a region."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def boot_objections(environment: Environment, image: GoldenImage, instance_type:
 
 
 def boot_method(host: HostSpec) -> BootMethod:
-    """Return the boot method of ``host`` for its provisioning image, as its BMC driver decides."""
+    """Return the method by which ``host`` boots its provisioning image; the BMC driver determines the method."""
     return BootMethod.VIRTUAL_MEDIA if parse_bmc(host.bmc).attaches_media else BootMethod.NETWORK_BOOT

@@ -1,7 +1,7 @@
-"""Chart release of each cluster: its pin, or the release of the version vector if nothing is pinned.
+"""Chart releases of clusters: the pinned release, or the release of the version vector if the chart is not pinned.
 
-The first promotion of a chart pins it cluster by cluster, as its waves proceed. From then on each cluster with the
-chart has a pin; a new cluster gets the most common pin.
+The first promotion of a chart creates the pins of its clusters, wave by wave. Afterwards each cluster with the chart
+has a pin; a new cluster gets the most common pin.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from components.specs.region.policy import Enforcement, RuleId, longest_waiver
 
 
 def clusters_of_charts(environment: Environment) -> dict[str, list[str]]:
-    """Return the clusters with each chart, by chart, in the order of the data."""
+    """Return the names of the clusters that install each chart, by chart, in the order of the data."""
     names: dict[str, list[str]] = defaultdict(list)
     for placed in clusters(environment):
         for chart in charts_inside(environment, placed):
@@ -38,7 +38,7 @@ def chart_releases(environment: Environment, wanted: Collection[str] | None = No
 def unpinned_charts(environment: Environment, wanted: Collection[str] | None = None) -> dict[ChartKey, ChartIntent]:
     """Return the chart intents of clusters without a pin, for the ``wanted`` charts.
 
-    The default are all charts that are pinned in other clusters.
+    By default, these are all charts that other clusters have pinned.
     """
     pins = environment.image_pins.charts
     wanted = {domain_of(pool_of(key)) for key in pins} if wanted is None else wanted
@@ -55,9 +55,9 @@ def unpinned_charts(environment: Environment, wanted: Collection[str] | None = N
 
 
 def chart_pins(environment: Environment) -> dict[ChartKey, IntentName]:
-    """Return the chart pins of clusters; a cluster that newly has a pinned chart gets the most common pin.
+    """Return the chart pins of clusters; a cluster that newly installs a pinned chart gets the most common pin.
 
-    During a promotion a new cluster gets the release from before the promotion, and becomes part of a later wave.
+    During a promotion a new cluster gets the previous release and is added to a later wave.
     """
     pins = environment.image_pins
     if not pins.charts:
@@ -74,7 +74,7 @@ def chart_pins(environment: Environment) -> dict[ChartKey, IntentName]:
 
 
 def chart_objections(environment: Environment, intent: ChartIntent, there: Iterable[str]) -> dict[str, str]:
-    """Return why not all clusters ``there`` may run the release of ``intent``; empty if they may.
+    """Return the reasons why clusters in ``there`` may not run the release of ``intent``; empty if all may.
 
     Returns:
         Rule by text: the policy that a waiver would name, or FORM.

@@ -1,4 +1,4 @@
-"""Requirements on nodes for agents of NVIDIA's DRA driver (DRAD) and compute domains that span nodes."""
+"""Requirements of NVIDIA's DRA driver (DRAD) for nodes in compute domains that span nodes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from components.specs.reading.problems import listed
 from components.specs.region.catalog import GoldenImage, ImageContents
 
 LEAST_KUBERNETES: KubernetesVersion = "v1.34.2"
-"""First release for which upstream requires no settings of API server, scheduler and kubelet
+"""First Kubernetes release on which the driver requires no settings of API server, scheduler and kubelet
 (DRAD:docs/prerequisites.md)."""
 _LEAST_DRIVER = "570.158.01"
-"""First driver whose IMEX finds peers by name; agents do not start with older drivers
+"""First NVIDIA driver whose IMEX daemon finds peers by name; with older drivers the plug-in does not start
 (DRAD:cmd/compute-domain-kubelet-plugin/main.go)."""
 
 
 def too_old(version: str, least: str) -> bool:
-    """Return whether ``version`` is older than ``least``; False for a version that is not dotted numbers."""
+    """Return whether ``version`` is older than ``least``; False if ``version`` does not consist of dotted numbers."""
     numbers, needed = (text.removeprefix("v").split(".") for text in (version, least))
     return all(map(str.isdecimal, numbers)) and [*map(int, numbers)] < [*map(int, needed)]
 
@@ -30,7 +30,7 @@ def too_old(version: str, least: str) -> bool:
 def compute_domain_objections(
     environment: Environment, image: GoldenImage, cluster: str, pool: NodePoolSpec
 ) -> list[str]:
-    """Return why nodes with ``image`` could not join a compute domain of a cluster that offers compute domains.
+    """Return why nodes with ``image`` could not join compute domains, for a cluster that offers compute domains.
 
     Images that pass GPUs through to VMs are exempt: their nodes never join a compute domain.
     """

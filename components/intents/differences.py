@@ -12,19 +12,19 @@ from components.specs.pools.intents import Intent
 from components.specs.reading.lock_text import entry_text
 
 At = tuple[str, DataPath]
-"""File and path of a value."""
+"""Data file, and the path of a value in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A field whose pinned value differs from the data."""
+    """Field whose pinned value differs from the data."""
 
     field: str
     """Field of the intent."""
     pinned: str
-    """Pinned value, formatted as in lock files."""
+    """Pinned value, in the format of lock files."""
     data: str
-    """Value declared by the data."""
+    """Value declared in the data, in the format of lock files."""
     where: str
     """File and line of the value in the data."""
 
@@ -34,21 +34,21 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A field that differs between two successive intents."""
+    """Field with different values in two successive intents."""
 
     field: str
     """Field of the intent."""
     before: str
-    """Old value, formatted as in lock files."""
+    """Old value, in the format of lock files."""
     after: str
-    """New value, formatted as in lock files."""
+    """New value, in the format of lock files."""
 
     def __str__(self) -> str:
         return f"{self.field} {self.before} -> {self.after}"
 
 
 def changes(before: Intent, after: Intent) -> tuple[Change, ...]:
-    """Return the fields in which ``after`` differs from ``before``."""
+    """Return the fields whose values differ between ``before`` and ``after``."""
     old, new = (intent.model_dump(mode="json", exclude_none=True) for intent in (before, after))
     return tuple(
         Change(field=name, before=_text(old.get(name)), after=_text(new.get(name)))
@@ -60,14 +60,14 @@ def changes(before: Intent, after: Intent) -> tuple[Change, ...]:
 def differences(
     environment: Environment, pinned: Intent, wanted: Intent, places: Mapping[str, At], of_image: Collection[str]
 ) -> tuple[Difference, ...]:
-    """Return the fields in which ``pinned`` differs from ``wanted``.
+    """Return the fields whose values differ between ``pinned`` and ``wanted``.
 
     Args:
-        environment: its data declare ``wanted``.
-        pinned: intent of the lock file.
-        wanted: intent declared by the data, at the same revision.
-        places: file and path of the deciding value in the data, by field.
-        of_image: fields that follow from the image; they are omitted if the image itself differs.
+        environment: environment whose data declare ``wanted``.
+        pinned: intent in the lock file.
+        wanted: intent declared in the data, at the same revision.
+        places: file and path of the value in the data that determines the field, by field.
+        of_image: fields that the image determines; omitted if the image itself differs.
     """
     changed = changes(pinned, wanted)
     if any(change.field == "image" for change in changed):

@@ -1,4 +1,4 @@
-"""Intents of DPUs: each DPUDeployment has one, which only a promotion changes, as for nodes."""
+"""Intents of DPUs: one per DPUDeployment. Only a promotion changes the intent, as for nodes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.region.catalog import DpuImage
 
 _OF_IMAGE = ("url", "sha256", "bsp", "doca", "uefi", "atf")
-"""Fields of an intent that follow from the image."""
+"""Fields of an intent that the image determines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpuDeployment:
-    """A DPUDeployment of a region, with the VPC and the DPU cluster of its DPUs."""
+    """DPUDeployment of a region, with the VPC and the DPU cluster of its DPUs."""
 
     name: str
-    """Name of the object."""
+    """Name of the DPUDeployment."""
     vpc: str | None
-    """VPC of the hosts of its DPUs; None for free hosts."""
+    """VPC of the hosts with these DPUs; None for free hosts."""
     cluster: str
-    """DPU cluster that its DPUs join."""
+    """DPU cluster that the DPUs join."""
 
     @property
     def key(self) -> str:
@@ -50,7 +50,7 @@ def find_dpu_image(environment: Environment, version: str) -> DpuImage | None:
 
 
 def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int | None = None) -> DpuIntent:
-    """Return the DPU intent declared by the data for ``image``, with the newest revision by default."""
+    """Return the DPU intent that the data declare for ``image``; the default is the newest template revision."""
     region, kinds = environment.region, environment.instance_types.instance_types
     return DpuIntent(
         revision=newest() if revision is None else revision,
@@ -64,7 +64,7 @@ def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int |
 
 
 def dpu_pins(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> dict[str, DpuIntent]:
-    """Return the intent of the DPUs of each DPUDeployment, by key of the lock file.
+    """Return the name of the intent of each DPUDeployment, by key of the lock file.
 
     Existing pins are kept. A new deployment gets the most common intent, so that the DPUs of a region stay uniform; in
     a new region the intent comes from the data.
@@ -80,7 +80,7 @@ def dpu_pins(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> dic
 
 
 def dpus_behind(environment: Environment) -> tuple[Difference, ...]:
-    """Return the fields in which pinned DPUs are out of date; during a rollout its target is compared."""
+    """Return the fields in which DPU pins are out of date; during a rollout the target intent is compared."""
     pins, opened = environment.image_pins, environment.image_pins.rollouts.get(DPUS)
     name = opened.to if opened else min(pins.dpus.values(), default=None)
     image = find_dpu_image(environment, environment.region.dpus.image)
@@ -92,7 +92,7 @@ def dpus_behind(environment: Environment) -> tuple[Difference, ...]:
 
 
 def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> Iterator[DpuDeployment]:
-    """Yield the DPUDeployments of a region: for free hosts, then for VPCs.
+    """Yield the DPUDeployments of a region: first for free hosts, then for VPCs.
 
     Args:
         environment: loaded environment.
@@ -114,7 +114,7 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
 
 
 def dpu_hosts(environment: Environment) -> dict[str, str]:
-    """Return the lock-file key of the DPUDeployment that the data assign to the DPU of each host, by host name."""
+    """Return the lock file key of the DPUDeployment to which the data assign the DPU of each host, by host name."""
     vpc_of, running = vpc_of_host(environment), running_dpu(environment)
     key_of = {(item.vpc, item.cluster): item.key for item in deployments(environment, environment.allocations.vpcs)}
     places = {host.host: (vpc_of(host), running(host)) for host in environment.hosts}
@@ -127,7 +127,7 @@ def ordered_dpus(environment: Environment) -> Counter[str]:
 
 
 def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
-    """Return file and path of the deciding value in the data, by field of a DPU intent."""
+    """Return the file and path of the value in the data that determines each field of a DPU intent."""
     entry: DataPath = ("dpu_images", environment.images.dpu_images.index(image))
     kinds = environment.instance_types.instance_types
     most = max(range(len(kinds)), key=lambda index: kinds[index].dpu.virtual_functions)
@@ -142,7 +142,7 @@ def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
 
 
 def dpus_of_vpc(environment: Environment, vpc: str) -> tuple[DpuIntent, ...]:
-    """Return the intents of the DPUs of the hosts of ``vpc``, one per deployment."""
+    """Return the DPU intents for hosts of ``vpc``, one per DPUDeployment."""
     pins = environment.image_pins
     keys = {item.key for item in deployments(environment, environment.allocations.vpcs) if item.vpc == vpc}
     return tuple(pins.dpu_intents[name] for key, name in pins.dpus.items() if key in keys)

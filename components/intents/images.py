@@ -18,10 +18,10 @@ from components.specs.region.policy import Enforcement, RuleId, longest_waiver
 
 CHANNEL = "channel"
 MAX_MINORS_BEHIND = 3
-"""Maximum number of minor versions that a kubelet may be older than its API server (Kubernetes version skew policy)."""
+"""Maximum number of minor versions by which a kubelet may trail its API server (Kubernetes version skew policy)."""
 MAX_DOCA_MINORS = 3
-"""Maximum difference of DOCA minor releases between host and DPU: compatibility is promised within one year, which has
-four releases."""
+"""Maximum difference in DOCA minor releases between host and DPU. NVIDIA promises compatibility within one year, and a
+year has four releases."""
 
 
 def find_image(environment: Environment, version: str) -> GoldenImage | None:
@@ -30,10 +30,11 @@ def find_image(environment: Environment, version: str) -> GoldenImage | None:
 
 
 def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
-    """Return why ``image`` may not be newly pinned for ``pool``; empty if it may.
+    """Return why ``image`` may not be newly pinned for ``pool``; empty if it is allowed.
 
-    The checks include those of existing pins. In addition, Cluster API creates no Machine whose minor version differs
-    from the control plane (preflight check KubeadmVersionSkew), so nodes of an older image would never be created.
+    New pins must also meet the constraints of existing pins. In addition, Cluster API creates no Machine whose minor
+    version differs from the control plane (preflight check KubeadmVersionSkew). Nodes of an older image would therefore
+    never be created.
     """
     reasons, running = [*standing_objections(environment, image, cluster, pool)], running_version(environment, cluster)
     reasons += _disk_objections(environment, image, cluster, pool)
@@ -51,9 +52,9 @@ def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpe
 def standing_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> dict[str, str]:
-    """Return why ``image`` may not stay pinned for ``pool``; it may be older than an upgraded control plane.
+    """Return why ``image`` may not remain pinned for ``pool``. Images older than an upgraded control plane are allowed.
 
-    If policy settings allow a pool to leave the channel, the policy rule checks whether they still do.
+    The channel is not checked for pools that policy settings or a waiver exempt; the policy rule judges these pools.
 
     Returns:
         Rule by text: the policy that a waiver would name, or FORM.
@@ -68,7 +69,7 @@ def standing_objections(
 def incompatibilities(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return the constraint violations of ``image`` on nodes of ``pool``, independent of its channel."""
+    """Return the constraint violations of ``image`` on nodes of ``pool``, regardless of the channel."""
     violations = []
     if pool.instance_type not in image.fits:
         violations.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
@@ -91,8 +92,9 @@ def incompatibilities(
 def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoolSpec) -> list[str]:
     """Return why pods on nodes with ``image`` would get ports without RDMA.
 
-    The network plug-in refuses to move a device if the kernel shares all devices (IBSRIOV:pkg/utils/rdma.go). If the
-    kernel isolates devices, a pod cannot open a device that was not moved into it.
+    If the kernel shares RDMA devices between network namespaces, the network plug-in rejects moving a device into a pod
+    (IBSRIOV:pkg/utils/rdma.go). If the kernel isolates devices, a pod can open only devices that were moved into its
+    namespace.
     """
     kind = environment.instance_types.by_name.get(pool.instance_type)
     has = image.contents.rdma_exclusive
@@ -111,7 +113,7 @@ def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoo
 def _roce_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return the fabrics whose RoCE settings differ from the adapter settings of ``image``."""
+    """Return a text for each fabric whose RoCE settings differ from the adapter settings of ``image``."""
     kind, has = environment.instance_types.by_name.get(pool.instance_type), image.contents.roce
     vpc = vpc_of((vpc for tenant in environment.tenants for vpc in tenant.vpcs), cluster)
     fabrics = roce(environment, vpc) if kind and kind.roce_ports else []
@@ -126,7 +128,7 @@ def _roce_objections(
 def _disk_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return the encrypted storage classes of ``cluster`` that new nodes with ``image`` would not encrypt."""
+    """Return why new nodes with ``image`` would not encrypt the encrypted storage classes of ``cluster``."""
     kind = environment.instance_types.by_name.get(pool.instance_type)
     if image.contents.encrypted_scratch or kind is None or not kind.nvme_disks:
         return []
@@ -138,7 +140,7 @@ def _disk_objections(
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:
-    """Return why nodes with ``image`` would not pull through the region's mirror. Applies to new nodes only."""
+    """Return why new nodes with ``image`` would not pull through the region's registry mirror."""
     registry = environment.region.registry
     if registry is None or not registry.nodes or image.contents.registry_hosts:
         return []
@@ -149,8 +151,8 @@ def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]
 def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
     """Return the image of a new rollout group of ``pool``; None if no image fits.
 
-    A pool that follows the channel gets the newest fitting image of the channel. Images that pass GPUs through to VMs
-    are used only by pools that name them.
+    A pool that names no image gets the newest suitable image of the channel. Images that pass GPUs through to VMs are
+    only for pools that name such an image.
     """
     if pool.image != CHANNEL:
         return find_image(environment, pool.image)
@@ -170,7 +172,7 @@ def _may_leave_channel(environment: Environment, cluster: ClusterSpec, pool: Nod
 
 
 def _newer(image: GoldenImage, version: KubernetesVersion) -> bool:
-    """Return whether the kubelet of ``image`` is newer than a control plane of ``version``, which is never allowed."""
+    """Return whether the kubelet of ``image`` is newer than a control plane of ``version``; this is never allowed."""
     kubelet = image.contents.kubelet
     return (minor(kubelet), patch(kubelet)) > (minor(version), patch(version))
 
@@ -185,9 +187,9 @@ def patch(version: KubernetesVersion) -> int:
     return int(version.split(".")[2])
 
 
-def doca_fits(one: str, other: str) -> bool:
+def doca_fits(first: str, other: str) -> bool:
     """Return whether two DOCA releases are compatible; True if a version does not start with numbers like ``3.2``."""
-    numbers = [version.split(".")[:2] for version in (one, other)]
+    numbers = [version.split(".")[:2] for version in (first, other)]
     if not all(len(pair) > 1 and all(map(str.isdecimal, pair)) for pair in numbers):
         return True
     (major, minor_number), (other_major, other_minor) = (map(int, pair) for pair in numbers)

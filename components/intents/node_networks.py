@@ -1,4 +1,4 @@
-"""Network configuration of the nodes of a pool in their VPC, as declared by the data."""
+"""Network configuration that the data declare for the nodes of a pool in their VPC."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.specs.region.catalog import BootMode
 
 
 def wanted_network(environment: Environment, placed: PlacedPool, boot: BootMode) -> NodeNetwork | None:
-    """Return the network configuration of nodes of ``placed`` with boot mode ``boot``; None if they get no address."""
+    """Return the network configuration of nodes of ``placed`` with boot mode ``boot``; None if nodes get no address."""
     region = environment.region
     settings = region.nodes.addresses
     port = environment.instance_types.by_name[placed.pool.instance_type].dpu.interface
@@ -20,7 +20,7 @@ def wanted_network(environment: Environment, placed: PlacedPool, boot: BootMode)
 
 
 def addressed(environment: Environment, placed: PlacedPool) -> bool:
-    """Return whether each host of ``placed`` has its own link and therefore an address."""
+    """Return whether each host of ``placed`` has a separate link and therefore an address."""
     vpc = placed.vpc
     return (
         environment.region.nodes.addresses is not None

@@ -1,6 +1,7 @@
-"""Intents of nodes: declared by the data, and pinned in the lock file. The two may differ.
+"""Intents of nodes, declared in the data and pinned in the lock file.
 
-You can edit the data at any time. Only ``jacquard promote`` changes pins; until then a pool is out of date.
+You can edit the data at any time. Only ``jacquard promote`` changes pins. Until the promotion, a pool whose pins differ
+from the data is reported as out of date.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from components.specs.region.catalog import GoldenImage
 from components.specs.region.region import RegionSpec
 
 _OF_IMAGE = frozenset({"url", "sha256", "boot", "kubelet", "firmware"})
-"""Fields that follow from the image."""
+"""Fields that the image determines."""
 
 
 def wanted_intent(
     environment: Environment, placed: PlacedPool, image: GoldenImage, revision: int | None = None
 ) -> NodeIntent:
-    """Return the node intent declared by the data for nodes of ``placed`` with ``image``.
+    """Return the intent that the data declare for nodes of ``placed`` with ``image``.
 
-    The intent has the newest revision by default. Its other fields do not depend on the revision: a pool that sets a
-    value which its revision does not render is out of date until it is promoted.
+    The default is the newest template revision. Other fields do not depend on the revision. A pool that sets a field
+    which its pinned revision does not render is out of date until it is promoted.
     """
     region, kind = environment.region, environment.instance_types.by_name[placed.pool.instance_type]
     cluster, rollout = placed.cluster, placed.pool.rollout
@@ -57,7 +58,7 @@ def wanted_intent(
 
 
 def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | None:
-    """Return the image of ``intent``: the catalogue entry with the values of the lock file.
+    """Return the image of ``intent``: the catalogue entry, overridden by the values pinned in the lock file.
 
     None if the image is no longer in the catalogue.
     """
@@ -70,7 +71,7 @@ def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | 
 
 
 def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
-    """Return the images that nodes run or pools name, each with its index in the catalogue."""
+    """Return the images that nodes run or that pools name, each with its index in the catalogue."""
     pins = environment.image_pins
     names = {pins.intents[name].image for name in pins.groups.values()}
     names |= {placed.pool.image for placed in pools(environment)}
@@ -95,9 +96,9 @@ def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -
     During a rollout its target intent is compared.
 
     Args:
-        environment: its data declare the expected intent.
-        placed: pool whose nodes are compared.
-        offered: the `offered_image` of the pool; if there is none, rules report it.
+        environment: environment whose data declare the expected intent.
+        placed: pool to compare.
+        offered: `offered_image` of the pool; rules report a pool without one.
     """
     intent = standing_intent(environment, placed)
     if intent is None:
@@ -115,9 +116,9 @@ def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent 
 
 
 def offered_image(environment: Environment, placed: PlacedPool) -> GoldenImage | None:
-    """Return the image that the data declare for ``placed``: the named image, or the newest that fits in its channel.
+    """Return the image that the data declare for ``placed``: the named image, or the channel's newest suitable image.
 
-    A pool whose image is newer than all images of its channel keeps its image.
+    A pool whose current image is newer than all images of its channel keeps the current image.
     """
     offered, intent = choose_image(environment, placed.cluster, placed.pool), standing_intent(environment, placed)
     running = find_image(environment, intent.image) if intent else None
@@ -127,7 +128,7 @@ def offered_image(environment: Environment, placed: PlacedPool) -> GoldenImage |
 
 
 def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) -> Mapping[str, At]:
-    """Return file and path of the deciding value in the data, by field of an intent."""
+    """Return the file and path of the value in the data that determines each field of an intent."""
     catalog = environment.images.images
     entry: DataPath = ("images", catalog.index(image))
     types = environment.instance_types.instance_types

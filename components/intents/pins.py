@@ -1,4 +1,4 @@
-"""Pinned intents in the lock file: each intent is stored once, as long as a pin refers to it."""
+"""Pinned intents in the lock file: each intent is stored once and removed when no pin refers to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def knowing(pins: ImagesLock, intents: Iterable[Intent], section: str = SECTIONS
 
 
 def in_use(pins: ImagesLock) -> ImagesLock:
-    """Return ``pins`` without intents that are no longer referred to."""
+    """Return ``pins`` without unreferenced intents."""
     used = {*pins.moved.values(), *pins.previous.values()}
     used |= {name for rollout in pins.rollouts.values() for name in (rollout.to, rollout.before)}
     kept = {

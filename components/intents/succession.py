@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"-\d")
 
 
 def line_of(version: str) -> str:
-    """Return the line of an image version, ``gpu`` of ``gpu-2026.11.1``: images of a line replace each other."""
+    """Return the line of an image version: ``gpu`` for ``gpu-2026.11.1``. Images of one line replace each other."""
     return _NUMBER.split(version, maxsplit=1)[0]
 
 
@@ -26,11 +26,11 @@ def is_newer(image: GoldenImage, other: GoldenImage) -> bool:
 
 
 def succession_objections(environment: Environment, placed: PlacedPool, image: GoldenImage) -> list[str]:
-    """Return why ``placed`` may not be promoted from its current image to ``image``; empty if it may.
+    """Return why ``placed`` may not be promoted from its current image to ``image``; empty if it is allowed.
 
     Allowed are a newer image of the same line, the previous image, and the image named by the pool. A pool whose
-    current image is no longer allowed may be promoted to any fitting image. A pool with mixed images and no open
-    rollout may be promoted to any of them.
+    current image is no longer allowed may be promoted to any suitable image. A pool with mixed images and no open
+    rollout may be promoted to any of its current images.
     """
     pins = environment.image_pins
     running = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}

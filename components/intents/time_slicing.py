@@ -1,4 +1,4 @@
-"""Pools on a fabric with GPU time-slicing, which multi-node jobs do not tolerate."""
+"""Pools that combine a fabric with GPU time-slicing, although multi-node jobs do not tolerate time-slicing."""
 
 from __future__ import annotations
 

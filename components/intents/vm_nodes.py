@@ -1,6 +1,7 @@
 """Node settings required by some VM sizes: dedicated CPUs, NUMA alignment, huge pages.
 
-They come from the pinned intents: a kubelet reads its settings when the node joins, a kernel its arguments at boot.
+The settings are read from pinned intents, because a kubelet reads its settings only when the node joins, and a kernel
+reads its arguments only at boot.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ _ALIGNED = (TopologyManagerPolicy.RESTRICTED.value, TopologyManagerPolicy.SINGLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """Settings of the nodes of a rollout group that matter to VMs."""
+    """VM-related settings of the nodes of a rollout group."""
 
     image: str
     """Version of the golden image."""
     gives_cpus: bool
     """Whether kubelets assign exclusive CPUs to a container (static CPU manager policy)."""
     kept_cpus: int
-    """Number of threads of a node that the kubelet reserves."""
+    """Number of CPU threads per node that the kubelet reserves."""
     aligns: bool
     """Whether kubelets reject pods that cannot be aligned to NUMA nodes."""
     pages: tuple[tuple[PageSize, int], ...]
-    """Bytes of huge pages of a node, by page size."""
+    """Bytes of huge pages per node, by page size."""
 
     @property
     def huge_pages(self) -> Counter[PageSize]:
-        """Return the bytes of huge pages of a node, by page size."""
+        """Return the bytes of huge pages per node, by page size."""
         return Counter(dict(self.pages))
 
     def lacks(self, kind: InstanceType, size: VmSizeSpec) -> Iterator[str]:
-        """Yield the requirements of VMs of ``size`` that nodes of ``kind`` do not meet, in terms of the data."""
+        """Yield the settings that nodes of ``kind`` lack for VMs of ``size``, in the notation of the data."""
         if size.dedicated_cpus and not self.gives_cpus:
             yield f"cpu_manager_policy: {CpuManagerPolicy.STATIC}"
         elif size.dedicated_cpus and kind.cpus - self.kept_cpus < size.threads:
@@ -57,14 +58,14 @@ class Setup:
             yield f"{size.memory} of memory {pages}"
 
     def memory(self, kind: InstanceType, size: VmSizeSpec) -> int:
-        """Return the bytes of memory of a node of ``kind`` that VMs of ``size`` use: huge pages, or the rest."""
+        """Return the bytes of memory that a node of ``kind`` has for VMs of ``size``: huge pages, or the rest."""
         if size.huge_pages is not None:
             return self.huge_pages[size.huge_pages]
         return bytes_of(kind.memory) - self.huge_pages.total()
 
 
 def setups(environment: Environment, cluster: str, pool: str) -> dict[str, Setup]:
-    """Return the settings of the nodes of ``pool``, by rollout group; empty for a pool without groups."""
+    """Return the VM-related settings of the nodes of ``pool``, by rollout group; empty for a pool without groups."""
     intents = intents_of(environment, pool_key(cluster, pool))
     return {key: _setup(environment, intent) for key, intent in intents.items()}
 

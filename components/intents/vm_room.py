@@ -1,4 +1,4 @@
-"""Capacity of nodes for VMs: how many VMs of a size fit on a node, with one thread per CPU and no other workload."""
+"""Capacity of nodes for VMs, with one host thread per CPU of a VM and no other workload on the node."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 def vms_on(kind: InstanceType, size: VmSizeSpec, setup: Setup | None = None) -> int:
     """Return the number of VMs of ``size`` that fit on an empty node of ``kind``; 0 if the GPU model differs.
 
-    KubeVirt packs VMs without dedicated CPUs more densely. System reservations are not subtracted, since they differ
-    between images. With a ``setup``, the CPUs reserved by the kubelet are subtracted, and huge pages, which are not
-    available as other memory (K8S:pkg/kubelet/nodestatus/setters.go). Without a ``setup`` only the hardware counts.
+    KubeVirt packs VMs without dedicated CPUs more densely than counted here. Without a ``setup`` only the hardware
+    counts: system reservations differ between images. With a ``setup``, the CPUs reserved by the kubelet are
+    subtracted. Huge pages are subtracted from the memory of VMs without huge pages
+    (K8S:pkg/kubelet/nodestatus/setters.go).
     """
     if setup is not None and any(setup.lacks(kind, size)):
         return 0
@@ -29,7 +30,7 @@ def vms_on(kind: InstanceType, size: VmSizeSpec, setup: Setup | None = None) -> 
     if size.gpu is not None:
         same_gpu = kind.gpu and _is_model(kind.gpu.model, size.gpu.device)
         counts.append(kind.gpu.count // size.gpu.count if kind.gpu and same_gpu else 0)
-    if kind.nvme_disk_size is not None:  # the root disk of a VM is an overlay on the disks of its node
+    if kind.nvme_disk_size is not None:  # The root disk of a VM is an overlay on the disks of its node.
         counts.append(kind.nvme_disks * bytes_of(kind.nvme_disk_size) // bytes_of(size.root_disk))
     return min(counts)
 
@@ -41,8 +42,8 @@ def vms_in(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmS
     return max((vms_on(kind, size, setup) for setup in known or [None]), default=0) if kind else 0
 
 
-def given_by(environment: Environment, cluster: str, pool: NodePoolSpec, kind: InstanceType) -> Counter[str]:
-    """Return the resources of a node of ``pool`` for VMs, by keys of `ordered`: the maximum over its rollout groups."""
+def node_resources(environment: Environment, cluster: str, pool: NodePoolSpec, kind: InstanceType) -> Counter[str]:
+    """Return a node's resources for VMs in ``pool``, by the keys of `ordered`: the maximum over its rollout groups."""
     known, memory = list(setups(environment, cluster, pool.name).values()), bytes_of(kind.memory)
     room = Counter[str](memory=0 if known else memory, threads=0 if known else kind.cpus)
     for setup in known:
@@ -53,9 +54,9 @@ def given_by(environment: Environment, cluster: str, pool: NodePoolSpec, kind: I
 
 
 def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
-    """Return the totals of VMs declared in the data: ``machines``, ``cpus``, ``gpus`` and bytes of ``memory``.
+    """Return the totals of the VMs declared in the data: ``machines``, ``cpus``, ``gpus`` and ``memory`` in bytes.
 
-    ``threads`` counts host threads dedicated to one machine. Memory in huge pages is also counted by page size.
+    ``threads`` is the number of host threads with dedicated CPUs. Memory in huge pages is also counted by page size.
     Machines of a size that is not offered are not counted; a rule reports them.
     """
     sizes = {size.name: size for size in environment.vm_catalog.sizes if size.name in vms.offerings}
@@ -74,5 +75,5 @@ def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
 
 
 def _is_model(model: str, device: str) -> bool:
-    """Return whether the device permitted by KubeVirt is a GPU of ``model``, by its chip name."""
+    """Return whether ``device``, a host device that KubeVirt permits, is a GPU of ``model``, by its chip name."""
     return model.partition("-")[0] in re.split("[^a-z0-9]", device.lower())

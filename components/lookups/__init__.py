@@ -1,1 +1,1 @@
-"""Questions about one environment that several layers share."""
+"""Queries about one environment that several layers share."""

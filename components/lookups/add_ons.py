@@ -37,7 +37,7 @@ CONSEQUENCES: Mapping[Capability | None, str] = {
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
-    """Yield the add-ons of a cluster that has any."""
+    """Yield the input for the add-ons of a cluster; nothing if the cluster has no add-ons."""
     chosen = tuple(_in_order(add_ons(environment, placed)))
     if chosen:
         cluster = placed.cluster
@@ -59,22 +59,22 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
 
 
 def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
-    """Return the add-ons of a cluster in catalogue order: those that it names, and default ones if it uses defaults.
+    """Return the add-ons of a cluster in catalogue order: named add-ons, and default ones if the cluster uses defaults.
 
     A default add-on is skipped if it requires GPUs or NVLink that the cluster does not have, provides the same
     capability as a named one, or provides a network where the VPC or a seed has one.
     """
     cluster, names = placed.cluster, named(placed.cluster)
     catalog = environment.add_ons.add_ons
-    given = {entry.gives for entry in catalog if entry.name in names and entry.gives}
+    provided = {entry.gives for entry in catalog if entry.name in names and entry.gives}
     if brings_network(placed) or cluster.cni_seed is not None:
-        given.add(Capability.NETWORK)
+        provided.add(Capability.NETWORK)
     gpus, spans = has_gpus(environment, placed), bool(nvlink(environment, placed))
 
     def comes_along(entry: AddOn) -> bool:
         fits = (gpus or not entry.gpu_only) and (spans or not entry.nvlink_only)
         wanted = takes_defaults(cluster) and entry.name not in cluster.without_add_ons
-        return entry.default and fits and wanted and entry.gives not in given
+        return entry.default and fits and wanted and entry.gives not in provided
 
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
 
@@ -102,7 +102,7 @@ def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
-    """Return whether the network of a cluster supports IPv6 for pods, as a network of its VPC always does."""
+    """Return whether the pod network of a cluster supports IPv6; a pod network provided by the VPC always does."""
     chosen = add_ons(environment, placed)
     return brings_network(placed) or any(
         entry.gives is Capability.NETWORK and entry.chart in DUAL_STACK for entry in chosen
@@ -116,24 +116,24 @@ def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def nvlink(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
-    """Return the number of nodes of an NVLink domain by instance type, for types of the cluster that span nodes."""
+    """Return the nodes per NVLink domain, by instance type, for types of the cluster whose NVLink spans nodes."""
     kinds = (environment.instance_types.by_name.get(pool.instance_type) for pool in placed.cluster.pools)
     return {kind.name: kind.nodes_per_rack for kind in kinds if kind and kind.spans_nodes}
 
 
 def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
-    """Yield add-ons so that each follows its dependencies: the network first, then those that define monitor kinds."""
-    left = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
-    while left:
-        names = {entry.name for entry in left}
+    """Yield add-ons in dependency order: the network first, then the add-ons that define the kinds of monitors."""
+    remaining = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
+    while remaining:
+        names = {entry.name for entry in remaining}
         # A rule reports cycles in the catalogue.
-        first = next(entry for entry in left if names.isdisjoint(entry.needs))
-        left.remove(first)
+        first = next(entry for entry in remaining if names.isdisjoint(entry.needs))
+        remaining.remove(first)
         yield first
 
 
 def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
-    """Return the facts about a cluster that its add-ons depend on."""
+    """Return the properties of a cluster that its add-ons depend on."""
     cluster, lock = placed.cluster, environment.allocations
     numbers = lock.vpcs[cluster.vpc].of_cluster(cluster.name)
     return ClusterFacts(
@@ -151,7 +151,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
 
 
 def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSharingSpec, ...]:
-    """Return the GPU sharing modes of a cluster: those of its nodes, and those that the data requests."""
+    """Return the GPU sharing modes of a cluster, both pinned for its nodes and declared in the data."""
     pins = environment.image_pins
     names = [name for key, name in pins.groups.items() if cluster_of(key) == placed.cluster.name]
     ways = (

@@ -10,9 +10,9 @@ def unverified_bmcs(environment: Environment) -> dict[str, str]:
     """Return the reason of the first matching exception for each host whose BMC uses HTTPS."""
     exceptions = environment.region.bare_metal.bmc_certificates.unverified
     return {
-        host.host: one.reason
+        host.host: exception.reason
         for host in (environment.hosts if exceptions else ())
         if parse_bmc(host.bmc).has_certificate
-        for one in reversed(exceptions)
-        if host.rack in one.racks or host.instance_type in one.instance_types
+        for exception in reversed(exceptions)
+        if host.rack in exception.racks or host.instance_type in exception.instance_types
     }

@@ -1,4 +1,4 @@
-"""Charts of the version vector that a region requires, with the values in the data that require them."""
+"""Charts of the version vector that a region requires, with the data fields that require them."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from components.specs.reading.loader import REGION
 _PLAIN = (*VM_OPERATORS, flux.OPERATOR, rails.NV_IPAM)
 """Operators in tenants' clusters that are installed without values."""
 DataPlace = tuple[str, DataPath]
-"""File of the data, and path of a value in it."""
+"""Data file, and the path of a value in it."""
 
 
 def needed_charts(environment: Environment) -> dict[str, DataPlace]:
-    """Return the charts that ``environment`` installs by name, each with the first value that requires it."""
+    """Return the charts that ``environment`` installs, by name, each with the first data field that requires it."""
     region = environment.region
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
-    needed |= {one.chart: (REGION, ("secrets", "vault")) for one in secret_store.operators(region.secrets)}
-    needed |= {one.chart: (REGION, ("dns",)) for one in dns.operators(region)}
+    needed |= {operator.chart: (REGION, ("secrets", "vault")) for operator in secret_store.operators(region.secrets)}
+    needed |= {operator.chart: (REGION, ("dns",)) for operator in dns.operators(region)}
     needed |= {HBN_CHART: (REGION, ("dpus",))}
     needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):
         for driver in storage_drivers((entry,)):
             needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
-    for chart, asked in _of_clusters(environment):
-        needed.setdefault(chart, asked)
+    for chart, place in _of_clusters(environment):
+        needed.setdefault(chart, place)
     for tenant in environment.tenants:
         file = tenant_file(tenant)
         for index, vpc in enumerate(tenant.vpcs):
@@ -54,14 +54,14 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
 
 
 def without_values(environment: Environment) -> frozenset[str]:
-    """Return the charts of operators that are installed without values, so that manifests can replace them."""
+    """Return the operator charts that are installed without values and can therefore be replaced by manifests."""
     region = region_operators(environment.region, dpf=uses_dpf(environment), ovn=uses_ovn(environment))
     every = (*region, *_PLAIN)
-    return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
+    return frozenset(operator.chart for operator in every) - {operator.chart for operator in every if operator.values}
 
 
 def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterator[tuple[str, str]]:
-    """Yield chart and namespace of everything that is installed inside a cluster, by charts or by manifests."""
+    """Yield the chart and namespace of each operator and add-on that is installed inside a cluster."""
     cluster, vms = placed.cluster, placed.tenant.vms
     for entry in add_ons(environment, placed):
         yield entry.chart, entry.namespace
@@ -79,10 +79,10 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
 
 
 def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
-    """Return the charts that are installed inside a cluster, each once; not those replaced by manifests."""
-    delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in _PLAIN}
-    found = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
-    return tuple(chart for chart in found if chart not in delivered)
+    """Return the distinct charts that are installed inside a cluster, without those replaced by manifests."""
+    delivered = {manifest.name for manifest in environment.versions.manifests} & {manifest.chart for manifest in _PLAIN}
+    charts = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
+    return tuple(chart for chart in charts if chart not in delivered)
 
 
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:

@@ -14,9 +14,9 @@ from components.specs.region.tenant import TenantSpec
 
 
 def closed_ports(environment: Environment) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the blocked ports by cluster: port and group, and the rule that would open it."""
-    found = {tenant.vms.cluster: tuple(_closed(tenant)) for tenant in environment.tenants if tenant.vms is not None}
-    return {cluster: told for cluster, told in found.items() if told}
+    """Return the blocked ports by cluster: port and security group, and the ingress rule that would open the port."""
+    closed = {tenant.vms.cluster: tuple(_closed(tenant)) for tenant in environment.tenants if tenant.vms is not None}
+    return {cluster: ports for cluster, ports in closed.items() if ports}
 
 
 def _closed(tenant: TenantSpec) -> Iterator[tuple[str, str]]:
@@ -33,19 +33,19 @@ def _closed(tenant: TenantSpec) -> Iterator[tuple[str, str]]:
 
 
 def _group(tenant: TenantSpec) -> SecurityGroupSpec | None:
-    """Return the security group of the VPC of the VMs of ``tenant``; None if nothing outside reaches them anyway."""
+    """Return the security group of the VPC with the VMs of ``tenant``; None without a group or public ingress."""
     homes = {cluster.vpc for cluster in tenant.clusters if tenant.vms and cluster.name == tenant.vms.cluster}
     named = {vpc.security_group for vpc in tenant.vpcs if vpc.name in homes and vpc.ingress is Ingress.PUBLIC}
     return next((group for group in tenant.security_groups if group.name in named), None)
 
 
 def _lets_in(group: SecurityGroupSpec, protocol: Protocol, port: int) -> bool:
-    """Return whether ``port`` is open to any address: a rule without ports opens TCP and UDP."""
+    """Return whether ``group`` opens ``port`` to any address; a rule without ports opens all ports of TCP and UDP."""
     rules = chain(((rule, True) for rule in group.ingress), ((rule, False) for rule in group.egress))
     asked = Ports(protocol=protocol, near=port)
     return any(
-        one.decides(rule.cidr, asked)
+        packets.decides(rule.cidr, asked)
         for rule, inward in rules
         if rule.cidr is not None
-        for one in opened(rule, (rule.cidr,), inward=inward)
+        for packets in opened(rule, (rule.cidr,), inward=inward)
     )

@@ -1,7 +1,7 @@
-"""Running state of control planes: the pins in ``images.lock.yaml``, and the data store of a new cluster.
+"""Pinned versions and data stores of control planes, and the choice of a data store for a new cluster.
 
-The data of a cluster has its wanted version; its pin has the running one. ``jacquard allocate`` creates the pin of a
-new cluster, and only ``jacquard promote`` changes it.
+The data declare the wanted version of a cluster; its pin in ``images.lock.yaml`` has the running version. ``jacquard
+allocate`` creates the pin of a new cluster, and only ``jacquard promote`` changes it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def most_nodes_of(environment: Environment, cluster: ClusterSpec) -> int:
 
 
 def standing_pins(environment: Environment) -> dict[str, ControlPlanePin]:
-    """Return the pins of existing clusters. A cluster of another tenant with the same name is a different cluster."""
-    had = {name: given.tenant for name, given in environment.allocations.clusters.items()}
+    """Return the pins of existing clusters. A cluster with the same name but another tenant is a different cluster."""
+    had = {name: allocation.tenant for name, allocation in environment.allocations.clusters.items()}
     pins = environment.image_pins.control_planes
     return {
         placed.cluster.name: pins[placed.cluster.name]
@@ -46,7 +46,7 @@ def running_version(environment: Environment, cluster: ClusterSpec) -> Kubernete
 
 
 def control_plane_pins(environment: Environment) -> tuple[dict[str, ControlPlanePin], list[Problem]]:
-    """Return the pin of each cluster, and why clusters have none."""
+    """Return the pin of each cluster, and a problem for each cluster without a suitable data store."""
     pins, problems = standing_pins(environment), []
     used = Counter(store for stores in taken_stores(environment).values() for store in stores)
     for placed in clusters(environment):
@@ -67,7 +67,7 @@ def control_plane_pins(environment: Environment) -> tuple[dict[str, ControlPlane
 
 
 def taken_stores(environment: Environment) -> dict[str, set[str]]:
-    """Return the data stores whose capacity each cluster uses: its current one, and the one in the data."""
+    """Return the data stores whose capacity each cluster uses: the current store and the store declared in the data."""
     pins = standing_pins(environment)
     return {placed.cluster.name: set(_stores(placed.cluster, pins)) for placed in clusters(environment)}
 
@@ -81,17 +81,17 @@ def _stores(cluster: ClusterSpec, pins: dict[str, ControlPlanePin]) -> Iterator[
 
 def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[str]) -> str | None:
     """Return the data store of a new cluster: dedicated if it is large, else the least used shared one."""
-    wish, region = placed.cluster.control_plane, environment.region.control_planes
-    if wish.data_store != PLACED:
-        return wish.data_store
-    alone = DEDICATED if region.dedicated else None
+    spec, region = placed.cluster.control_plane, environment.region.control_planes
+    if spec.data_store != PLACED:
+        return spec.data_store
+    dedicated = DEDICATED if region.dedicated else None
     large = most_nodes_of(environment, placed.cluster) > region.dedicated_above_nodes
-    if large or wish.events is Events.APART:
-        return alone
+    if large or spec.events is Events.APART:
+        return dedicated
     of_dpus = DPU_STORE if uses_dpf(environment) else None
     roomy = [store for store in region.data_stores if used[store.name] < store.max_clusters and store.name != of_dpus]
     if not roomy:
-        return alone
+        return dedicated
     return min(roomy, key=lambda store: Fraction(used[store.name], store.max_clusters)).name
 
 

@@ -1,4 +1,4 @@
-"""Inputs of data stores: shared ones, and dedicated ones of a cluster."""
+"""Inputs of shared data stores and of data stores dedicated to a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.environment import Environment
 
 
 def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec) -> MadeEtcd:
-    """Return the etcd that is created for ``spec``, with the images of its maintenance jobs."""
+    """Return the input of the etcd for ``spec``, with the images of its maintenance jobs."""
     image = str(environment.versions.tool(DEFRAGMENTATION_TOOL))
     defragmentation = Defragmentation(schedule=spec.defragmentation, image=image)
     backup = _backup(environment, spec.backup) if spec.backup else None
@@ -28,7 +28,7 @@ def _backup(environment: Environment, spec: BackupSpec) -> Backup:
 
 
 def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreSpec | SharedDataStore]:
-    """Yield the data stores of the foundation: created ones and existing ones, in the order of the data."""
+    """Yield the inputs of the region's data stores, both created and external, in the order of the data."""
     control_planes = environment.region.control_planes
     for store in kamaji_data_stores(control_planes, dpf=dpf):
         if store.is_existing:

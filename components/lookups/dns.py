@@ -1,4 +1,4 @@
-"""Clusters with DNS names, and the networks that their names may point to."""
+"""DNS inputs of clusters, with the networks that the records may point to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.environment import Environment
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterDnsInput]:
-    """Yield the DNS input of a cluster that has any."""
+    """Yield the DNS input of a cluster; nothing if the cluster has no DNS records."""
     dns = environment.region.dns
     if dns is None or not has_names(environment, placed):
         return
@@ -29,6 +29,6 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 
 def has_names(environment: Environment, placed: PlacedCluster) -> bool:
-    """Return whether DNS records of a cluster's Services are written: the region has DNS and Services get addresses."""
+    """Return whether Services of a cluster get DNS records: the region has DNS, and Services get addresses."""
     addresses = any(entry.gives is Capability.LOAD_BALANCERS for entry in add_ons(environment, placed))
     return environment.region.dns is not None and addresses

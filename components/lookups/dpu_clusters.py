@@ -1,7 +1,8 @@
-"""DPU clusters of DPUs, and the links between DPUs and hosts of a VPC that each may assign.
+"""Assignment of DPUs to DPU clusters, and of a VPC's links between DPUs and hosts to DPU clusters.
 
-The rack of a DPU determines its cluster: a new rack moves no other. The links of a VPC that a cluster may assign are in
-the lock file, because clusters assign addresses independently (DPF 26.4 has no pool that spans clusters).
+The rack of a DPU determines its cluster; a new rack does not move the DPUs of other racks. The lock file lists the
+links of a VPC that each DPU cluster may assign, because DPU clusters assign addresses independently (DPF 26.4 has no
+pool that spans clusters).
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from components.specs.ranges import NumberRange
 from components.specs.reading.problems import Problem, listed
 
 LINKS_AT_ONCE = 4
-"""Number of links that a cluster is assigned together; smaller blocks would make long lists."""
+"""Number of links in one assigned block; smaller blocks would result in long lists in the lock file."""
 PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
-"""Addresses of a link."""
+"""Number of addresses of a link."""
 _ANY_HALL = "*"
 
 
@@ -56,49 +57,49 @@ class DpuClusters:
 
 
 def running_dpu(environment: Environment) -> Callable[[HostSpec], str | None]:
-    """Return a function that returns the DPU cluster of a host: `ONLY` if the region lists none."""
+    """Return a function from a host to its DPU cluster; always `ONLY` if the region lists no DPU clusters."""
     listed = environment.region.dpus.clusters
     return DpuClusters(listed).of if listed else lambda _host: ONLY
 
 
 def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:
-    """Return the first rack of ``cluster``, as a key that sorts like racks."""
+    """Return the sort key of the first rack of ``cluster``."""
     return () if cluster.from_rack is None else natural(cluster.from_rack)
 
 
-def give_links(
+def assign_links(
     environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]
 ) -> tuple[dict[str, VpcAllocation], list[Problem]]:
-    """Return ``vpcs`` with the links that their hosts need in each DPU cluster, and the VPCs that have too few.
+    """Return ``vpcs`` with the links that their hosts need in each DPU cluster; report VPCs with too few links.
 
     Args:
-        environment: as loaded.
-        vpcs: numbers by VPC.
-        hosts: host to ``cluster/pool``.
+        environment: loaded environment.
+        vpcs: allocations by VPC.
+        hosts: ``cluster/pool`` by host.
     """
-    needed, given, crowded = _links_needed(environment, hosts), {}, []
+    needed, allocated, crowded = _links_needed(environment, hosts), {}, []
     names = {item.name for item in environment.region.dpus.clusters}
     for name, vpc in vpcs.items():
         kept = {at: parts for at, parts in _in_a_row(vpc).items() if at in names}
         links = share(_room(*vpc.host_links), kept, needed.get(name, {}))
         if links is None:
             crowded.append(_too_few(environment, name, vpc, needed[name]))
-        given[name] = vpc if links is None else _with_links(vpc, links)
-    return given, crowded
+        allocated[name] = vpc if links is None else _with_links(vpc, links)
+    return allocated, crowded
 
 
 def _in_a_row(vpc: VpcAllocation) -> Links:
-    """Return the links of ``vpc``, counted across its prefixes for hosts."""
-    found, before = defaultdict[str, tuple[NumberRange, ...]](tuple), 0
+    """Return the links of ``vpc``, numbered across all its host prefixes."""
+    assigned, before = defaultdict[str, tuple[NumberRange, ...]](tuple), 0
     for prefix, links in vpc.host_links.items():
         for at, parts in links.items():
-            found[at] += tuple(NumberRange(first=before + part.first, last=before + part.last) for part in parts)
+            assigned[at] += tuple(NumberRange(first=before + part.first, last=before + part.last) for part in parts)
         before += _room(prefix)
-    return dict(found)
+    return dict(assigned)
 
 
 def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
-    """Return ``vpc`` with ``links``, which are counted across its prefixes for hosts."""
+    """Return ``vpc`` with ``links``, converted from numbers across all host prefixes to numbers within each."""
     by_prefix, before = dict[Network, Links](), 0
     for prefix in vpc.host_links:
         room = range(before, before + _room(prefix))
@@ -110,33 +111,30 @@ def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
         }
         before = room.stop
     more = {
-        name: one.model_copy(update={"links": by_prefix[one.prefix]}) if one.prefix in by_prefix else one
-        for name, one in vpc.more_prefixes.items()
+        name: prefix.model_copy(update={"links": by_prefix[prefix.prefix]}) if prefix.prefix in by_prefix else prefix
+        for name, prefix in vpc.more_prefixes.items()
     }
     return vpc.model_copy(update={"links": by_prefix[vpc.hosts], "more_prefixes": more})
 
 
 def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mapping[str, int]) -> Links | None:
-    """Return ``kept`` with as many additional links of ``room`` as the hosts in each DPU cluster need.
+    """Return ``kept`` extended with free links, out of ``room`` links in total, until each DPU cluster has enough.
 
     A cluster keeps its links, because its DPUs may use any of them.
 
     Returns:
         The links by DPU cluster in natural order; None if there are too few.
-
-    Returns:
-        The links by DPU cluster in natural order; None when there are too few.
     """
-    held = {name: [number for part in parts for number in _numbers(part)] for name, parts in kept.items()}
-    taken = {number for numbers in held.values() for number in numbers}
+    assigned = {name: [number for part in parts for number in _numbers(part)] for name, parts in kept.items()}
+    taken = {number for numbers in assigned.values() for number in numbers}
     free = (number for number in range(room) if number not in taken)
     for name, hosts in needed.items():
-        numbers = held.setdefault(name, [])
+        numbers = assigned.setdefault(name, [])
         missing = max(0, hosts - len(numbers))
         numbers += islice(free, -(-missing // LINKS_AT_ONCE) * LINKS_AT_ONCE)
         if len(numbers) < hosts:
             return None
-    return {name: tuple(_runs(held[name])) for name in sorted(held, key=natural)}
+    return {name: tuple(_runs(assigned[name])) for name in sorted(assigned, key=natural)}
 
 
 def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
@@ -151,7 +149,7 @@ def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
 
 
 def linked(environment: Environment) -> Iterator[tuple[str, str]]:
-    """Yield each cluster whose VPC has a link for each host, with the VPC."""
+    """Yield the name of each cluster whose VPC has a link per host, with the name of the VPC."""
     for placed in clusters(environment):
         vpc = placed.vpc
         if vpc is not None and NETWORK_BACKENDS[vpc.isolation].link_per_host:
@@ -163,14 +161,14 @@ def _numbers(part: NumberRange) -> range:
 
 
 def _runs(numbers: list[int]) -> Iterator[NumberRange]:
-    """Yield ``numbers`` as the fewest ascending ranges."""
+    """Yield ``numbers`` as ascending ranges, as few as possible."""
     for _, run in groupby(enumerate(sorted(numbers)), key=lambda item: item[1] - item[0]):
         [*_, (_, last)] = ends = list(run)
         yield NumberRange(first=ends[0][1], last=last)
 
 
 def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[str, Counter[str]]:
-    """Return by VPC with links the number of its hosts in each listed DPU cluster, in the order listed."""
+    """Return the number of hosts per DPU cluster for each VPC with links; DPU clusters are in the order of the data."""
     listed = environment.region.dpus.clusters
     vpc_of, clusters_of = dict(linked(environment)) if listed else {}, DpuClusters(listed)
     needed = {name: Counter(dict.fromkeys((item.name for item in listed), 0)) for name in vpc_of.values()}

@@ -1,4 +1,4 @@
-"""Services on the DPUs of a region, as inputs of tenant networks and the foundation."""
+"""DPU services of a region, as inputs of tenant networks and of the foundation."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from components.specs.keys import domain_of
 
 
 def uses_dpf(environment: Environment) -> bool:
-    """Return whether the DPUs of a region isolate its VPCs; a region without VPCs is prepared for it."""
+    """Return whether DPUs isolate the VPCs of a region; True also for a region without VPCs."""
     vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
     return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
 
 
 def uses_ovn(environment: Environment) -> bool:
-    """Return whether OVN isolates a VPC of a region, or may: ``ovn_central`` and its network are set.
+    """Return whether OVN isolates a VPC of a region, or is configured to: ``ovn_central`` and its network are set.
 
-    OVN services stay when the last VPC is deleted, because only their controller removes VPCs from the databases. A
-    later edit of the region removes the services.
+    OVN services outlive the last VPC, because only their controller removes VPCs from the databases. Unset
+    ``ovn_central`` later to remove the services.
     """
     dpus, network = environment.region.dpus, environment.region.networks.ovn
     ready = dpus.ovn_central is not None and network is not None and uses_dpf(environment)
@@ -28,7 +28,7 @@ def uses_ovn(environment: Environment) -> bool:
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:
-    """Return the input that all VPCs share: DPU control, networks, pinned intents, charts."""
+    """Return the input shared by all VPCs: DPU control, networks, pinned intents and charts."""
     region, versions, pins = environment.region, environment.versions, environment.image_pins
     charts = versions.installed(region.image_channel)
     return DpuPlatform(

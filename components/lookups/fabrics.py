@@ -1,4 +1,4 @@
-"""Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls that a cluster may use."""
+"""Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls available to a cluster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
 
 
 def halls_for(environment: Environment, placed: PlacedPool, kind: InstanceType) -> tuple[str, ...]:
-    """Return the halls where ``placed`` may have hosts of ``kind``: of its site, and on its VPC's fabrics."""
+    """Return the halls where ``placed`` may have hosts of ``kind``: halls of its site that its VPC's fabrics reach."""
     sites = [site for site in environment.region.sites if placed.cluster.site in {None, site.name}]
     fabrics = [fabric for fabric in _fabrics(environment, placed.vpc) if ports_on(kind, fabric)]
     carried = {hall for fabric in fabrics for hall in reached(environment, fabric)}
@@ -50,7 +50,7 @@ def halls_for(environment: Environment, placed: PlacedPool, kind: InstanceType) 
 
 
 def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
-    """Return the instance types, by name, with which ``placed`` is on InfiniBand fabrics of its VPC."""
+    """Return the instance types of ``placed`` with ports on InfiniBand fabrics of its VPC, by name."""
     names = {pool.instance_type for pool in placed.cluster.pools}
     kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
     fabrics = infiniband(environment, placed.vpc)
@@ -58,7 +58,7 @@ def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceT
 
 
 def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[InstanceType, FabricSpec]]:
-    """Return the instance types, by name, with which ``placed`` may be on RoCE fabrics of its VPC, with each fabric."""
+    """Return the instance types of ``placed`` with ports on RoCE fabrics of its VPC, by name, with each fabric."""
     names = {pool.instance_type for pool in placed.cluster.pools}
     kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
     fabrics = roce(environment, placed.vpc)
@@ -78,7 +78,7 @@ def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
 
 
 def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:
-    """Return the device plugin input for RDMA devices on RoCE in ``placed``; None if no pod shares any."""
+    """Return the device plugin input for shared RDMA devices on RoCE in ``placed``; None if pods share no devices."""
     kinds = {kind.name: kind for kind in _sharing(environment, placed)}
     if not kinds:
         return None
@@ -98,17 +98,17 @@ def handed_out(environment: Environment, placed: PlacedCluster) -> list[Instance
 
 
 def cutting(environment: Environment, placed: PlacedCluster) -> dict[str, InstanceType]:
-    """Return the instance types, by name, with which pods of ``placed`` get functions of ports on RoCE."""
+    """Return the instance types of ``placed`` whose pods get virtual functions of RoCE ports, by name."""
     return {kind.name: kind for kind, _ in on_roce(environment, placed) if kind.roce_functions}
 
 
 def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
-    """Return the instance types of ``placed`` whose pods share ports on RoCE."""
+    """Return the instance types of ``placed`` whose pods share RoCE ports."""
     return [kind for kind, _ in on_roce(environment, placed) if kind.shares_roce]
 
 
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:
-    """Return the partition of nodes of ``placed``; None if they are on no InfiniBand fabric.
+    """Return the InfiniBand partition of ``placed``; None if its nodes have no InfiniBand ports.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.

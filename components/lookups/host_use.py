@@ -37,7 +37,7 @@ class CountedHost:
 def counted_hosts(environment: Environment, of_pool: str | None = None) -> Iterator[CountedHost]:
     """Yield all hosts, or those of one pool, in the order of the inventory.
 
-    Failures decide which hosts of a group are its spares; this function counts the last ones.
+    Failures determine at run time which hosts of a group are spares; this function counts the last hosts as spares.
     """
     lock, running = environment.allocations, Counter[str]()
     for host in environment.hosts:

@@ -1,4 +1,4 @@
-"""Detection of overlaps in one sweep over sorted intervals: ten thousand prefixes cost no more than a sort."""
+"""Detection of overlapping intervals in one sweep after sorting, for ten thousand prefixes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _Label = TypeVar("_Label")
 Interval = tuple[int, int, _Label]
 """First number, last number (included), and owner."""
 _LAST_WITH_BROADCAST = 30
-"""Longest prefix with network and broadcast address: /31 and /32 have none (RFC 3021)."""
+"""Longest prefix with network and broadcast address: /31 and /32 have neither (RFC 3021)."""
 
 
 def overlaps(intervals: Iterable[Interval[_Label]]) -> list[tuple[_Label, _Label]]:

@@ -1,4 +1,4 @@
-"""Kinds of numbers: their range, and their format in lock files and messages."""
+"""Kinds of allocated numbers: range, and format in lock files and messages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from components.specs.network.vpc_allocation import IPV6_PREFIXES, VpcAllocation
 
 ADDRESS_BITS = 32
 PREFIXES = ("pods", "services", "hosts", "load_balancers")
-"""Keys of a VPC's prefixes in allocation order: wide prefixes first leave fewer gaps."""
+"""Keys of a VPC's prefixes in allocation order; allocating wide prefixes first leaves fewer gaps."""
 
 
 class Kind(NamedTuple):
-    """A kind of number, as named in quarantine; numbers on fabrics have one kind per fabric."""
+    """Kind of number, as named in the quarantine; numbers on fabrics have one kind per fabric."""
 
     section: str
     fabric: str = ""
@@ -57,16 +57,16 @@ def rail_prefixes(fabric: str) -> Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sort:
-    """Properties of a kind of number; the numbers in a lock file are fields of `Freed` and of an entry."""
+class NumberKind:
+    """Properties of a kind of number; lock files have the numbers as fields of an entry, or of `Freed`."""
 
     range: str
-    """Key of its range in ``networks``, or in each of ``fabrics``."""
+    """Key of the range in ``networks`` of the region, or in each of its ``fabrics``."""
     by_fabric: bool = False
     entry: type[VpcAllocation | ClusterAllocation] | None = None
-    """Entry of the lock file that has such numbers; None if the number is a separate entry."""
+    """Model of the lock file entry with such numbers; None if the number itself is an entry."""
     keys: tuple[str, ...] = ()
-    """Keys of such numbers in the entry."""
+    """Keys of these numbers in the entry."""
     block: Callable[[Any], Block] = as_block
     """Function that returns the assignable numbers of a range."""
     value: Callable[[Block], Any] = lambda block: block.first
@@ -91,22 +91,26 @@ def _guids(block: Block) -> GuidNumbers:
     return GuidNumbers(first=block.first, last=block.last)
 
 
-SORTS = {
-    "vnis": Sort(range="vni", unit="VNIs", entry=VpcAllocation, keys=("vni",)),
-    "asns": Sort(range="asn", unit="ASNs", entry=VpcAllocation, keys=("asn",)),
-    "route_targets": Sort(range="route_targets", unit="numbers", entry=VpcAllocation, keys=("route_target",)),
-    "prefixes": Sort(
+NUMBER_KINDS = {
+    "vnis": NumberKind(range="vni", unit="VNIs", entry=VpcAllocation, keys=("vni",)),
+    "asns": NumberKind(range="asn", unit="ASNs", entry=VpcAllocation, keys=("asn",)),
+    "route_targets": NumberKind(range="route_targets", unit="numbers", entry=VpcAllocation, keys=("route_target",)),
+    "prefixes": NumberKind(
         range="tenants",
         entry=VpcAllocation,
         keys=(*PREFIXES, "more_prefixes"),
         value=partial(_prefix, Network, ADDRESS_BITS),
         prefix_bits=ADDRESS_BITS,
     ),
-    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x", unit="PKeys"),
-    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",), unit="VNIs"),
-    "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
-    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids, unit="GUIDs"),
-    "rail_prefixes": Sort(
+    "pkeys": NumberKind(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x", unit="PKeys"),
+    "fabric_vnis": NumberKind(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",), unit="VNIs"),
+    "vips": NumberKind(
+        range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address
+    ),
+    "guids": NumberKind(
+        range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids, unit="GUIDs"
+    ),
+    "rail_prefixes": NumberKind(
         range="rail_prefixes",
         by_fabric=True,
         entry=ClusterAllocation,
@@ -114,8 +118,8 @@ SORTS = {
         value=partial(_prefix, Network, ADDRESS_BITS),
         prefix_bits=ADDRESS_BITS,
     ),
-    "public_ips": Sort(range="public", block=hosts_of, value=_address),
-    "prefixes_ipv6": Sort(
+    "public_ips": NumberKind(range="public", block=hosts_of, value=_address),
+    "prefixes_ipv6": NumberKind(
         range="tenants_ipv6",
         entry=VpcAllocation,
         keys=tuple(IPV6_PREFIXES.values()),

@@ -1,4 +1,4 @@
-"""Free blocks of number ranges, always the lowest: the same data results in the same numbers."""
+"""Allocation of the lowest free block of number ranges: the same data always result in the same numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from components.specs.ranges import NumberRange
 
 @dataclass(frozen=True, order=True, slots=True)
 class Block:
-    """Consecutive numbers, ends included: a VNI, an address, a prefix or a range of GUIDs."""
+    """Consecutive numbers, both ends included: a VNI, an address, a prefix or a range of GUIDs."""
 
     first: int
     last: int
@@ -29,7 +29,7 @@ class Block:
 
 
 class Blocks:
-    """Numbers of some ranges, with the used ones.
+    """Number ranges, and the used numbers within them.
 
     Used numbers are stored as merged intervals, so that finding the lowest free block only scans the gaps.
     """
@@ -77,13 +77,13 @@ class Blocks:
         return any(block in allowed for allowed in self._ranges)
 
     def _first_touching(self, number: int) -> int:
-        """Return the index of the first used interval that contains ``number``, ends just before it, or follows it."""
+        """Return the index of the first used interval that contains, touches or follows ``number``."""
         index = bisect_left(self._taken, Block(number, number))
         return index - 1 if index and self._taken[index - 1].last >= number - 1 else index
 
 
 def as_block(value: Network | Network6 | NumberRange | Address | int) -> Block:
-    """Return the numbers of a value of the data."""
+    """Return the numbers that a value in the data covers."""
     match value:
         case Network() | Network6():
             return Block(int(value.network_address), int(value.broadcast_address))

@@ -15,25 +15,25 @@ _LOAD_BALANCERS = "load balancers"
 
 
 def overcommitted(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return where quotas of namespaces exceed a quota of their tenant, by the first cluster with such.
+    """Return the tenant quotas that the sum of namespace quotas exceeds, by the first cluster with such a namespace.
 
     Kubernetes enforces the quota of each namespace but not their sum.
     """
-    found: dict[str, list[str]] = {}
+    excess: dict[str, list[str]] = {}
     for tenant in environment.tenants:
         for what, path, quota in _quotas(tenant):
             spaces = list(_parts(tenant, what))
             if sum(amount for *_, amount in spaces) > (bytes_of(quota) if isinstance(quota, str) else quota):
-                sums = listed([f"{said} in {cluster}/{name}" for cluster, name, said, _ in spaces])
+                sums = listed([f"{quota_text} in {cluster}/{name}" for cluster, name, quota_text, _ in spaces])
                 there = place(environment, tenant_file(tenant), path)
-                found.setdefault(spaces[0][0], []).append(
+                excess.setdefault(spaces[0][0], []).append(
                     f"of {what} {sums}, more than the quota of {tenant.tenant} ({quota}, {there})"
                 )
-    return {cluster: tuple(sums) for cluster, sums in found.items()}
+    return {cluster: tuple(sums) for cluster, sums in excess.items()}
 
 
 def _quotas(tenant: TenantSpec) -> Iterator[tuple[str, tuple[str, ...], str | int]]:
-    """Yield the quotas of ``tenant`` that namespaces have too: resource, place and amount."""
+    """Yield the quotas of ``tenant`` for resources that namespaces can also limit: resource, path and amount."""
     quotas = tenant.quotas
     if quotas.load_balancers is not None:
         yield _LOAD_BALANCERS, ("quotas", "load_balancers"), quotas.load_balancers
@@ -42,11 +42,11 @@ def _quotas(tenant: TenantSpec) -> Iterator[tuple[str, tuple[str, ...], str | in
 
 
 def _parts(tenant: TenantSpec, what: str) -> Iterator[tuple[str, str, str, int]]:
-    """Yield cluster and name of each namespace with a quota of ``what``, as written and as a number."""
+    """Yield cluster, name and quota (as in the data, and as a number) of each namespace that limits ``what``."""
     for placed in clusters_of(tenant):
         for space in placed.cluster.namespaces:
             quota = space.quota or NamespaceQuotaSpec()
             if what == _LOAD_BALANCERS and quota.load_balancers is not None:
                 yield placed.cluster.name, space.name, str(quota.load_balancers), quota.load_balancers
-            elif said := quota.storage.get(what):
-                yield placed.cluster.name, space.name, said, bytes_of(said)
+            elif amount := quota.storage.get(what):
+                yield placed.cluster.name, space.name, amount, bytes_of(amount)

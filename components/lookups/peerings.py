@@ -1,4 +1,4 @@
-"""Peerings of VPCs: what each tenant requests, and which both sides request."""
+"""Peerings of VPCs: requests of each tenant, and peerings that both sides request."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def peers(environment: Environment) -> Iterator[PlacedPeer]:
 
 
 def agreed(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Iterator[tuple[str, str]]:
-    """Yield tenant and name of each VPC that ``vpc`` of ``tenant`` is peered with: both sides request it."""
+    """Yield tenant and name of each VPC peered with ``vpc`` of ``tenant``: both sides request the peering."""
     for peer in vpc.peers:
         other = other_side(tenant, peer)
-        if says_so(environment, other, (tenant.tenant, vpc.name)):
+        if requests_peering(environment, other, (tenant.tenant, vpc.name)):
             yield other
 
 
-def says_so(environment: Environment, side: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether the VPC ``side``, a tenant and a name, requests a peering with ``other``."""
+def requests_peering(environment: Environment, side: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Return whether the VPC ``side`` requests a peering with the VPC ``other``, both as tenant and name."""
     return any(
         other_side(tenant, peer) == other
         for tenant in environment.tenants

@@ -1,4 +1,4 @@
-"""Common lookups and iterators of all components: tenants' files, pools, failure domains, rollout groups."""
+"""Lookups and iterators shared by all components: tenants' files, clusters, pools, VMs and problems."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class _Placed:
 
     @property
     def vpc(self) -> VpcSpec | None:
-        """Return the VPC of the cluster; None if its tenant has no such VPC, which a rule reports."""
+        """Return the VPC of the cluster; None if the tenant has no such VPC (a rule reports this)."""
         return vpc_of(self.tenant.vpcs, self.cluster)
 
     @property
     def vpc_path(self) -> DataPath:
-        """Return the path of the cluster's VPC, which must exist."""
+        """Return the path of the cluster's VPC in the file; the VPC must exist."""
         return "vpcs", [vpc.name for vpc in self.tenant.vpcs].index(self.cluster.vpc)
 
 
@@ -73,12 +73,12 @@ class PlacedPool(_Placed):
 
 
 def vpc_of(vpcs: Iterable[VpcSpec], cluster: ClusterSpec) -> VpcSpec | None:
-    """Return the VPC of ``cluster`` among ``vpcs``; None if it is not there."""
+    """Return the VPC of ``cluster`` among ``vpcs``; None if ``vpcs`` lacks it."""
     return next((vpc for vpc in vpcs if vpc.name == cluster.vpc), None)
 
 
 def vpc_of_host(environment: Environment) -> Callable[[HostSpec], str | None]:
-    """Return a function from a host to its VPC by the lock file: None if no cluster of the data has the host."""
+    """Return a function from a host to its VPC in the lock file; None for hosts without a declared cluster."""
     names = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
     hosts = environment.allocations.hosts
     return lambda host: names.get(cluster_of(hosts.get(host.host, "")))
@@ -90,7 +90,7 @@ def tenant_file(tenant: TenantSpec) -> str:
 
 
 def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
-    """Yield the VMs of a tenant with their paths: the platform's, and those that the tenant ordered."""
+    """Yield the VMs of a tenant with their paths: VMs of the platform, then VMs that the tenant ordered."""
     if tenant.vms is not None:
         for key, listing in (("platform", tenant.vms.platform), ("instances", tenant.vms.instances)):
             for index, vm in enumerate(listing):
@@ -98,13 +98,13 @@ def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
 
 
 def system_of(environment: Environment, tenant: TenantSpec, vm: VirtualMachineSpec) -> GuestSystem | None:
-    """Return the guest system of ``vm``; None if its image is undeclared, which a rule reports."""
+    """Return the guest system of ``vm``; None if its image is undeclared (a rule reports this)."""
     images: list[VmImage] = [*environment.vm_catalog.images, *(tenant.vms.own_images if tenant.vms else ())]
     return next((image.os for image in images if image.name == vm.image), None)
 
 
 def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
-    """Yield for each VM of a tenant with a public address the path that requests it, and the key in the lock file."""
+    """Yield the VMs of a tenant with a public address: path of the field that requests it, and key in the lock file."""
     if tenant.vms is not None:
         home = tenant.vms.cluster
         for path, vm in vms_of(tenant):
@@ -115,7 +115,7 @@ def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
 
 
 def vm_pools(environment: Environment, vms: VmsSpec, cluster: ClusterSpec) -> tuple[NodePoolSpec, ...]:
-    """Return the pools of ``cluster`` that run VMs: those that ``vms`` names, or else those without GPUs."""
+    """Return the pools of ``cluster`` that run VMs: the pools named in ``vms``, or else all pools without GPUs."""
     if vms.pools:
         return tuple(pool for pool in cluster.pools if pool.name in vms.pools)
     known = environment.instance_types.by_name
@@ -128,7 +128,7 @@ def inventory_file(hall: str) -> str:
 
 
 def clusters(environment: Environment) -> Iterator[PlacedCluster]:
-    """Yield all clusters in order of file and entry; retiring pools, and pools of retiring clusters, want no nodes."""
+    """Yield all clusters in order of file and entry. Retiring pools and pools of retiring clusters have a size of 0."""
     for tenant in environment.tenants:
         yield from clusters_of(tenant)
 
@@ -137,8 +137,8 @@ def clusters_of(tenant: TenantSpec) -> Iterator[PlacedCluster]:
     """Yield the clusters of one tenant, as `clusters` does."""
     for index, cluster in enumerate(tenant.clusters):
         if cluster.retire or any(pool.retire for pool in cluster.pools):
-            left = (_emptied(pool) if pool.retire or cluster.retire else pool for pool in cluster.pools)
-            cluster = cluster.model_copy(update={"pools": tuple(left)})  # noqa: PLW2901 - the same, with fewer nodes
+            remaining = (_emptied(pool) if pool.retire or cluster.retire else pool for pool in cluster.pools)
+            cluster = cluster.model_copy(update={"pools": tuple(remaining)})  # noqa: PLW2901 - the same, with fewer nodes
         yield PlacedCluster(tenant=tenant, cluster=cluster, path=("clusters", index))
 
 
@@ -154,7 +154,8 @@ def pool_named(environment: Environment, pool: str, file: str, section: str) -> 
     """Return the pool with the key ``pool`` (``cluster/pool``).
 
     Raises:
-        SpecError: there is none; reported at ``section`` of the lock file ``file``, which would change.
+        SpecError: there is no such pool; reported at ``section`` of ``file``, the lock file that the command would
+        change.
     """
     placed = {item.key: item for item in pools(environment)}
     if pool not in placed:
@@ -169,9 +170,9 @@ def failure_domain(environment: Environment, host: HostSpec) -> str:
 
 
 def wanted_nodes(environment: Environment, pool: NodePoolSpec) -> int:
-    """Return the wanted nodes of ``pool``; 0 for racks of an undeclared instance type, which a rule reports.
+    """Return the declared number of nodes of ``pool``; 0 for racks of an undeclared instance type (reported by a rule).
 
-    Spares of whole racks stay inside them: a node elsewhere is in another NVLink domain.
+    Spares of a pool in whole racks are hosts of these racks: a node elsewhere would be in another NVLink domain.
     """
     if pool.racks is None:
         return pool.nodes or 0
@@ -187,13 +188,13 @@ def most_nodes(environment: Environment, pool: NodePoolSpec) -> int:
 
 
 def rack_hosts(environment: Environment, pool: NodePoolSpec) -> int:
-    """Return the number of hosts in the whole racks of ``pool``; 0 for a pool that counts nodes."""
+    """Return the number of hosts in the racks of ``pool``; 0 for a pool sized in nodes."""
     kind = environment.instance_types.by_name.get(pool.instance_type)
     return (pool.racks or 0) * kind.nodes_per_rack if kind else 0
 
 
 def declared_spares(environment: Environment, pool: NodePoolSpec) -> PercentOrCount:
-    """Return the spares of ``pool`` in each failure domain: its value, or else the region's."""
+    """Return the spares of ``pool`` in each failure domain, as set for the pool or else for the region."""
     return environment.region.spares if pool.spares is None else pool.spares
 
 
@@ -210,24 +211,24 @@ def problem(
     """Return a problem at the line of ``path`` in ``file``.
 
     Args:
-        environment: provides the line.
+        environment: provides the line number.
         file: relative to the environment's folder.
         path: place in the file.
         text: the problem and the remedy.
-        subject: name that waivers match; empty if there is none.
-        rule: the policy that requires it, if it is not the reporting rule.
+        subject: name that waivers match; empty if no waiver can match.
+        rule: policy that the problem violates, if different from the reporting rule.
     """
     return Problem(file, environment.positions.line(file, path), dotted(path), text, rule=rule, subject=subject)
 
 
 def place(environment: Environment, file: str, path: DataPath) -> str:
-    """Return ``file:line`` of the value at ``path``, to refer to the other side of a problem."""
+    """Return ``file:line`` of the value at ``path``, for references in messages."""
     return problem(environment, file, path, "").place
 
 
 def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[Address, ...]:
-    """Return the public addresses of the VMs that a cluster runs, in the order of the data."""
-    vms, given = placed.tenant.vms, environment.allocations.public_ips
+    """Return the public addresses of the VMs of a cluster, in the order of the data."""
+    vms, addresses = placed.tenant.vms, environment.allocations.public_ips
     if vms is None or vms.cluster != placed.cluster.name:
         return ()
-    return tuple(given[vm_key(vms.cluster, name)] for name in vms.public_names)
+    return tuple(addresses[vm_key(vms.cluster, name)] for name in vms.public_names)

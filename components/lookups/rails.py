@@ -1,7 +1,7 @@
-"""Clusters whose pods get functions of ports on RoCE, and the addresses they need on rails.
+"""Rails of clusters whose pods get virtual functions of RoCE ports, and the required number of addresses.
 
-A rail is a subnet of the cluster's prefix on the fabric; all rails have equal parts. NVIDIA's IPAM assigns each node a
-block of each subnet, with as many addresses as a port has functions at most, and pods of the node use these.
+A rail is a subnet of the cluster's prefix on the fabric; all rails have the same size. NVIDIA's IPAM assigns each node
+a block of each subnet for its pods. A block has as many addresses as a port can have virtual functions.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _GROWTH = 2
 
 
 def rails_needed(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
-    """Return the number of addresses of ``placed`` on a rail of each fabric with rails: a block for each node.
+    """Return the number of addresses that ``placed`` needs per rail, by fabric with rails: one block for each node.
 
-    One additional block covers network, broadcast and gateway address.
+    One additional block covers the network, broadcast and gateway addresses.
     """
     kinds = cutting(environment, placed)
     if not kinds:
@@ -33,22 +33,22 @@ def rails_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
 
 
 def rail_ports(environment: Environment, placed: PlacedCluster) -> int:
-    """Return the number of rails on which nodes of ``placed`` have ports with functions for pods."""
+    """Return the maximum number of RoCE ports per node of ``placed`` whose virtual functions pods can use."""
     return max((kind.roce_ports for kind in cutting(environment, placed).values()), default=0)
 
 
 def prefix_length(subnets: int, needed: int) -> int:
-    """Return the length of a new prefix of ``subnets``, each with twice the addresses that are ``needed``."""
+    """Return the length of a new prefix for a number of ``subnets``, each with twice the ``needed`` addresses."""
     return ADDRESS_BITS - (_GROWTH * needed - 1).bit_length() - (subnets - 1).bit_length()
 
 
 def room_of_rail(subnets: int, prefix: Network) -> int:
-    """Return the number of addresses of each of ``subnets`` of ``prefix``."""
+    """Return the number of addresses per subnet if ``prefix`` is divided into ``subnets``."""
     return prefix.num_addresses // subnets
 
 
 def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
-    """Return the rail input for pods of ``placed`` with functions of ports on RoCE; None if there are none.
+    """Return the rail input of ``placed``; None if its pods get no virtual functions of RoCE ports.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.

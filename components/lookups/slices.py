@@ -1,4 +1,4 @@
-"""Slices: the parts of an environment, each applied by one stack, in order."""
+"""Slices: ordered parts of an environment, each applied by one stack."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SliceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """A part of an environment. Slices share no outputs: each can be previewed separately."""
+    """Part of an environment. Slices share no outputs, so each can be previewed separately."""
 
     name: str
     """Suffix of the stack's name after the environment's, such as ``tenant-acme``."""
@@ -33,7 +33,7 @@ class Slice:
 
 
 def slices(environment: Environment) -> tuple[Slice, ...]:
-    """Return the slices of ``environment`` in the order they are applied."""
+    """Return the slices of ``environment`` in the order of application."""
     halls = [hall for site in environment.region.sites for hall in site.halls]
     return (
         _slice(SliceKind.FOUNDATION),
@@ -44,25 +44,25 @@ def slices(environment: Environment) -> tuple[Slice, ...]:
 
 
 def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return the slices that each slice of ``environment`` needs, by name, both in the order they are applied.
+    """Return the dependencies of each slice of ``environment``, by name, all in the order of application.
 
-    The foundation creates the namespaces, templates and chart sources that all others refer to. The machines of a
-    tenant claim hosts: halls where the lock file assigns hosts to it are applied before it and deleted after it. The
-    content of a cluster is applied to the API server that its tenant's slice creates. There are no other references
-    between slices.
+    The foundation creates the namespaces, templates and chart sources that all other slices refer to. The machines of a
+    tenant claim hosts, so the inventory of halls with hosts of the tenant is applied before the tenant's slice and
+    deleted after it. The content of a cluster is applied to the API server that the tenant's slice creates. There are
+    no other references between slices.
     """
-    found: dict[str, tuple[str, ...]] = {_slice(SliceKind.FOUNDATION).name: ()}
-    foundation = tuple(found)
+    dependencies: dict[str, tuple[str, ...]] = {_slice(SliceKind.FOUNDATION).name: ()}
+    foundation = tuple(dependencies)
     halls, owners = _halls(environment), dict[str, str]()
     for site in environment.region.sites:
-        found |= {_slice(SliceKind.INVENTORY, hall).name: foundation for hall in site.halls}
+        dependencies |= {_slice(SliceKind.INVENTORY, hall).name: foundation for hall in site.halls}
     for tenant in environment.tenants:
         name = _slice(SliceKind.TENANT, tenant.tenant).name
         owners |= dict.fromkeys((cluster.name for cluster in tenant.clusters), name)
         here = {hall for cluster in tenant.clusters for hall in halls.get(cluster.name, ())}
         inventory = (_slice(SliceKind.INVENTORY, hall).name for hall in here)
-        found[name] = (*foundation, *sorted(inventory, key=list(found).index))
-    return found | {_slice(SliceKind.CLUSTER, cluster).name: (owner,) for cluster, owner in owners.items()}
+        dependencies[name] = (*foundation, *sorted(inventory, key=list(dependencies).index))
+    return dependencies | {_slice(SliceKind.CLUSTER, cluster).name: (owner,) for cluster, owner in owners.items()}
 
 
 def _slice(kind: SliceKind, subject: str = "") -> Slice:
@@ -71,8 +71,8 @@ def _slice(kind: SliceKind, subject: str = "") -> Slice:
 
 def _halls(environment: Environment) -> dict[str, set[str]]:
     """Return the halls where each cluster has hosts."""
-    found: dict[str, set[str]] = {}
+    halls: dict[str, set[str]] = {}
     for host in environment.hosts:
         if pool := environment.allocations.hosts.get(host.host):
-            found.setdefault(pool.partition("/")[0], set()).add(host.hall)
-    return found
+            halls.setdefault(pool.partition("/")[0], set()).add(host.hall)
+    return halls

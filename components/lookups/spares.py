@@ -1,4 +1,4 @@
-"""Spare arithmetic: hosts that stay free in one failure domain beyond the nodes of one pool."""
+"""Number of spares: hosts of a pool in one failure domain beyond the pool's nodes there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def spares_for(nodes: int, spares: PercentOrCount) -> int:
 
 @lru_cache(maxsize=4096)
 def nodes_within(hosts: int, spares: PercentOrCount) -> int:
-    """Return the number of nodes that fit ``hosts`` in addition to their spares."""
+    """Return the maximum number of nodes if ``hosts`` must cover these nodes and their spares."""
     nodes = max(0, hosts - spares_for(hosts, spares))
     while nodes + 1 + spares_for(nodes + 1, spares) <= hosts:
         nodes += 1

@@ -1,4 +1,4 @@
-"""Loader of the library's tables: a folder of YAML files, each with rows of one topic."""
+"""Loader of the library's tables; a table is a folder of YAML files with one topic each."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _File = TypeVar("_File", bound=DataFile)
 
 
 def table_files(folder: Path, model: type[_File]) -> tuple[dict[str, _File], list[Problem]]:
-    """Return the readable files of ``folder`` by name, and all problems of the others."""
+    """Return the valid files of ``folder`` by name, and the problems of all other files."""
     files: dict[str, _File] = {}
     problems: list[Problem] = []
     for path in sorted(folder.glob("*.yaml")):
         text, problem = read_text(path, path.name, folder)
-        spec, _, found = (None, None, (problem,)) if problem else parsed(path.name, text, model)
-        problems += found
+        spec, _, file_problems = (None, None, (problem,)) if problem else parsed(path.name, text, model)
+        problems += file_problems
         if isinstance(spec, model):
             files[path.name] = spec
     return files, problems

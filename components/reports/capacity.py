@@ -1,4 +1,4 @@
-"""Capacity of a region and its use: hosts by instance type and failure domain, in nodes and in GPUs."""
+"""Capacity of a region and its use, by instance type and failure domain, in nodes and in GPUs."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from components.specs.natural import naturally
 from components.specs.pools.node_pool import NodePoolSpec
 
 COLUMNS = ("installed", "contracted", "planned", "spare", "out_of_service", "free", "short")
-"""Figures of a row, in display order."""
+"""Figures of a table row, in display order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Counts of hosts: each installed host has a planned node, or is spare, out of service or free."""
+    """Host counts: each installed host has a planned node, is a spare, is out of service, or is free."""
 
     installed: int = 0
     contracted: int | None = None
-    """Contracted nodes; None for a failure domain, because contracts do not name any."""
+    """Contracted nodes; None for a failure domain, because contracts name no failure domains."""
     planned: int = 0
     """Number of nodes that pools request."""
     spare: int = 0
@@ -49,12 +49,12 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCapacity:
-    """One instance type: its failure domains in natural order, and their sum."""
+    """Capacity of one instance type: its failure domains in natural order, and the total."""
 
     instance_type: str
     gpus_per_node: int
     hardware: Mapping[str, Any]
-    """Entry of the catalogue, without its name."""
+    """Catalogue entry, without the name."""
     failure_domain: str
     """Kind of the failure domains of the type: rack, hall or leaf."""
     domains: Mapping[str, Figures]
@@ -63,7 +63,7 @@ class TypeCapacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacity:
-    """Capacity of a region: its instance types in catalogue order, without those that it neither has nor needs."""
+    """Capacity of a region: instance types with hosts or demand, in catalogue order."""
 
     environment: str
     types: tuple[TypeCapacity, ...]
@@ -71,16 +71,16 @@ class Capacity:
 
     @property
     def nodes(self) -> Figures:
-        """Return the sum over all instance types."""
+        """Return the total over all instance types, in nodes."""
         return _sum(kind.total for kind in self.types)
 
     @property
     def gpus(self) -> Figures:
-        """Return the sum over all instance types, in GPUs."""
+        """Return the total over all instance types, in GPUs."""
         return _sum(kind.total.gpus(kind.gpus_per_node) for kind in self.types)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the table as data."""
+        """Return the table as JSON data."""
         return {
             "environment": self.environment,
             "instance_types": [
@@ -130,11 +130,11 @@ def capacity(environment: Environment) -> Capacity:
 
 
 def most_hosts(environment: Environment) -> dict[str, int]:
-    """Return the maximum number of hosts of each cluster with its spares, or its current number if higher."""
-    held = Counter(map(cluster_of, environment.allocations.hosts.values()))
+    """Return the maximum number of hosts of each cluster, including spares, or the current number if higher."""
+    current = Counter(map(cluster_of, environment.allocations.hosts.values()))
     return {
         placed.cluster.name: max(
-            held[placed.cluster.name], sum(_planned(environment, pool) for pool in placed.cluster.pools)
+            current[placed.cluster.name], sum(_planned(environment, pool) for pool in placed.cluster.pools)
         )
         for placed in clusters(environment)
     }
@@ -156,7 +156,7 @@ class _Demand:
 def _demand(environment: Environment) -> dict[str, dict[str, dict[str, _Demand]]]:
     """Return the demand by instance type, failure domain and pool.
 
-    Nodes without rollout group are under the failure domain with the empty name.
+    Nodes without a rollout group are counted under a failure domain with an empty name.
     """
     needed: dict[str, dict[str, dict[str, _Demand]]] = defaultdict(lambda: defaultdict(dict))
     groups: dict[str, dict[str, int]] = defaultdict(dict)

@@ -17,7 +17,7 @@ _MAX_VPCS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caveat:
-    """A limitation of a backend for the VPCs that it isolates."""
+    """Limitation of a backend, for the VPCs that the backend isolates."""
 
     isolation: Isolation
     text: str
@@ -25,7 +25,7 @@ class Caveat:
     source: str
     """Upstream source of the limitation."""
     vpcs: tuple[str, ...]
-    """VPCs of the backend, each with file and line."""
+    """VPCs isolated by the backend, each with file and line."""
 
     def __str__(self) -> str:
         """Return the caveat in one line."""
@@ -33,18 +33,18 @@ class Caveat:
 
 
 def caveats(environment: Environment) -> Iterator[Caveat]:
-    """Yield the caveats of the backends in use, once each, in the order of their declaration."""
-    found = defaultdict[Isolation, list[str]](list)
+    """Yield each caveat of the backends in use once, in the order of declaration."""
+    vpcs = defaultdict[Isolation, list[str]](list)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             there = place(environment, tenant_file(tenant), ("vpcs", index, "isolation"))
-            found[vpc.isolation].append(f"{vpc.name} ({there})")
+            vpcs[vpc.isolation].append(f"{vpc.name} ({there})")
     for isolation, border in NETWORK_BACKENDS.items():
-        if border.caveat is not None and isolation in found:
+        if border.caveat is not None and isolation in vpcs:
             yield Caveat(
                 isolation=isolation,
                 text=border.caveat,
                 isolates_hosts=border.isolates_hosts,
                 source=border.source,
-                vpcs=tuple(found[isolation]),
+                vpcs=tuple(vpcs[isolation]),
             )

@@ -1,4 +1,4 @@
-"""Newer releases of charts in tenants' clusters: current versions, the channel's newest, and the command to upgrade."""
+"""Available upgrades of charts in tenants' clusters: current versions, newest release, and promotion command."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from components.specs.keys import chart_key, charts_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartUpgrade:
-    """A chart with an open rollout, or with another release in some cluster than the channel's newest."""
+    """Chart with an open rollout, or with a cluster that does not have the channel's newest release."""
 
     chart: str
     clusters: dict[str, str]
     """Current version by cluster."""
     next: str
-    """Target version of an open rollout, or else the newest in the channel."""
+    """Target version of the open rollout, or else the newest version in the channel."""
     wave: int
     """Last promoted wave; 0 if no rollout is open."""
     do: str
-    """Command that shows the waves."""
+    """Command that lists the waves."""
 
 
 def chart_upgrades(environment: Environment) -> Iterator[ChartUpgrade]:

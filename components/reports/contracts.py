@@ -1,4 +1,4 @@
-"""Contracts that hosts out of service leave unmet: reported as numbers, without blocking the record of a fault."""
+"""Contracts unmet because of hosts out of service. The report never prevents you from recording a fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_HOSTS_SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmet:
-    """A contract with fewer available nodes than contracted, because hosts are out of service."""
+    """Contract with fewer available nodes than contracted, because hosts are out of service."""
 
     place: str
     """File and line of the contract."""
@@ -24,12 +24,12 @@ class Unmet:
     instance_type: str
     contracted: int
     running: int
-    """Number of nodes that can run, with spares replacing hosts of their failure domain."""
+    """Number of nodes that can run; spares replace hosts of the same failure domain."""
     out_of_service: tuple[str, ...]
-    """Hosts whose return would help: those of the tenant's groups with missing nodes, or else all of the type."""
+    """Hosts whose repair would help: hosts of the tenant's groups with missing nodes, or else all hosts of the type."""
 
     def __str__(self) -> str:
-        """Return the unmet contract in one line."""
+        """Return the unmet contract as one line."""
         hosts = listed(self.out_of_service, MAX_HOSTS_SHOWN)
         return (
             f"{self.place}: {self.contracted} {self.instance_type} are contracted, {self.running} can run, as many as"
@@ -38,15 +38,15 @@ class Unmet:
 
 
 class _Hosts:
-    """Hosts of a region by their use for contracts."""
+    """Hosts of a region, grouped for the evaluation of contracts."""
 
     def __init__(self, environment: Environment) -> None:
         self.held = Counter[str]()
-        """Hosts in service, by rollout group."""
+        """Number of hosts in service, by rollout group."""
         self.broken: dict[str, list[str]] = defaultdict(list)
-        """Hosts out of service, by rollout group, and by instance type."""
+        """Hosts out of service, by rollout group and also by instance type."""
         self.free = Counter[str]()
-        """Hosts in service that carry no node of a group, by instance type."""
+        """Number of hosts in service without a node of a rollout group, by instance type."""
         owners = environment.allocations.hosts
         for host in environment.hosts:
             owner = owners.get(host.host)
@@ -60,10 +60,10 @@ class _Hosts:
 
 
 def unmet_contracts(environment: Environment) -> Iterator[Unmet]:
-    """Yield the contracts that hosts out of service leave unmet, in the order of tenants.
+    """Yield the contracts unmet because of hosts out of service, in the order of tenants.
 
-    A spare replaces a host of its failure domain. Contracted nodes that tenants do not request yet are served from the
-    remaining hosts, one tenant after the other.
+    A spare replaces a host of its failure domain. Contracted nodes that tenants do not request yet are then counted
+    against the remaining hosts, tenant by tenant.
     """
     hosts, groups = _Hosts(environment), defaultdict[tuple[str, str], list[str]](list)
     sizes = {key: group.nodes for key, group in environment.allocations.groups.items()}

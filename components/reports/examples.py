@@ -26,12 +26,12 @@ from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.vms.guests import GuestSystem
 
 _MACHINE, _WORKLOAD, _JOB = "workstation", "example", "train"
-"""Names of the ordered objects."""
+"""Name of the objects in the examples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Manifests, with the cluster they apply to."""
+    """Example manifests, with their cluster."""
 
     of: str
     """Name of the ordered offering."""
@@ -41,18 +41,19 @@ class Example:
     tenant: str
     manifests: tuple[Json, ...]
     values: Json | None = None
-    """Equivalent values of the chart for VMs; None for other objects."""
+    """Equivalent values of the Helm chart for VMs; None for other objects."""
 
 
 def examples_of(environment: Environment) -> dict[str, Example]:
-    """Return an example order of each offered VM size, storage class and instance type with GPUs, by its name.
+    """Return an example for each offered VM size, storage class and GPU instance type, by name of the offering.
 
-    It is for the first cluster that offers it. A name shared by two kinds refers to the first kind.
+    The example is for the first cluster with the offering. If two kinds share a name, the first kind in this order is
+    used.
     """
-    found: dict[str, Example] = {}
+    examples: dict[str, Example] = {}
     for example in (*_machines(environment), *_volumes(environment), *_jobs(environment), *_pods(environment)):
-        found.setdefault(example.of, example)
-    return found
+        examples.setdefault(example.of, example)
+    return examples
 
 
 def _machines(environment: Environment) -> Iterator[Example]:
@@ -61,8 +62,8 @@ def _machines(environment: Environment) -> Iterator[Example]:
             known = [image for image in offered.images if image.os is GuestSystem.LINUX]
             for size in offered.sizes if known else ():
                 machine = ordered(offered, size, known[0], _MACHINE)
-                found = _example(size.name, f"A VM of size {size.name}", placed, vm_order(offered, machine))
-                yield replace(found, values=chart_values(offered, machine))
+                example = _example(size.name, f"A VM of size {size.name}", placed, vm_order(offered, machine))
+                yield replace(example, values=chart_values(offered, machine))
 
 
 def _volumes(environment: Environment) -> Iterator[Example]:
@@ -78,7 +79,7 @@ def _volumes(environment: Environment) -> Iterator[Example]:
 
 
 def _jobs(environment: Environment) -> Iterator[Example]:
-    """Yield a job on a whole NVLink domain for each pool with domains that span nodes."""
+    """Yield a job on a whole NVLink domain for each pool whose domains span nodes."""
     for placed, nodes in nvlink_pools(environment):
         kind = environment.instance_types.by_name[placed.pool.instance_type]
         gpus = kind.gpu.count if kind.gpu else 0
@@ -88,7 +89,7 @@ def _jobs(environment: Environment) -> Iterator[Example]:
 
 
 def _pods(environment: Environment) -> Iterator[Example]:
-    """Yield a pod for each pool whose GPUs pods can use, with all ports of its node on a fabric."""
+    """Yield a pod for each pool with GPUs for pods; the pod requests all fabric ports of its node."""
     for placed in clusters(environment):
         for pool in placed.cluster.pools:
             yield from _pod(environment, placed, pool)
@@ -100,22 +101,24 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
     if kind.gpu is None or not intents:
         return
     image = find_image(environment, intents[0].image)
-    if image and image.contents.vfio_devices:  # its GPUs are reserved for VMs
+    if image and image.contents.vfio_devices:  # The GPUs of the pool are reserved for VMs.
         return
     sharing = intents[0].gpu_sharing
     resource, count = gpu_sharing.offered(kind.gpu, sharing)
     ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
     limits = {resource: count if sharing is None else 1, **ports}
-    joined = sharing is None and any(one == kind and not one.roce_functions for one, _ in on_roce(environment, placed))
+    joined = sharing is None and any(
+        roce_kind == kind and not roce_kind.roce_functions for roce_kind, _ in on_roce(environment, placed)
+    )
     pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=joined)
-    asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
-    yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)
+    requested = "all GPUs of a node" if sharing is None else "a part of a GPU"
+    yield _example(kind.name, f"A pod with {requested} of type {kind.name}", placed, pod)
 
 
 def _ports(
     environment: Environment, placed: PlacedCluster, kind: InstanceType
 ) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return the resources that a pod requests for all ports of its node on a fabric, and the networks it names."""
+    """Return the resource requests of a pod for all ports of its node on a fabric, and the networks to attach."""
     mine = rails_of(environment, placed)
     if mine is not None and kind in mine.instance_types:
         each = range(kind.roce_ports)

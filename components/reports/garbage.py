@@ -1,8 +1,8 @@
-"""Retained templates without references. Pure: the existing objects are parameters.
+"""Retained templates, and the objects that still refer to these templates.
 
-A template stays in its cluster when the MachineDeployment refers to another one, because MachineSets of older nodes
-still create Machines from it. Once neither a MachineSet, a MachineDeployment nor the data refers to it, it stays
-unused: its name is the digest of its content.
+A template is retained in its cluster when its MachineDeployment refers to a newer template, because MachineSets of
+older nodes still create Machines from the old template. A template without any reference from a MachineSet, a
+MachineDeployment or the data stays unused, because its name is the digest of its content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Template:
-    """A template in a cluster, and whether it may be deleted."""
+    """Template in a cluster; it may be deleted if nothing uses it."""
 
     namespace: str
     kind: str
@@ -35,9 +35,9 @@ class Template:
     uid: str
     resource_version: str
     used_by: tuple[str, ...]
-    """User of the template: ``MachineSet <name>``, or ``the data``; empty if there is none."""
+    """User of the template: ``MachineSet <name>``, or ``the data``; empty for an unused template."""
     image: str
-    """Image of the template, from its label."""
+    """Golden image, from a label of the template."""
 
     def __str__(self) -> str:
         """Return kind, namespace and name."""
@@ -45,7 +45,7 @@ class Template:
 
 
 def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return version and kind of the templates that rollout groups and pools of ``environment`` retain."""
+    """Return API version and kind of the templates retained for pools and rollout groups of ``environment``."""
     region = environment.region
     metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
     return (*filter(None, [metal.machine_template, metal.data_template]), control_planes.bootstrap_template)
@@ -55,8 +55,8 @@ def judged(environment: Environment, templates: Iterable[Json], users: Iterable[
     """Return the templates that Jacquard created, sorted, each with its user.
 
     Args:
-        environment: its data may refer to a template that no object refers to yet.
-        templates: objects of `template_kinds`, of all namespaces.
+        environment: environment whose data may refer to templates that no object refers to yet.
+        templates: objects of `template_kinds` in all namespaces.
         users: objects of `USERS`, read after the templates.
     """
     used: dict[tuple[str, str, str], set[str]] = {}

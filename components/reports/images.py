@@ -1,4 +1,4 @@
-"""Golden images of a region: lifecycle, use, out-of-date pools, and compatibility."""
+"""Report on golden images of a region: lifecycle, use, out-of-date pools, and compatibility."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from components.specs.region.catalog import GoldenImage, Lifecycle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A pool with nodes on an image."""
+    """Pool with nodes on an image."""
 
     pool: str
     groups: int
@@ -29,14 +29,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageState:
-    """An image of the catalogue."""
+    """Image of the catalogue."""
 
     version: str
     lifecycle: Lifecycle
     channels: tuple[str, ...]
     expires: dt.date
     days_left: int
-    """Days until it expires; negative afterwards."""
+    """Days until the image expires; negative after the expiry date."""
     contents: dict[str, Any]
     """Content of the image: versions, kernel arguments and sysctls."""
     signature: dict[str, Any] | None
@@ -44,31 +44,31 @@ class ImageState:
 
     @property
     def nodes(self) -> int:
-        """Return the number of nodes that are pinned to it."""
+        """Return the number of nodes pinned to this image."""
         return sum(item.nodes for item in self.runs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behind:
-    """A pool, or the DPUs of a region, whose pins differ from the data, or with an open rollout."""
+    """Pool, or DPUs of a region, with pins that differ from the data or with an open rollout."""
 
     pool: str
     """``cluster/pool``, or ``dpus``."""
     images: tuple[str, ...]
     """Pinned images."""
     offered: str
-    """Image according to the data: the named one, or the newest of the channel."""
+    """Image declared in the data: the named image, or the newest image of the channel."""
     differences: tuple[Difference, ...]
-    """Fields that differ, each with both values and the place in the data."""
+    """Differing fields, each with both values and the place in the data."""
     expires: dt.date | None
-    """Day on which the first of its images expires; None for DPU images, which do not expire."""
+    """Earliest expiry date of the pinned images; None for DPU images, which do not expire."""
     open_to: str | None
-    """Image of its open rollout."""
+    """Target image of the open rollout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """An image on one instance type, with the matching kubelet, DPU image and control planes."""
+    """Compatibility of an image on one instance type: kubelet, DPU image and control planes."""
 
     image: str
     instance_type: str
@@ -77,9 +77,9 @@ class Match:
     dpu_fits: bool
     """Whether the DOCA versions of host and DPU are compatible."""
     pools: tuple[str, ...]
-    """Pools of the type that may run it, regardless of their channel."""
+    """Pools of the type that may run the image, regardless of the channel."""
     refused: dict[str, tuple[str, ...]]
-    """Other pools of the type, each with the reasons."""
+    """Other pools of the type, each with the constraint violations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class ImageReport:
     matrix: tuple[Match, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as data for JSON: dates as text."""
+        """Return the report as JSON data, with dates as text."""
         return {"schema_version": 1, **_plain(asdict(self))}
 
 
@@ -120,11 +120,11 @@ def _running(environment: Environment) -> dict[str, tuple[Running, ...]]:
     pins = environment.image_pins
     for key, name in pins.groups.items():
         groups[pins.intents[name].image, pool_of(key)].append(key)
-    found: dict[str, list[Running]] = defaultdict(list)
+    running: dict[str, list[Running]] = defaultdict(list)
     for image, pool in sorted(groups):
         sizes = [environment.allocations.groups[key].nodes for key in groups[image, pool]]
-        found[image].append(Running(pool=pool, groups=len(sizes), nodes=sum(sizes)))
-    return {image: tuple(items) for image, items in found.items()}
+        running[image].append(Running(pool=pool, groups=len(sizes), nodes=sum(sizes)))
+    return {image: tuple(items) for image, items in running.items()}
 
 
 def _state(image: GoldenImage, runs: tuple[Running, ...], today: dt.date) -> ImageState:
@@ -141,15 +141,15 @@ def _state(image: GoldenImage, runs: tuple[Running, ...], today: dt.date) -> Ima
 
 
 def all_behind(environment: Environment) -> tuple[Behind, ...]:
-    """Return all pools of ``environment`` that are out of date, and its DPUs if they are."""
-    found = [_behind(environment, placed) for placed in pools(environment)]
-    return tuple(item for item in (*found, _dpus_behind(environment)) if item)
+    """Return all out-of-date pools of ``environment``, and its DPUs if the DPUs are out of date."""
+    pools_behind = [_behind(environment, placed) for placed in pools(environment)]
+    return tuple(item for item in (*pools_behind, _dpus_behind(environment)) if item)
 
 
 def _behind(environment: Environment, placed: PlacedPool) -> Behind | None:
     pins, offered = environment.image_pins, offered_image(environment, placed)
-    told = behind(environment, placed, offered) if offered else ()
-    if offered is None or not (told or placed.key in pins.rollouts):
+    differences = behind(environment, placed, offered) if offered else ()
+    if offered is None or not (differences or placed.key in pins.rollouts):
         return None
     names = naturally({intent.image for intent in intents_of(environment, placed.key).values()})
     dates = [image.expires for name in names if (image := find_image(environment, name))]
@@ -158,22 +158,22 @@ def _behind(environment: Environment, placed: PlacedPool) -> Behind | None:
         pool=placed.key,
         images=tuple(names),
         offered=offered.version,
-        differences=told,
+        differences=differences,
         expires=min(dates, default=None),
         open_to=pins.intents[rollout.to].image if rollout else None,
     )
 
 
 def _dpus_behind(environment: Environment) -> Behind | None:
-    pins, told = environment.image_pins, dpus_behind(environment)
+    pins, differences = environment.image_pins, dpus_behind(environment)
     rollout = pins.rollouts.get(DPUS)
-    if not told and not rollout:
+    if not differences and not rollout:
         return None
     return Behind(
         pool=DPUS,
         images=tuple(naturally({pins.dpu_intents[name].image for name in pins.dpus.values()})),
         offered=environment.region.dpus.image,
-        differences=told,
+        differences=differences,
         expires=None,
         open_to=pins.dpu_intents[rollout.to].image if rollout else None,
     )
@@ -191,7 +191,7 @@ def _match(environment: Environment, image: GoldenImage, instance_type: str) -> 
         kubelet=image.contents.kubelet,
         dpu_image=dpu.version,
         dpu_fits=doca_fits(image.contents.doca, dpu.doca),
-        pools=tuple(naturally(pool for pool, found in reasons.items() if not found)),
+        pools=tuple(naturally(pool for pool, texts in reasons.items() if not texts)),
         refused={pool: reasons[pool] for pool in naturally(reasons) if reasons[pool]},
     )
 

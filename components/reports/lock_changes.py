@@ -1,4 +1,4 @@
-"""Description of a change of lock files, in a sentence for each cluster: nodes, hosts, control planes and numbers."""
+"""Description of changed lock files, one sentence per cluster: nodes, hosts, control plane and numbers."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from components.specs.reading.problems import listed
 MAX_HOSTS_NAMED = 5
 _WHY = {
     "guids": "as many as its nodes need, on the fabrics of its VPC",
-    "pkeys": "by the fabrics of its VPC",
-    "fabric_vnis": "by the fabrics of its VPC",
+    "pkeys": "according to the fabrics of its VPC",
+    "fabric_vnis": "according to the fabrics of its VPC",
     "links": "as many as its hosts need",
-    "controller": "the previous one can no longer have it",
+    "controller": "the previous controller cannot have its hosts",
 }
-"""Reasons for changed numbers of a remaining cluster; all other changes follow from its data."""
+"""Reasons for changed numbers of an existing cluster; all other changes follow from the data of the cluster."""
 _Entry = ClusterAllocation | VpcAllocation | None
 
 
@@ -34,7 +34,7 @@ def sentences(before: Environment, after: Environment) -> list[str]:
 
 
 class _Clusters:
-    """Both sides of a change, by cluster."""
+    """Environment before and after a change, compared by cluster."""
 
     def __init__(self, before: Environment, after: Environment) -> None:
         self._before, self._after = before, after
@@ -75,26 +75,26 @@ class _Clusters:
                     if was[pool]
                     else f"{now[pool]} new nodes in {pool}"
                 )
-        anew: dict[tuple[str, str], int] = defaultdict(int)
+        rolled: dict[tuple[str, str], int] = defaultdict(int)
         for key, intent in self._after.image_pins.groups.items():
             if cluster_of(key) == name and self._before.image_pins.groups.get(key, intent) != intent:
                 image = self._after.image_pins.intents[intent].image
-                anew[parts_of(key)[1], image] += self._after.allocations.groups[key].nodes
-        for (pool, image), count in anew.items():
+                rolled[parts_of(key)[1], image] += self._after.allocations.groups[key].nodes
+        for (pool, image), count in rolled.items():
             yield f"{count} nodes of {pool} are rolled to {image}"
 
     def _hosts(self, name: str) -> Iterator[str]:
         was, now = self._before.allocations.hosts, self._after.allocations.hosts
-        found: dict[str, list[str]] = defaultdict(list)
+        moved: dict[str, list[str]] = defaultdict(list)
         for host in naturally({*was, *now}):
             old, new = was.get(host, ""), now.get(host, "")
             if old == new or name not in {cluster_of(old), cluster_of(new)}:
                 continue
             if cluster_of(old) == cluster_of(new):
-                found[f"from {old} to {new}"].append(host)
+                moved[f"from {old} to {new}"].append(host)
             else:
-                found[f"to {new}" if cluster_of(new) == name else f"released by {old}"].append(host)
-        for way, hosts in found.items():
+                moved[f"to {new}" if cluster_of(new) == name else f"released by {old}"].append(host)
+        for way, hosts in moved.items():
             yield f"{_counted(hosts)} {way}"
 
 
@@ -114,18 +114,18 @@ def _seen(vpc: VpcAllocation | None, cluster: str) -> VpcAllocation | None:
     """Return the entry of a VPC without the values of other clusters."""
     if vpc is None:
         return None
-    more = {name: one for name, one in vpc.more_prefixes.items() if one.cluster in {None, cluster}}
+    more = {name: prefix for name, prefix in vpc.more_prefixes.items() if prefix.cluster in {None, cluster}}
     return vpc.model_copy(update={"more_prefixes": more})
 
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:
-    """Yield the values of an entry that differ, each with the reason."""
+    """Yield the differing values of an entry, each with the reason."""
     was, now = (_values(entry) if entry else {} for entry in (old, new))
     for key, value in now.items():
         if old and was[key] != value:
-            yield f"{key} {entry_text(was[key])} -> {entry_text(value)}, {_WHY.get(key, 'as its data say')}"
+            yield f"{key} {entry_text(was[key])} -> {entry_text(value)}, {_WHY.get(key, 'as declared in its data')}"
 
 
 def _values(entry: ClusterAllocation | VpcAllocation) -> dict[str, object]:
-    """Return all values of an entry as the lock file has them, with omitted top-level defaults."""
+    """Return all values of an entry in the format of the lock file, including omitted top-level defaults."""
     return entry.model_dump(mode="json") | entry.model_dump(mode="json", exclude_defaults=True)

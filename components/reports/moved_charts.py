@@ -1,4 +1,4 @@
-"""Clusters with a changed chart release between two states of a region, and the affected workloads."""
+"""Chart releases that change between two states of a region, by cluster, and the affected workloads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedChart:
-    """A chart whose release changes in a cluster."""
+    """Chart whose release changes in a cluster."""
 
     cluster: str
     chart: str
@@ -26,8 +26,8 @@ class MovedChart:
 
 
 def moved_charts(before: Environment, after: Environment) -> Iterator[MovedChart]:
-    """Yield the charts with a changed release in clusters that have them on both sides, in the order of the data."""
-    was, will = (one.versions.installed(one.region.image_channel) for one in (before, after))
+    """Yield charts that are in a cluster before and after, with different releases, in the order of the data."""
+    was, will = (environment.versions.installed(environment.region.image_channel) for environment in (before, after))
     had = clusters_of_charts(before)
     for chart, there in clusters_of_charts(after).items():
         for cluster in there:

@@ -13,7 +13,7 @@ from components.specs.environment import Environment
 
 
 def nvlink_offers(environment: Environment) -> Iterator[NvlinkOffer]:
-    """Yield the pools whose pods can request a channel to GPUs of other nodes, by the pins of their nodes."""
+    """Yield the pools whose pods can request a channel to GPUs of other nodes, according to pinned intents."""
     for placed, nodes in nvlink_pools(environment):
         yield NvlinkOffer(
             cluster=placed.cluster.name,
@@ -26,7 +26,7 @@ def nvlink_offers(environment: Environment) -> Iterator[NvlinkOffer]:
 
 
 def nvlink_pools(environment: Environment) -> Iterator[tuple[PlacedPool, int]]:
-    """Yield the pools whose NVLink domains span nodes, with the number of nodes of the largest."""
+    """Yield the pools whose NVLink domains span nodes, with the number of nodes of the largest domain."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name[placed.pool.instance_type]
         if kind.spans_nodes and offers_compute_domains(environment, placed.cluster.name):

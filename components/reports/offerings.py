@@ -1,4 +1,4 @@
-"""Offerings of a region to tenants, VMs and nodes, with their available capacity."""
+"""Offerings of a region to tenants, with available capacity."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 class _Alike(NamedTuple):
-    """Key of nodes for VMs with the same capacity."""
+    """Key of nodes with the same capacity for VMs."""
 
     instance_type: str
     failure_domain: str
@@ -46,7 +46,7 @@ class _Alike(NamedTuple):
 
 
 def offerings(environment: Environment) -> Offerings:
-    """Return the offerings of ``environment``, and the capacity that its data and lock files leave."""
+    """Return the offerings of ``environment``, with the capacity available according to its data and lock files."""
     return Offerings(
         environment=environment.name,
         vm_sizes=tuple(_sizes(environment)),
@@ -62,16 +62,16 @@ def offerings(environment: Environment) -> Offerings:
 
 
 def _sizes(environment: Environment) -> Iterator[SizeOffer]:
-    """Yield the VM sizes that any tenant is offered."""
+    """Yield the VM sizes that are offered to at least one tenant."""
     offering = [placed for placed in clusters(environment) if _offered(placed)]
     nodes = _in_service(environment, offering)
     for size in environment.vm_catalog.sizes:
-        found = tuple(
+        rooms = tuple(
             _room(environment, placed, size, nodes[placed.cluster.name])
             for placed in offering
             if size.name in _offered(placed)
         )
-        if found:
+        if rooms:
             yield SizeOffer(
                 size=size.name,
                 cpus=size.cpus,
@@ -82,7 +82,7 @@ def _sizes(environment: Environment) -> Iterator[SizeOffer]:
                 emulator_cpu=size.emulator_cpu,
                 huge_pages=size.huge_pages,
                 numa=size.numa,
-                room=found,
+                room=rooms,
             )
 
 
@@ -92,8 +92,8 @@ def _offered(placed: PlacedCluster) -> tuple[str, ...]:
 
 
 def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict[str, Counter[_Alike]]:
-    """Return the nodes that run VMs in each cluster of ``offering``, grouped by equal capacity."""
-    found: dict[str, Counter[_Alike]] = {placed.cluster.name: Counter() for placed in offering}
+    """Return the number of nodes in service that run VMs, by cluster of ``offering`` and by equal capacity."""
+    in_service: dict[str, Counter[_Alike]] = {placed.cluster.name: Counter() for placed in offering}
     chosen = {
         pool_key(placed.cluster.name, pool.name): setups(environment, placed.cluster.name, pool.name)
         for placed in offering
@@ -103,18 +103,18 @@ def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict
     for counted in counted_hosts(environment):
         if counted.use is HostUse.NODE and counted.pool in chosen:
             setup = chosen[counted.pool].get(group_key(counted.pool, counted.failure_domain))
-            alike = _Alike(counted.host.instance_type, counted.failure_domain, setup)
-            found[cluster_of(counted.pool)][alike] += 1
-    return found
+            key = _Alike(counted.host.instance_type, counted.failure_domain, setup)
+            in_service[cluster_of(counted.pool)][key] += 1
+    return in_service
 
 
 def _room(environment: Environment, placed: PlacedCluster, size: VmSizeSpec, nodes: Counter[_Alike]) -> Room:
     domains, holding = Counter[str](), 0
-    for alike, count in nodes.items():
-        each = vms_on(environment.instance_types.by_name[alike.instance_type], size, alike.setup)
+    for key, count in nodes.items():
+        each = vms_on(environment.instance_types.by_name[key.instance_type], size, key.setup)
         if each:
             holding += count
-            domains[alike.failure_domain] += count * each
+            domains[key.failure_domain] += count * each
     return Room(
         cluster=placed.cluster.name,
         tenant=placed.tenant.tenant,
@@ -138,20 +138,20 @@ def _images(environment: Environment) -> Iterator[ImageOffer]:
 
 
 def _nodes(environment: Environment) -> Iterator[NodeOffer]:
-    for found in capacity(environment).types:
-        kind = environment.instance_types.by_name[found.instance_type]
+    for row in capacity(environment).types:
+        kind = environment.instance_types.by_name[row.instance_type]
         yield NodeOffer(
             instance_type=kind.name,
             cpus=kind.cpus,
             memory=kind.memory,
             gpu=kind.gpu,
-            free=found.total.free,
-            failure_domains={name: figures.free for name, figures in found.domains.items() if figures.free},
+            free=row.total.free,
+            failure_domains={name: figures.free for name, figures in row.domains.items() if figures.free},
         )
 
 
 def _shared_gpus(environment: Environment) -> Iterator[SharedGpuOffer]:
-    """Yield the GPU resources of nodes by their pins: resources in the data are available after promotion."""
+    """Yield the GPU resources of nodes according to pins; resources in the data are available after a promotion."""
     for placed in pools(environment):
         gpu, nodes = environment.instance_types.by_name[placed.pool.instance_type].gpu, Counter[GpuSharingSpec]()
         if gpu is None:
@@ -187,7 +187,7 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
 
 
 def _rdma(environment: Environment) -> Iterator[PortOffer]:
-    """Yield the ports that pods of each cluster on a fabric can request, or that require the host network."""
+    """Yield the fabric ports that pods of each cluster can request, or use through the host network."""
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
             if kind.roce_functions:
@@ -214,7 +214,7 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
 
 
 def _on_rails(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> Iterator[PortOffer]:
-    """Yield the functions of a node's port on each rail."""
+    """Yield the offer of a node's virtual functions on each rail."""
     for rail in range(kind.roce_ports):
         yield PortOffer(
             cluster=placed.cluster.name,
@@ -246,7 +246,7 @@ def _joined(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> Po
 
 
 def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:
-    """Yield the clusters whose jobs have storage classes on local disks of nodes."""
+    """Yield the checkpoint offers of clusters with storage classes on local disks of nodes."""
     for placed in clusters(environment):
         offered = [entry for entry in environment.region.storage if entry.name in placed.cluster.storage]
         local = tuple(entry.name for entry in offered if entry.LOCAL)

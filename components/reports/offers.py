@@ -1,4 +1,4 @@
-"""Offerings of a region as data: sizes, images, nodes, storage, and available capacity."""
+"""Models of a region's offerings: VM sizes, images, nodes, storage, ports, and available capacity."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ FORMAT = 1
 
 
 class Room(Spec):
-    """Capacity for one size of VM in one cluster."""
+    """Capacity for one VM size in one cluster."""
 
     cluster: str
     tenant: str
     nodes: int
-    """Nodes in service, of pools that run VMs, that fit at least one VM of the size."""
+    """Number of nodes in service, in pools that run VMs, with capacity for at least one VM of the size."""
     vms: int
-    """Maximum number of VMs of the size on these nodes, with nothing else on them."""
+    """Maximum number of VMs of the size on these nodes, if the nodes run nothing else."""
     failure_domains: dict[str, int]
-    """VMs of ``vms`` by failure domain, in the order of the inventory."""
+    """Part of ``vms`` by failure domain, in the order of the inventory."""
     ordered: int = 0
-    """VMs of the size in the data for the cluster, including the platform's; VMs that the tenant orders through its API
-    are unknown."""
+    """VMs of the size that the data declare in the cluster, including VMs of the platform. VMs that the tenant creates
+    through the API of the cluster are not counted."""
 
 
 class SizeOffer(Spec):
-    """A size of VM, and the clusters that offer it."""
+    """VM size, and the clusters that offer the size."""
 
     size: str
     cpus: int
@@ -39,16 +39,16 @@ class SizeOffer(Spec):
     dedicated_cpus: bool
     """Whether each CPU is a dedicated thread of the node."""
     emulator_cpu: bool
-    """Whether QEMU has an additional thread of the node."""
+    """Whether QEMU gets an additional thread of the node."""
     huge_pages: PageSize | None
-    """Size of the huge pages for the memory; None for ordinary pages."""
+    """Size of the huge pages that back the memory; None for ordinary pages."""
     numa: bool
-    """Whether the guest sees the NUMA nodes that it is on."""
+    """Whether the guest sees the NUMA topology of its host."""
     room: tuple[Room, ...]
 
 
 class ImageOffer(Spec):
-    """An operating system of VMs in its current version."""
+    """Operating system image for VMs, in its current version."""
 
     image: str
     version: str
@@ -58,7 +58,7 @@ class ImageOffer(Spec):
 
 
 class NodeOffer(Spec):
-    """An instance type for pools, and its free hosts."""
+    """Instance type for pools, and the number of its free hosts."""
 
     instance_type: str
     cpus: int
@@ -66,11 +66,11 @@ class NodeOffer(Spec):
     gpu: GpuSpec | None
     free: int
     failure_domains: dict[str, int]
-    """Hosts of ``free`` by failure domain."""
+    """Part of ``free`` by failure domain."""
 
 
 class SharedGpuOffer(Spec):
-    """Resource that pods of a cluster request for a part of a GPU, on nodes that have it now."""
+    """Resource that pods of a cluster request for a part of a GPU, on nodes that currently have the resource."""
 
     cluster: str
     pool: str
@@ -84,21 +84,22 @@ class SharedGpuOffer(Spec):
 
 
 class NvlinkOffer(Spec):
-    """A pool whose pods can access memory of GPUs on other nodes, by a claim on a channel of their ComputeDomain."""
+    """Pool whose pods can access GPU memory on other nodes, with a claim on a channel of their ComputeDomain."""
 
     cluster: str
     pool: str
     instance_type: str
     domains: int
-    """NVLink domains of the pool, by the pins of its nodes."""
+    """Number of NVLink domains of the pool, according to the pins of its nodes."""
     nodes: int
-    """Maximum number of nodes in one of them."""
+    """Maximum number of nodes in one NVLink domain."""
     label: str
-    """Node label with its domain; pods with affinity to each other by this label share a domain."""
+    """Node label whose value is the NVLink domain; use it as topology key of pod affinity to place pods in one
+    domain."""
 
 
 class StorageOffer(Spec):
-    """A storage class, and the properties of its volumes."""
+    """Storage class, and the properties of its volumes."""
 
     storage_class: str
     driver: str
@@ -108,63 +109,64 @@ class StorageOffer(Spec):
     durable: bool
     """Whether a volume survives the replacement of its node."""
     encrypted: bool
-    """Whether the disks are encrypted with ephemeral keys of the nodes, so that volumes are lost at each boot of a
+    """Whether the disks are encrypted with ephemeral keys of the nodes; volumes are then lost at each boot of a
     node."""
     snapshots: TreeSnapshotsSpec | None
-    """Snapshots that the storage system takes of all volumes, including deleted ones."""
+    """Snapshots that the storage system takes of all volumes, including deleted volumes."""
     clusters: tuple[str, ...]
 
 
 class BucketOffer(Spec):
-    """A bucket of a tenant, and the objects with keys for its workloads."""
+    """Bucket of a tenant, and the objects with keys for workloads."""
 
     tenant: str
     bucket: str
-    """Name in the store."""
+    """Name of the bucket in the object store."""
     store: str
     endpoint: str
     quota: str
     found_as: str
-    """Name of ConfigMap and Secret in each namespace with keys."""
+    """Name of the ConfigMap and of the Secret in each namespace with keys."""
     namespaces: dict[str, tuple[str, ...]]
     """Namespaces with keys, by cluster."""
 
 
 class CheckpointOffer(Spec):
-    """Storage classes for fast checkpoints of jobs on local disks, and for their durable copies."""
+    """Storage classes for fast checkpoints of jobs on local disks, and for durable copies of the checkpoints."""
 
     cluster: str
     written_to: tuple[str, ...]
-    """Storage classes on the disks of the node, whose volumes are deleted with it."""
+    """Storage classes on local disks; a volume is deleted with its node."""
     kept_in: tuple[str, ...]
-    """Storage classes that outlive nodes and that several nodes can read, the default first; empty if none."""
+    """Storage classes whose volumes outlive nodes and can be read by several nodes, the default class first."""
 
 
 class PortOffer(Spec):
-    """Resources that a pod requests for ports of a node on a fabric."""
+    """Resources that a pod requests for fabric ports of a node."""
 
     cluster: str
     instance_type: str
     fabric: str
     networks: str | None
-    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None if a pod needs none."""
+    """Entry of the annotation ``k8s.v1.cni.cncf.io/networks``, to repeat for each port; None if pods need no
+    annotation."""
     resource: str | None
-    """Resource that the pod limits to the wanted number of ports, or to 1 for all of them if they are shared; None
-    without device plugin."""
+    """Resource that the pod sets in its limits: the wanted number of ports, or 1 for all ports if ports are shared;
+    None without a device plugin."""
     use: PortUse | None
-    """Kind of access that the pod gets to the ports; None without device plugin."""
+    """Kind of access of the pod to the ports; None without a device plugin."""
     host_network: bool
-    """Whether the pod uses ``hostNetwork``, where the ports and their addresses stay."""
+    """Whether the pod must use ``hostNetwork``, because the ports and their addresses stay on the host."""
     ports: int
-    """Ports of one node."""
+    """Number of ports per node."""
     functions: int | None
-    """Virtual functions of one node, each for one pod; None if pods get whole ports."""
+    """Number of virtual functions per node, each for one pod; None if pods get whole ports."""
     exclusive: bool
     """Whether no other pod of the node sees the RDMA devices."""
 
 
 class Offerings(Spec):
-    """Report of ``jacquard show ENV offerings``; catalogues keep their order."""
+    """Report of ``jacquard show ENV offerings``, in the order of the catalogues."""
 
     schema_version: int = FORMAT
     environment: str

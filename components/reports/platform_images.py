@@ -1,4 +1,4 @@
-"""Artefacts that the platform fetches to install itself: each once, and whether its digest is pinned."""
+"""Artefacts that the platform fetches for its own installation, and whether their digests are pinned."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _PINNED_AT = {
     "NicNodePolicy": ("spec.sriovDevicePlugin.version", "spec.rdmaSharedDevicePlugin.version"),
     **dict.fromkeys(KINDS.values(), ("spec.version",)),
 }
-"""Path of the version or digest by kind; for all other kinds it is part of the name."""
+"""Path of the version or digest, by kind. For all other kinds the name of the artefact includes the version or
+digest."""
 _DIGEST = "sha256:"
 _TAG_ALONE = {
     "DPUServiceTemplate": "DPF refers to charts of services on DPUs by version, and these charts to images by tag",
@@ -35,12 +36,12 @@ _TAG_ALONE = {
 
 
 class PlatformImage(Spec):
-    """A chart, a release of a provider or a container image."""
+    """Chart, provider release or container image."""
 
     what: str
     """Description of the artefact."""
     form: str
-    """Short name of its form among the prerequisites."""
+    """Short name of the form of prerequisite."""
     name: str
     """Location of the artefact, without tag and digest."""
     version: str | None
@@ -48,7 +49,7 @@ class PlatformImage(Spec):
     digest: str | None
     """Pinned digest; None if only the tag is set."""
     needed_by: dict[str, int]
-    """Number of objects that refer to it, by their kind."""
+    """Number of referring objects, by kind."""
 
 
 class PlatformImages(Spec):
@@ -65,7 +66,7 @@ class PlatformImages(Spec):
 def platform_images(environment: Environment) -> PlatformImages:
     """Return the artefacts that the platform of ``environment`` fetches.
 
-    Images of charts are not included: they follow from the charts' values, and charts are not opened here.
+    Images inside charts are not included, because the report does not render charts.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -73,16 +74,16 @@ def platform_images(environment: Environment) -> PlatformImages:
     """
     table = references_table()
     kinds = {kind for kind, rows in table.refers.items() if any(row.form in _FORMS for row in rows)}
-    found: dict[tuple[str, str, str | None, str | None], Counter[str]] = {}
+    counts: dict[tuple[str, str, str | None, str | None], Counter[str]] = {}
     with without_cycle_collector():
         for item in everything(environment):
             for form, name in _named(item) if kind_of(item) in kinds else ():
-                found.setdefault((form, *_pin(item, name)), Counter())[item.kind] += 1
+                counts.setdefault((form, *_pin(item, name)), Counter())[item.kind] += 1
     images = {
         f"{_FORMS.index(form)} {name} {version} {digest}": PlatformImage(
             what=table.forms[form].what, form=form, name=name, version=version, digest=digest, needed_by=dict(needed)
         )
-        for (form, name, version, digest), needed in found.items()
+        for (form, name, version, digest), needed in counts.items()
     }
     ordered = tuple(images[key] for key in naturally(images))
     return PlatformImages(
@@ -103,13 +104,13 @@ def _named(item: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _pin(item: Manifest, name: str) -> tuple[str, str | None, str | None]:
-    """Return the name without its pin, and the pinned version and digest."""
+    """Return the name without version and digest, the version, and the digest."""
     place, _, digest = name.partition("@")
     image, colon, tag = place.rpartition(":")
     tagged = bool(colon) and "/" not in tag
     if digest or tagged:
         return (image if tagged else place), (tag if tagged else None), digest or None
-    said = [str(value) for path in _PINNED_AT.get(item.kind, ()) for value, _ in look_up(item.body, path)]
-    digests = [text for text in said if text.startswith(_DIGEST)]
-    versions = [text for text in said if text not in digests]
+    pinned = [str(value) for path in _PINNED_AT.get(item.kind, ()) for value, _ in look_up(item.body, path)]
+    digests = [text for text in pinned if text.startswith(_DIGEST)]
+    versions = [text for text in pinned if text not in digests]
     return name, versions[0] if versions else None, digests[0] if digests else None

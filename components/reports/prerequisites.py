@@ -1,10 +1,10 @@
-"""Prerequisites of a region: targets of its objects that nothing renders or creates, provided by the platform."""
+"""Prerequisites of a region: referenced targets that are neither rendered nor created by a controller."""
 
 from __future__ import annotations
 
 from components.inputs.manifests import everything
 from components.lookups.references.table import Form, Group, Table, references_table
-from components.lookups.references.walk import Given, given
+from components.lookups.references.walk import MissingTarget, missing_targets
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.natural import naturally
@@ -18,43 +18,44 @@ _UNEXPLAINED = Form(
     form="an object of the kind",
     make="render it in an extension component, or create it by hand",
 )
-"""Form of targets that only objects of extension components refer to."""
+"""Form of targets to which only objects of extension components refer."""
 
 
 class Prerequisite(Spec):
-    """An object or thing that must exist before a region becomes ready."""
+    """Object or external resource that must exist before a region becomes ready."""
 
     kind: str
-    """Kind of an object, ``<API group>/<Kind>`` or the kind only in the core group; or a thing, in lower case."""
+    """Kind of an object, ``<API group>/<Kind>`` or the kind only in the core group; or an external resource, in lower
+    case."""
     cluster: str | None
-    """Cluster of the object; None for a thing."""
+    """Cluster of the object; None for an external resource."""
     namespace: str | None
-    """Namespace of the object; None for a thing and for cluster-scoped kinds."""
+    """Namespace of the object; None for an external resource and for cluster-scoped kinds."""
     name: str
     keys: tuple[str, ...]
     """Keys that a Secret or ConfigMap must have."""
     needed_by: dict[str, int]
-    """Number of objects that refer to the prerequisite, by kind."""
+    """Number of referring objects, by kind."""
     first: str
-    """The first of these objects."""
+    """First referring object."""
 
 
 class PrerequisiteForm(Spec):
     """Prerequisites of the same form."""
 
     name: str
-    """Short and stable name of the form."""
+    """Short, stable name of the form."""
     group: Group
     what: str
     """Description of the form."""
     why: str
-    """Purpose, and the consequence of a missing one."""
+    """Purpose, and consequence of a missing prerequisite."""
     form: str
     """Format of each prerequisite."""
     make: str
-    """Command to create one, with placeholders in upper case."""
+    """Command to create a prerequisite, with placeholders in upper case."""
     sources: tuple[str, ...]
-    """Sources in upstream's code or documentation."""
+    """Sources in upstream code or documentation."""
     items: tuple[Prerequisite, ...]
 
 
@@ -64,7 +65,7 @@ class Prerequisites(Spec):
     schema_version: int = FORMAT
     environment: str
     forms: tuple[PrerequisiteForm, ...]
-    """All forms by group, and then in the order of their first references."""
+    """All forms, ordered by group and then by first reference."""
 
 
 def prerequisites(environment: Environment) -> Prerequisites:
@@ -76,21 +77,24 @@ def prerequisites(environment: Environment) -> Prerequisites:
     """
     table = references_table()
     with without_cycle_collector():
-        all_given = given(everything(environment), table)
-    found: dict[str, list[Given]] = {}
-    for one in all_given.values():
-        found.setdefault(one.form or "", []).append(one)
-    forms = [_form(name, alike, table) for name, alike in found.items()]
+        missing = missing_targets(everything(environment), table)
+    by_form: dict[str, list[MissingTarget]] = {}
+    for prerequisite in missing.values():
+        by_form.setdefault(prerequisite.form or "", []).append(prerequisite)
+    forms = [_form(name, members, table) for name, members in by_form.items()]
     order = tuple(Group)
     return Prerequisites(
         environment=environment.name, forms=tuple(sorted(forms, key=lambda form: order.index(form.group)))
     )
 
 
-def _form(name: str, alike: list[Given], table: Table) -> PrerequisiteForm:
+def _form(name: str, members: list[MissingTarget], table: Table) -> PrerequisiteForm:
     form = table.forms.get(name, _UNEXPLAINED)
-    by_place = {f"{one.target.cluster} {one.target} {one.target.kind}": one for one in alike}
-    sources = dict.fromkeys(one.source for one in alike)
+    by_place = {
+        f"{prerequisite.target.cluster} {prerequisite.target} {prerequisite.target.kind}": prerequisite
+        for prerequisite in members
+    }
+    sources = dict.fromkeys(prerequisite.source for prerequisite in members)
     return PrerequisiteForm(
         name=name or "unexplained",
         **form.model_dump(exclude={"entry", "type"}),
@@ -104,13 +108,13 @@ def _whole(source: str, table: Table) -> str:
     return f"{table.sources[short]}: {place}"
 
 
-def _prerequisite(one: Given) -> Prerequisite:
+def _prerequisite(prerequisite: MissingTarget) -> Prerequisite:
     return Prerequisite(
-        kind=one.target.kind,
-        cluster=one.target.cluster or None,
-        namespace=one.target.namespace or None,
-        name=one.target.name,
-        keys=tuple(sorted(one.keys)),
-        needed_by=dict(one.needed_by),
-        first=one.first,
+        kind=prerequisite.target.kind,
+        cluster=prerequisite.target.cluster or None,
+        namespace=prerequisite.target.namespace or None,
+        name=prerequisite.target.name,
+        keys=tuple(sorted(prerequisite.keys)),
+        needed_by=dict(prerequisite.needed_by),
+        first=prerequisite.first,
     )

@@ -1,4 +1,4 @@
-"""Resolved region: each effective value and its origin."""
+"""Effective values of a region, each with its origin."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from components.specs.reading.loader import (
 from components.specs.region.tenant import TenantSpec
 
 _KEYS = ("name", "version", "tenant", "instance_type")
-"""Keys that name an entry of a list, by priority; entries without one are named by number."""
+"""Keys whose value names a list entry, by priority; entries without such a key are named by number."""
 
 
 class Source(StrEnum):
     """Origin of a value."""
 
     WRITTEN = "written"
-    """Written in the data."""
+    """Set in the data."""
     DEFAULT = "default"
     """Default of the model."""
     ALLOCATED = "allocated"
-    """Written in a lock file."""
+    """Set in a lock file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ DEFAULT = Origin(Source.DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A scalar, or a list of scalars, in the format of data files."""
+    """Scalar or list of scalars, in the format of data files."""
 
     value: Any
     origin: Origin
@@ -85,11 +85,11 @@ Node: TypeAlias = Value | Branch
 
 
 class UnknownPathError(LookupError):
-    """No value exists at a path.
+    """There is no value at a path.
 
     Args:
         found: the longest existing prefix of the path.
-        known: names that could follow it.
+        known: names that could follow ``found``.
     """
 
     def __init__(self, *, found: str, known: Sequence[str]) -> None:
@@ -102,7 +102,7 @@ def resolved(environment: Environment, path: str = "") -> Node:
     """Return the effective values at ``path``, such as ``tenants.acme.clusters.acme-train.pools.train``.
 
     Raises:
-        UnknownPathError: there is none.
+        UnknownPathError: there is no value at ``path``.
     """
     sections = _sections(environment)
     first, _, rest = path.partition(".")
@@ -128,13 +128,13 @@ def _descend(node: Node, found: str, rest: str) -> Node:
         fitting = [name for name in children if rest == name or rest.startswith(f"{name}.")]
         if not fitting:
             raise UnknownPathError(found=found, known=list(children))
-        name = max(fitting, key=len)  # names such as gpu-2026.11.1 contain dots
+        name = max(fitting, key=len)  # Names such as gpu-2026.11.1 contain dots.
         node, found, rest = children[name], f"{found}.{name}", rest[len(name) + 1 :]
     return node
 
 
 def _sections(environment: Environment) -> dict[str, Callable[[], Node]]:
-    """Return functions that resolve each part of the region, so that only requested parts are resolved."""
+    """Return a function per section of the region, so that only requested sections are resolved."""
     files: dict[str, tuple[BaseModel, str]] = {
         "region": (environment.region, REGION),
         "policy": (environment.policy, POLICY),
@@ -171,7 +171,7 @@ class _Resolver:
         return Branch({tenant.tenant: self._tenant(tenant, groups) for tenant in self._environment.tenants})
 
     def hosts(self) -> Branch:
-        """Return all hosts, each with its pool and the reason if it is out of service."""
+        """Return all hosts, each with its pool and, if out of service, the reason."""
         return Branch({host.host: self._host(host) for host in self._environment.hosts})
 
     def _tenant(self, tenant: TenantSpec, groups: Mapping[str, list[str]]) -> Branch:
@@ -200,7 +200,7 @@ class _Resolver:
             _child(branch, at).children["allocated"] = allocated
 
     def _groups(self, cluster: ClusterSpec, pool: NodePoolSpec, groups: Mapping[str, list[str]]) -> Branch:
-        pins, lock, found = self._environment.image_pins, self._environment.allocations, Branch()
+        pins, lock, groups_branch = self._environment.image_pins, self._environment.allocations, Branch()
         for key in groups.get(pool_key(cluster.name, pool.name), ()):
             name = pins.groups.get(key, "")
             parts = ((ALLOCATIONS, lock.groups[key], key), (IMAGE_PINS, pins.intents.get(name), name))
@@ -210,8 +210,8 @@ class _Resolver:
                     data = spec.model_dump(mode="json", by_alias=True)
                     section = "groups" if file == ALLOCATIONS else "intents"
                     children |= self._spec(spec, data, file, (section, entry), Source.ALLOCATED).children
-            found.children[domain_of(key)] = Branch(children)
-        return found
+            groups_branch.children[domain_of(key)] = Branch(children)
+        return groups_branch
 
     def _host(self, host: HostSpec) -> Branch:
         data = host.model_dump(mode="json", by_alias=True)
@@ -228,14 +228,14 @@ class _Resolver:
     def _spec(
         self, spec: BaseModel, data: Mapping[str, Any], file: str, path: DataPath, source: Source = Source.WRITTEN
     ) -> Branch:
-        """Return the values of ``spec``, with dump ``data``, at ``path`` of ``file``."""
+        """Return the values of ``spec`` at ``path`` of ``file``; ``data`` is the dump of ``spec``."""
         children: dict[str, Node] = {}
         for name, info in type(spec).model_fields.items():
-            key, is_given = info.alias or name, name in spec.model_fields_set
-            if source is Source.ALLOCATED and not is_given:
-                continue  # values missing from a lock file have no defaults
-            given = source if is_given else Source.DEFAULT
-            children[key] = self._node(getattr(spec, name), data[key], file, (*path, key), given)
+            key, is_set = info.alias or name, name in spec.model_fields_set
+            if source is Source.ALLOCATED and not is_set:
+                continue  # Values missing from a lock file have no defaults.
+            origin = source if is_set else Source.DEFAULT
+            children[key] = self._node(getattr(spec, name), data[key], file, (*path, key), origin)
         return Branch(children)
 
     def _node(self, value: Any, data: Any, file: str, path: DataPath, source: Source) -> Node:
@@ -258,7 +258,7 @@ class _Resolver:
 
 
 def _defaults(data: Mapping[str, Any]) -> Branch:
-    """Return the values of a spec that are not written in the data."""
+    """Return the values of a spec that the data omit."""
     return Branch(
         {
             key: _defaults(value) if isinstance(value, dict) and value else Value(value, DEFAULT)
@@ -268,7 +268,7 @@ def _defaults(data: Mapping[str, Any]) -> Branch:
 
 
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of list entries: by a common key if it is unique, else by number."""
+    """Return the names of list entries: values of a common key if they are unique, else numbers."""
     for key in _KEYS:
         names = [str(entry.get(key)) for entry in entries]
         if all(key in entry for entry in entries) and len(set(names)) == len(names):

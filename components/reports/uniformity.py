@@ -1,6 +1,6 @@
-"""Uniformity of the nodes of a pool: one tuple of versions and settings for each pool, and all deviations.
+"""Uniformity of pools: the expected versions and settings of each pool's nodes, and all deviations.
 
-The report is deterministic and contains no timestamps, so that it can be signed and compared.
+The report is deterministic and contains no timestamps, so that you can sign and compare reports.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from components.specs.region.catalog import GoldenImage
 from components.specs.region.policy import RuleId, longest_waiver
 
 Values = Mapping[str, str]
-"""Values by property; properties that an image or a baseline does not define are missing."""
+"""Values by property; properties that an image or a baseline does not define are omitted."""
 
 
 class Source(StrEnum):
@@ -42,25 +42,25 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveNode:
-    """A node as reported by its cluster and its host."""
+    """Node as reported by its cluster and its host."""
 
     cluster: str
     name: str
     pool: str
-    """Name of the node's pool, from a label that tenants cannot write."""
+    """Name of the node's pool, from a label that tenants cannot change."""
     failure_domain: str
     host: str | None
-    """Host of the inventory that the node runs on; None if the provider ID does not identify it."""
+    """Host in the inventory that runs the node; None if the provider ID identifies no host."""
     values: Values
     """Reported values, with the keys of `declared_values`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """A property in which a rollout group or node differs from its pool or group."""
+    """Property whose value in a rollout group or node differs from the value in the pool or group."""
 
     subject: str
-    """``cluster/pool/failure-domain``, or the host, or ``cluster/node`` if that is unknown."""
+    """``cluster/pool/failure-domain``, or the host, or ``cluster/node`` if the host is unknown."""
     property: str
     expected: str | None
     found: str | None
@@ -70,26 +70,26 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolUniformity:
-    """One pool."""
+    """Uniformity of one pool."""
 
     pool: str
     nodes: int
     """Number of declared nodes."""
     values: Values
-    """Declared values of the majority of its nodes."""
+    """Declared values of the majority of the pool's nodes."""
     rollout: dict[str, str | int] | None
-    """Image and wave of its open rollout, during which groups may differ."""
+    """Image and wave of the pool's open rollout; groups may differ during a rollout."""
     deviations: tuple[Deviation, ...]
     seen: int | None
-    """Number of observed nodes; None if only the data was read."""
+    """Number of observed nodes; None if only the data were read."""
     not_reported: dict[str, int]
-    """Number of nodes that do not report a property, by property."""
+    """Number of nodes without a reported value, by property."""
 
     @property
     def uniform(self) -> bool | None:
-        """Return whether nothing deviates, regardless of waivers; None if not all nodes were observed.
+        """Return whether there are no deviations, waived or not; None if not all nodes were observed.
 
-        It is False as soon as an observed node deviates.
+        The result is False as soon as one observed node deviates.
         """
         if self.deviations:
             return False
@@ -100,8 +100,8 @@ def uniformity(environment: Environment, live: Iterable[LiveNode] | None = None)
     """Return the uniformity of the pools of ``environment``, ordered by name.
 
     Args:
-        environment: as loaded and checked.
-        live: observed nodes; None for data only.
+        environment: loaded and checked environment.
+        live: observed nodes; None to compare only the data.
     """
     nodes: dict[str, list[LiveNode]] | None = None if live is None else defaultdict(list)
     for node in live or ():
@@ -112,7 +112,7 @@ def uniformity(environment: Environment, live: Iterable[LiveNode] | None = None)
 
 
 def to_json(environment: str, found: list[PoolUniformity], unreachable: Iterable[str] = ()) -> dict[str, Any]:
-    """Return ``found`` as data for JSON, sorted."""
+    """Return ``found`` as sorted JSON data."""
     return {
         "schema_version": 1,
         "environment": environment,
@@ -124,13 +124,13 @@ def to_json(environment: str, found: list[PoolUniformity], unreachable: Iterable
 def declared_values(environment: Environment, placed: PlacedPool) -> dict[str, Values]:
     """Return the declared values of the nodes of each rollout group of ``placed``."""
     configs, dpus = _kubelet_configs(environment, placed), _dpu_images(environment, placed)
-    found: dict[str, Values] = {}
+    by_group: dict[str, Values] = {}
     for key, intent in intents_of(environment, placed.key).items():
         image = pinned_image(environment, intent)
         if image is not None:
             values = {**_of_image(image), **_of_firmware(intent.firmware), **dpus, "kubelet_config": configs[key]}
-            found[key] = dict(sorted(values.items()))
-    return found
+            by_group[key] = dict(sorted(values.items()))
+    return by_group
 
 
 def _pool(environment: Environment, placed: PlacedPool, live: list[LiveNode] | None) -> PoolUniformity:
@@ -177,16 +177,16 @@ def _deviations(
 
 
 def _between(
-    environment: Environment, subjects: tuple[str, ...], expected: Values, found: Values, source: Source
+    environment: Environment, subjects: tuple[str, ...], expected: Values, actual: Values, source: Source
 ) -> Iterator[Deviation]:
-    names = {*expected, *found} if source is Source.DATA else set(expected)
+    names = {*expected, *actual} if source is Source.DATA else set(expected)
     for name in sorted(names):
-        if expected.get(name) != found.get(name):
+        if expected.get(name) != actual.get(name):
             yield Deviation(
                 subject=subjects[0],
                 property=name,
                 expected=expected.get(name),
-                found=found.get(name),
+                found=actual.get(name),
                 source=source,
                 waiver=_waiver(environment, subjects),
             )
@@ -218,7 +218,7 @@ def _of_image(image: GoldenImage) -> dict[str, str]:
 
 
 def _dpu_images(environment: Environment, placed: PlacedPool) -> dict[str, str]:
-    """Return the images of the DPUs of the pool's VPC: one, except during a rollout of DPUs."""
+    """Return the DPU images in the pool's VPC: a single image, except during a rollout of DPUs."""
     images = {intent.image for intent in dpus_of_vpc(environment, placed.cluster.vpc)}
     return {"dpu_image": ", ".join(sorted(images)) or environment.region.dpus.image}
 
@@ -232,7 +232,7 @@ def _of_firmware(baseline: Firmware | None) -> dict[str, str]:
 
 
 def _kubelet_configs(environment: Environment, placed: PlacedPool) -> dict[str, str]:
-    """Return by rollout group the digest of the join configuration of its nodes."""
+    """Return the digest of the nodes' join configuration, by rollout group."""
     made = pool_input(environment, placed.placed_cluster, placed.pool)
     kinds = {backend.bootstrap_template[1] for backend in CONTROL_PLANES.values()}
     digests = {

@@ -1,6 +1,6 @@
-"""Kubernetes versions of a region: the running version, the next one and blockers, for each control plane.
+"""Report on Kubernetes versions: running version, next version and blockers of each control plane.
 
-`chart_upgrades` has the releases of charts, which are reported with them.
+Chart releases in the same report are from `chart_upgrades`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from components.specs.environment import Environment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """The next version of one control plane."""
+    """Next version of one control plane."""
 
     cluster: str
     tenant: str
     version: str
     """Running version of the control plane."""
     next: str | None
-    """Version in the data, or else the newest version within one step; None if there is none."""
+    """Version in the data, or else the newest version within one step; None if there is no such version."""
     images: dict[str, str | None]
-    """Newest image for nodes at the next version, by pool; None if there is none yet."""
+    """Newest image for nodes at the next version, by pool; None if there is no such image yet."""
     blocks: tuple[str, ...]
-    """Reasons that currently block a promotion, each with its place and remedy."""
+    """Reasons that currently block the promotion, each with place and remedy."""
     do: str | None
-    """Command for the upgrade once nothing blocks it."""
+    """Command that upgrades the control plane when there are no blockers."""
 
 
 def upgrades(environment: Environment) -> tuple[Upgrade, ...]:
@@ -39,7 +39,7 @@ def upgrades(environment: Environment) -> tuple[Upgrade, ...]:
 
 
 def to_json(environment: Environment, found: tuple[Upgrade, ...]) -> dict[str, Any]:
-    """Return the report as data."""
+    """Return the report as JSON data."""
     return {
         "schema_version": 1,
         "environment": environment.name,
@@ -49,8 +49,8 @@ def to_json(environment: Environment, found: tuple[Upgrade, ...]) -> dict[str, A
 
 
 def _upgrade(environment: Environment, placed: PlacedCluster) -> Upgrade:
-    running, wish, name = running_version(environment, placed.cluster), placed.cluster.version, placed.cluster.name
-    target = newest_step(environment, running) if wish == running else wish
+    running, declared, name = running_version(environment, placed.cluster), placed.cluster.version, placed.cluster.name
+    target = newest_step(environment, running) if declared == running else declared
     images: dict[str, str | None] = {}
     blocks: dict[str, str] = {}
     do = None
@@ -59,10 +59,10 @@ def _upgrade(environment: Environment, placed: PlacedCluster) -> Upgrade:
         for pool in placed.cluster.pools:
             image = image_for(moved, placed.cluster, pool)
             images[pool.name] = image.version if image else None
-        for found in step_objections(environment, placed, target):
-            blocks.setdefault(found.text, f"{found.place} {found.path}: {found.text}")
+        for objection in step_objections(environment, placed, target):
+            blocks.setdefault(objection.text, f"{objection.place} {objection.path}: {objection.text}")
         there = place(environment, placed.file, (*placed.path, "version"))
-        first = "" if target == wish else f"write version: {target} in {there}, then "
+        first = "" if target == declared else f"write version: {target} in {there}, then "
         do = f"{first}jacquard promote {environment.name} {name} --to {target}"
     return Upgrade(
         cluster=name,

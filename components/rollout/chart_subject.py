@@ -1,4 +1,4 @@
-"""Promotion of a chart in tenant clusters: the clusters of canary tenants first, then the others."""
+"""Promotion of a chart in tenant clusters: first in clusters of canary tenants, then in all others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from components.render.add_ons.node_agents import restarts
 from components.rollout.chart_values import set_in_vain
 from components.rollout.limits import CLUSTERS, Excess, RolloutLimits
 from components.rollout.soak import too_short
-from components.rollout.subject import DATA, Wish
+from components.rollout.subject import DATA, DeclaredIntent
 from components.rollout.waves import MAX_GROUPS, PlannedGroup
 from components.specs.base import limit_of
 from components.specs.environment import Environment
@@ -27,7 +27,7 @@ from components.specs.region.versions import Chart
 
 
 class ChartSubject:
-    """One chart in all tenant clusters that have it.
+    """A chart in all tenant clusters that install it.
 
     Raises:
         SpecError: No cluster has this chart.
@@ -65,14 +65,14 @@ class ChartSubject:
         return len(self._canary_keys)
 
     @property
-    def alone(self) -> str:
+    def canary_rule(self) -> str:
         """Return the rule that requires a separate canary wave, with its clusters, as message text."""
         where = place(self._environment, REGION, ("chart_rollouts", "canary_tenants"))
         clusters_first = listed(naturally(map(domain_of, self._canary_keys)))
         return f"canary_tenants ({where}) requires a first wave of {clusters_first}"
 
-    def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return the release ``version`` of the chart, or for `DATA` the newest release of the region's channel.
+    def declared_intent(self, version: str, today: dt.date | None) -> DeclaredIntent:
+        """Return the intent for release ``version`` of the chart; `DATA` selects the channel's newest release.
 
         Raises:
             SpecError: The release is unknown, not allowed in this region, or older than the release of a cluster.
@@ -88,15 +88,15 @@ class ChartSubject:
             raise AssertionError
         intent = ChartIntent.of(chart)
         self._refuse([*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)])
-        return Wish(at=lambda _: intent, newest=1)
+        return DeclaredIntent(at=lambda _: intent, newest=1)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - charts have no dates
-        """Return why ``intent`` is not allowed in these clusters, whether it is a target or already pinned."""
+        """Return why ``intent`` is not allowed in these clusters, as a target or as an existing pin."""
         cluster_names = map(domain_of, self.groups)
         return chart_objections(self._environment, intent, cluster_names) if isinstance(intent, ChartIntent) else []
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return the planned change of each of ``groups``: nodes of the cluster and what the upgrade restarts."""
+        """Return the planned change of each of ``groups``: number of nodes, and the pods that the upgrade restarts."""
         why = restarts(self._chart)
         return {key: PlannedGroup(key=key, nodes=self._nodes[key], spares=0, replacement=why) for key in groups}
 
@@ -109,7 +109,7 @@ class ChartSubject:
         return [*self._packed(first), *self._packed(rest)]
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> list[Excess]:  # noqa: ARG002
-        """Return the exceeded limit on clusters per wave; empty if ``groups`` are within it."""
+        """Return the limit on clusters per wave if ``groups`` exceed it; otherwise an empty tuple."""
         if self._rules.max_clusters is None or len(groups) <= self._most:
             return []
         return [Excess(limit=CLUSTERS, subject=charts_key(self._chart), away=len(groups), allowed=self._most)]
@@ -135,7 +135,7 @@ class ChartSubject:
         return [list(ordered[start : start + most]) for start in range(0, len(ordered), most)]
 
     def _older(self, chart: Chart) -> Iterator[str]:
-        """Yield each newer release than ``chart`` in the clusters: only a rollback may install an older release."""
+        """Yield an objection per cluster release newer than ``chart``: only a rollback may install an older release."""
         before = self._environment.image_pins.previous.get(charts_key(self._chart))
         versions = {self.intents[name].version for name in self.groups.values()}
         known = [release.version for release in self._releases]

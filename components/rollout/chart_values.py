@@ -1,4 +1,4 @@
-"""Chart values that the data may set for a release, and values in use that another release would reject."""
+"""Checks of the chart values in the data against the values that a release permits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def objection(environment: Environment, chart: Chart, path: str, value: ChartVal
 
 
 def set_in_vain(environment: Environment, chart: Chart) -> Iterator[str]:
-    """Yield a message for each value set in a cluster with ``chart`` that this release rejects, without duplicates."""
+    """Yield a distinct message for each value that the data set in clusters and that the release ``chart`` rejects."""
     messages: dict[str, None] = {}
     for placed in clusters(environment):
         written = overrides(environment, placed.cluster)

@@ -1,7 +1,7 @@
-"""Promotion of the DPUs of a region: the DPUs of free hosts first, then one VPC after another.
+"""Promotion of the DPUs of a region: first DPUs of free hosts, then one VPC at a time.
 
-DPF blocks each DPU until its maintenance hold is released from outside (``nodeEffect: hold``). A wave therefore selects
-the DPUs to flash again, not the time.
+DPF flashes a DPU only after the platform releases the DPU's maintenance hold (``nodeEffect: hold``). A wave therefore
+selects the DPUs to flash, not the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.intents.nodes import unfit_for_doca
 from components.lookups.pools import problem
 from components.render.network.dpu_templates import DpuTemplates, newest, templates
 from components.rollout.limits import Excess, RolloutLimits
-from components.rollout.subject import DATA, Wish
+from components.rollout.subject import DATA, DeclaredIntent
 from components.rollout.waves import PlannedGroup
 from components.specs.environment import Environment
 from components.specs.keys import dpu_key
@@ -39,7 +39,7 @@ class DpuSubject:
     section = "dpus"
     intent_section = "dpu_intents"
     canary = 0
-    alone = ""
+    canary_rule = ""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -60,8 +60,8 @@ class DpuSubject:
         """Return the intents of DPUs in use, by name."""
         return self._environment.image_pins.dpu_intents
 
-    def wish(self, version: str, today: dt.date | None) -> Wish:  # noqa: ARG002 - DPU images have no dates
-        """Return the DPU intent for DPU image ``version`` with all other values from the data.
+    def declared_intent(self, version: str, today: dt.date | None) -> DeclaredIntent:  # noqa: ARG002 - DPU images have no dates
+        """Return the intent for DPU image ``version``, with all other values from the data.
 
         Raises:
             SpecError: The image is unknown, is not the region's, or is incompatible with images in use.
@@ -81,14 +81,14 @@ class DpuSubject:
             raise SpecError(
                 self._environment.name, [problem(self._environment, file, path, reason) for reason in reasons]
             )
-        return Wish(at=partial(wanted_dpu_intent, self._environment, image), newest=newest())
+        return DeclaredIntent(at=partial(wanted_dpu_intent, self._environment, image), newest=newest())
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - DPU images have no dates
         """Return why DPUs may not be flashed with ``intent``."""
         return self._violations(intent.doca) if isinstance(intent, DpuIntent) else []
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
-        """Return the planned change of each of ``groups``: number of DPUs and how they are flashed."""
+        """Return the planned change of each of ``groups``: number of DPUs, and how DPUs are flashed."""
         return {key: PlannedGroup(key=key, nodes=self._count[key], spares=0, replacement=_HOW) for key in groups}
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:  # noqa: ARG002
@@ -114,7 +114,7 @@ class DpuSubject:
         return sorted(steps, key=lambda wave: min(order.get(key, len(order)) for key in wave))
 
     def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:  # noqa: ARG002
-        """Yield why ``evidence`` does not prove that the DPUs of ``wave`` were flashed from ``target``."""
+        """Yield why ``evidence`` does not prove that the DPUs of ``wave`` were flashed with ``target``."""
         seen = evidence.seen
         if seen.environment != self._environment.name:
             yield f"is from environment {seen.environment}, not from {self._environment.name}"

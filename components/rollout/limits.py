@@ -1,6 +1,6 @@
-"""Limits on unavailable nodes when rollout groups roll together, per pool, fabric and NVLink domain.
+"""Limits on nodes that are unavailable simultaneously during rollouts, per pool, fabric and NVLink domain.
 
-Promotions check them with the groups that would roll, before pins are changed and merged.
+A promotion checks the limits before it changes pins.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _EFFECT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would change
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excess:
-    """A limit that groups would exceed if they rolled together."""
+    """Limit that rollout groups would exceed if they rolled simultaneously."""
 
     limit: str
     """Name of the limit, a field of ``nodes.rollouts`` or ``chart_rollouts`` in ``region.yaml``."""
     subject: str
     """Pool, fabric or chart that the limit applies to."""
     away: int
-    """Number of nodes that would be unavailable, or of NVLink domains or clusters that would change, simultaneously."""
+    """Number of nodes that would be unavailable simultaneously, or of NVLink domains or clusters that would change."""
     allowed: int
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Excess:
 
 
 class RolloutLimits:
-    """Checks the limits of one region for any set of rollout groups."""
+    """Limits of one region, to check for any set of rollout groups."""
 
     def __init__(self, environment: Environment) -> None:
         self._limits = environment.region.nodes.rollouts
@@ -61,7 +61,7 @@ class RolloutLimits:
                 self._fabrics_of[key].append(fabric)
 
     def broken_by(self, groups: Collection[str]) -> Iterator[Excess]:
-        """Yield the limits that ``groups`` (keys of the lock file) exceed when they roll at the same time."""
+        """Yield the limits that ``groups`` (keys of the lock file) would exceed if they rolled simultaneously."""
         rolling: dict[str, list[str]] = defaultdict(list)
         on_fabric: dict[str, list[str]] = defaultdict(list)
         for key in {key: None for key in groups if key in self._away}:
@@ -92,7 +92,7 @@ class RolloutLimits:
 
 
 def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[str, set[str]]:
-    """Return the rollout groups on each fabric: groups with a host in its halls, of VPCs that use the fabric."""
+    """Return the rollout groups on each fabric: groups of VPCs that use the fabric, with a host in its halls."""
     fabrics_of = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
     groups: dict[str, set[str]] = defaultdict(set)
     halls: dict[str, set[str]] = defaultdict(set)

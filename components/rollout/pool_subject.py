@@ -1,4 +1,4 @@
-"""Promotion of a node pool: the image must fit the pool, and its groups roll in waves within the limits."""
+"""Promotion of a node pool to an image that fits the pool, in waves within the rollout limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from components.render.pools.template_revisions import newest
 from components.rollout.limits import Excess, RolloutLimits
 from components.rollout.replacement import replacements, spare_hosts
 from components.rollout.soak import shortcomings
-from components.rollout.subject import DATA, Wish
+from components.rollout.subject import DATA, DeclaredIntent
 from components.rollout.waves import PlannedGroup, backwards, excess, waves
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
@@ -28,7 +28,7 @@ from components.specs.region.evidence import Evidence
 
 
 class PoolSubject:
-    """The nodes of one pool.
+    """Nodes of one pool.
 
     Raises:
         SpecError: The pool does not exist.
@@ -49,7 +49,7 @@ class PoolSubject:
         return {key: name for key, name in pins.items() if pool_of(key) == self._placed.key}
 
     @property
-    def alone(self) -> str:
+    def canary_rule(self) -> str:
         """Return the rule that requires a separate canary wave, with its size, as message text."""
         nodes = f"{self.canary} node{'' if self.canary == 1 else 's'}"
         return f"rollout.canary of the pool requires a first wave of {nodes}"
@@ -59,11 +59,11 @@ class PoolSubject:
         """Return the intents of nodes in use, by name."""
         return self._environment.image_pins.intents
 
-    def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return the node intent for image ``version`` with all other values from the data.
+    def declared_intent(self, version: str, today: dt.date | None) -> DeclaredIntent:
+        """Return the node intent for image ``version``, with all other values from the data.
 
         Raises:
-            SpecError: The image is unknown, or not allowed in this pool; all reasons are reported.
+            SpecError: The image is unknown or not allowed in this pool; all reasons are reported.
         """
         image = self._offered() if version == DATA else self._image(version)
         reasons = self._objections(image, today) + mirror_objections(self._environment, image)
@@ -71,10 +71,10 @@ class PoolSubject:
         if reasons:
             self._refuse(reasons)
         at = partial(wanted_intent, self._environment, self._placed, image)
-        return Wish(at=at, newest=newest())
+        return DeclaredIntent(at=at, newest=newest())
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
-        """Return why nodes of the pool may not have ``intent``, whatever their current intent."""
+        """Return why nodes of the pool may not have ``intent``, regardless of their current intent."""
         image = pinned_image(self._environment, intent) if isinstance(intent, NodeIntent) else None
         if image is None:
             return [f"image {intent.release} is no longer in the catalogue; add it to {IMAGES} again"]

@@ -1,6 +1,7 @@
-"""Promotions: the only operation that changes pinned intents of node groups, DPUs and charts.
+"""Promotions of node groups, DPUs and charts; only promotions change their pinned intents.
 
-A promotion edits ``images.lock.yaml``, for all groups of a pool in one step or wave by wave. It reads no clock.
+A promotion edits ``images.lock.yaml``, for all groups of a pool in one step or wave by wave. The result does not depend
+on the clock.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from components.rollout.chart_subject import ChartSubject
 from components.rollout.dpu_subject import DpuSubject
 from components.rollout.limits import RolloutLimits
 from components.rollout.pool_subject import PoolSubject
-from components.rollout.subject import DATA, Subject, Wish
+from components.rollout.subject import DATA, DeclaredIntent, Subject
 from components.rollout.waves import PlannedWave, carried, last_wave, moved_waves, without_rollout
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, domain_of, group_key, refers_to_charts, wave_key
@@ -36,9 +37,9 @@ class Promotion:
     Args:
         environment: loaded and checked environment.
         pool: ``cluster/pool``, ``charts/chart``, or ``dpus``.
-        version: image of the catalogue or release of the chart, with all other values from the data; `DATA` takes the
-            image or release from the data as well; None rolls back to the previous intent of the pool.
-        today: day on which the image must be released and not expired; None skips this check.
+        version: image of the catalogue or release of the chart, with all other values from the data; `DATA` also reads
+        the image or release from the data; None rolls back to the previous intent of the pool. today: date on which the
+        image must be released and not expired; None skips this check.
 
     Raises:
         SpecError: pool or version is unknown, or the promotion is not allowed; all reasons are reported.
@@ -64,13 +65,13 @@ class Promotion:
         return self.target.release
 
     @property
-    def left(self) -> tuple[str, ...]:
-        """Return the keys of the groups that are not at the target yet."""
+    def remaining(self) -> tuple[str, ...]:
+        """Return the keys of the groups that do not have the target intent yet."""
         return tuple(self._pending)
 
     @property
-    def leaving(self) -> tuple[Intent, ...]:
-        """Return the current intents of the groups that are not at the target yet, without duplicates."""
+    def replaced_intents(self) -> tuple[Intent, ...]:
+        """Return the distinct current intents of the groups that do not have the target intent yet."""
         return tuple(self._intent(name) for name in sorted({self._current[key] for key in self._pending}))
 
     @property
@@ -99,11 +100,11 @@ class Promotion:
         return self._with_moved(self._pending)
 
     def next_wave(self, number: int, evidence: Evidence | None = None) -> ImagesLock:
-        """Return the pins with the groups of wave ``number`` promoted; unchanged if the wave was promoted before.
+        """Return the pins with the groups of wave ``number`` promoted; unchanged if the wave is already promoted.
 
         Raises:
-            SpecError: another wave is next, the previous wave has no evidence that it settled, or a limit would be
-                exceeded.
+            SpecError: another wave is next, there is no evidence that the previous wave is settled, or a limit would be
+            exceeded.
         """
         self._refuse_other_rollout()
         if not self._pending or (self._continues and number <= self._moved):
@@ -121,10 +122,10 @@ class Promotion:
         if opened is not None and version in {DATA, opened.release} and not (self._open and self._open.rollback):
             self._refuse(self._subject.unfit(opened, today))
             return opened
-        wish = self._subject.wish(version, today)
+        declared = self._subject.declared_intent(version, today)
         before = self._pins.previous.get(self.pool)
         known = {*self._current.values(), *([before] if before else [])}
-        return _same(wish, map(self._intent, known)) or wish.at(wish.newest)
+        return _same(declared, map(self._intent, known)) or declared.at(declared.newest)
 
     def _rollback_target(self) -> Intent:
         previous = self._pins.previous.get(self.pool)
@@ -180,7 +181,7 @@ class Promotion:
         return max(count, key=lambda name: (count[name], name))
 
     def _previous(self, before: IntentName) -> dict[str, IntentName]:
-        """Return the previous intents of all pools after this rollout; a rollback removes its own entry."""
+        """Return the previous intents of all pools after this rollout; a rollback removes the entry of its pool."""
         previous = self._pins.previous
         if not self._back:
             return previous | {self.pool: before}
@@ -207,7 +208,7 @@ class Promotion:
         if self._continues:
             return f"a rollout to {self.image} is open at wave {self._moved}"
         exceeded = map(str, self._subject.excess(self._limits, self._pending))
-        return "; ".join([*([self._subject.alone] if self._canary else []), *exceeded])
+        return "; ".join([*([self._subject.canary_rule] if self._canary else []), *exceeded])
 
     def _next(self) -> str:
         """Return the remedy that promotes the next wave."""
@@ -243,7 +244,7 @@ def _subject(environment: Environment, promoted: str) -> Subject:
     return ChartSubject(environment, promoted) if refers_to_charts(promoted) else PoolSubject(environment, promoted)
 
 
-def _same(wish: Wish, known: Iterable[Intent]) -> Intent | None:
-    """Return the newest of ``known`` intents that equals ``wish`` apart from its revision: then nothing rolls."""
-    same = [intent for intent in known if wish.at(intent.revision) == intent]
+def _same(declared: DeclaredIntent, known: Iterable[Intent]) -> Intent | None:
+    """Return the newest of ``known`` that equals ``declared`` except for the revision; reusing it rolls no nodes."""
+    same = [intent for intent in known if declared.at(intent.revision) == intent]
     return max(same, key=lambda intent: intent.revision, default=None)

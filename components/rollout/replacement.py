@@ -1,4 +1,4 @@
-"""Replacement strategy of each rollout group: spare hosts of its failure domain decide whether nodes can surge."""
+"""Replacement strategy of rollout groups: nodes surge only if their failure domain has spare hosts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Replacement:
     """Replacement strategy of the nodes of one rollout group."""
 
     max_surge: int
-    """Number of nodes created before old nodes are deleted; no node is unavailable then."""
+    """Number of nodes created before old nodes are deleted; if above 0, no node is unavailable."""
     max_unavailable: int
-    """Number of nodes that may be unavailable simultaneously; new nodes are created on their hosts."""
+    """Number of nodes that may be unavailable simultaneously; new nodes reuse the hosts of these nodes."""
     reason: str
     """Explanation of the strategy, as message text."""
 
@@ -28,8 +28,8 @@ class Replacement:
 def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
     """Return the replacement strategy of a group of ``nodes`` with ``spares`` free hosts in its failure domain.
 
-    A new node needs a free host that the group may claim; without one the rollout would never progress. In that case
-    old nodes are deleted first, and their hosts are reused.
+    A new node needs a free host that the group may claim. Without a free host, old nodes are deleted first and their
+    hosts are reused; otherwise the rollout would never progress.
     """
     wanted, away = limit_of(rollout.surge, nodes), max(1, limit_of(rollout.max_unavailable, nodes))
     if surge := min(wanted, spares):
@@ -41,7 +41,7 @@ def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
 
 
 def spare_hosts(environment: Environment, of_pool: str | None = None) -> Counter[str]:
-    """Return the number of spare hosts in service of each rollout group, optionally only of ``of_pool``."""
+    """Return the number of spare hosts in service by rollout group, optionally only for pool ``of_pool``."""
     return Counter(
         group_key(placed.pool, placed.failure_domain)
         for placed in counted_hosts(environment, of_pool)
@@ -50,7 +50,7 @@ def spare_hosts(environment: Environment, of_pool: str | None = None) -> Counter
 
 
 def replacements(environment: Environment) -> dict[str, Replacement]:
-    """Return the replacement strategy of each rollout group of the lock file."""
+    """Return the replacement strategy of each rollout group in the lock file."""
     spares, rollouts = spare_hosts(environment), {placed.key: placed.pool.rollout for placed in pools(environment)}
     return {
         key: replacement(rollouts[pool_of(key)], group.nodes, spares[key])

@@ -1,4 +1,4 @@
-"""Check evidence that a wave is settled and has soaked. Pure: all timestamps come from the evidence."""
+"""Check evidence that a wave is settled and has soaked. All timestamps are read from the evidence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _missing(group: GroupEvidence, image: str, soak_minutes: int, observed_at: d
 
 
 def too_short(settled_since: dt.datetime, soak_minutes: int, observed_at: dt.datetime) -> Iterator[str]:
-    """Yield a message with the earliest time for new evidence if the soak time was not over at ``observed_at``."""
+    """Yield a message with the earliest time to check again if the soak time was not over at ``observed_at``."""
     until = settled_since + dt.timedelta(minutes=soak_minutes)
     if soak_minutes and observed_at < until:
         minutes = int((observed_at - settled_since).total_seconds() // 60)

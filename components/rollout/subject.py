@@ -1,4 +1,4 @@
-"""Common interface of promotable subjects: the nodes of a pool, the DPUs of a region, a chart in clusters."""
+"""Common interface of promotable subjects: nodes of a pool, DPUs of a region, or a chart in tenant clusters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from components.specs.pools.intents import Intent, IntentName
 from components.specs.region.evidence import Evidence
 
 DATA = "data"
-"""Version of a promotion that takes all values from the data, including the image."""
+"""Version of a promotion that reads all values from the data, including the image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class DeclaredIntent:
     """Intent declared by the data, for any revision of the renderer."""
 
     at: Callable[[int], Intent]
@@ -29,7 +29,7 @@ class Wish:
 
 
 class Subject(Protocol):
-    """Subject of a promotion, promoted one rollout group after another."""
+    """Subject of a promotion; its rollout groups are promoted separately."""
 
     @property
     def section(self) -> str:
@@ -49,34 +49,34 @@ class Subject(Protocol):
 
     @property
     def canary(self) -> int:
-        """Return the number of nodes or clusters of the canary wave; 0 for no canary."""
+        """Return the number of nodes or clusters in the canary wave; 0 if there is no canary."""
 
     @property
-    def alone(self) -> str:
+    def canary_rule(self) -> str:
         """Return the rule that requires a separate canary wave, as message text."""
 
     @property
     def intents(self) -> Mapping[IntentName, Intent]:
         """Return the intents in use, by name."""
 
-    def wish(self, version: str, today: dt.date | None) -> Wish:
-        """Return the intent for image ``version`` with all other values from the data; `DATA` selects their image too.
+    def declared_intent(self, version: str, today: dt.date | None) -> DeclaredIntent:
+        """Return the intent for image ``version``, with other values from the data; `DATA` also reads the image there.
 
         Raises:
             SpecError: The version is unknown or not allowed; all reasons are reported.
         """
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
-        """Yield why ``intent`` is not allowed, whether it is a target or already pinned."""
+        """Yield why ``intent`` is not allowed, as a target or as an existing pin."""
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
         """Return the planned change of each of ``groups`` (keys of the lock file)."""
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:
-        """Return ``groups`` in waves; the first wave has at least ``canary`` nodes, with 0 there is no canary."""
+        """Return ``groups`` in waves; the first wave has at least ``canary`` nodes (0: no canary)."""
 
     def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> Sequence[Excess]:
-        """Return the limits that ``groups`` exceed if they change together with unsettled waves of other pools."""
+        """Return the limits that ``groups`` together with unsettled waves of other pools would exceed."""
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
         """Return ``groups`` in the waves of a rollback: in reverse order of ``moved``, then the others."""

@@ -1,4 +1,4 @@
-"""Upgrades of control planes: the only operation that changes their pinned Kubernetes version or data store."""
+"""Upgrades and data store moves of control planes; nothing else changes their pinned version or data store."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def promote_control_plane(environment: Environment, cluster: str, version: Kuber
     """Return the pins of ``environment`` with the control plane of ``cluster`` at ``version``.
 
     Control planes are upgraded one minor version at a time, before their nodes, and are never downgraded. All nodes
-    must run the current minor version first: Cluster API neither creates nor repairs nodes of another minor version.
-    For the same reason each pool must have an image for the new minor version.
+    must run the current minor version first, because Cluster API neither creates nor repairs nodes of another minor
+    version. For the same reason, each pool must have an image for the new minor version.
 
     Raises:
         SpecError: cluster or version is unknown, or the version is not the next step; all reasons are reported.
@@ -37,7 +37,7 @@ def promote_control_plane(environment: Environment, cluster: str, version: Kuber
 
 
 def move_data_store(environment: Environment, cluster: str, data_store: str) -> ImagesLock:
-    """Return the pins of ``environment`` with the state of ``cluster`` in ``data_store``.
+    """Return the pins of ``environment`` with the state of ``cluster`` moved to ``data_store``.
 
     Raises:
         SpecError: cluster or data store is unknown, or the state cannot be moved there; all reasons are reported.
@@ -64,7 +64,7 @@ def step_objections(environment: Environment, placed: PlacedCluster, version: Ku
 
 
 def backend_objection(environment: Environment, version: KubernetesVersion) -> str | None:
-    """Return why the region's backend cannot host a control plane of ``version``; None if it can or it is unknown."""
+    """Return why the region's backend cannot host a control plane of ``version``; None if supported or unknown."""
     backend = environment.region.control_planes.backend
     installed = environment.versions.installed(environment.region.image_channel)
     chart = installed.get(CONTROL_PLANES[backend].versions_by or "")
@@ -95,7 +95,7 @@ def with_version(environment: Environment, cluster: str, version: KubernetesVers
 
 
 def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
-    """Return the newest image with which new nodes of ``pool`` could join, independent of the pool's ``image``."""
+    """Return the newest image with which new nodes of ``pool`` could join, regardless of the pool's ``image``."""
     fitting = [image for image in environment.images.images if not objections(environment, image, cluster, pool)]
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
@@ -103,9 +103,9 @@ def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec
 def version_objection(
     running: KubernetesVersion, version: KubernetesVersion, known: Iterable[KubernetesVersion] = ()
 ) -> str | None:
-    """Return why a control plane cannot be upgraded from ``running`` to ``version`` in one step; None if it can.
+    """Return why a control plane cannot be upgraded from ``running`` to ``version`` in one step; None if possible.
 
-    The remedy in the text names the first version to upgrade to, selected from ``known``.
+    The remedy in the text names the version for the next step, selected from ``known``.
     """
     if (minor(version), patch(version)) < (minor(running), patch(running)):
         return f"{version} is older than {running}, and control planes cannot be downgraded; write {running}"

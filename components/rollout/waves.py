@@ -1,6 +1,7 @@
-"""Division of a rollout into waves: the canary first, then as many rollout groups as the limits allow, in order.
+"""Division of a rollout into waves: first the canary, then waves as large as the limits allow.
 
-The division depends only on the data and the remaining groups, so the remaining waves stay the same during a rollout.
+The division depends only on the data and the remaining groups. The remaining waves therefore stay the same during a
+rollout.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from components.specs.pools.intents import Intent, IntentName
 
 _NONE: Mapping[str, Intent] = MappingProxyType({})
 MAX_GROUPS = 50
-"""Maximum number of rollout groups per wave: one line of the lock file (at most 4,000 characters) lists them all."""
+"""Maximum number of rollout groups per wave: one line of the lock file (at most 4,000 characters) lists all groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class PlannedGroup:
     spares: int
     """Number of hosts in service beyond the nodes of the group."""
     replacement: str
-    """Explanation of how the nodes are replaced."""
+    """Replacement of the nodes, as message text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ def waves(environment: Environment, limits: RolloutLimits, groups: Collection[st
     """Return ``groups`` of one pool (keys of the lock file) in waves.
 
     Args:
-        environment: its lock file has the sizes of the groups.
+        environment: environment whose lock file has the sizes of the groups.
         limits: limits that apply to each wave.
         groups: groups to promote.
         canary: minimum number of nodes in the first wave; 0 for no canary.
@@ -96,7 +97,7 @@ def carried(before: ImagesLock, after: ImagesLock, unpinned: Mapping[str, Intent
     Args:
         before: pins with the rollouts.
         after: the same pins with other groups.
-        unpinned: intents of groups without a pin, by key: charts of clusters that no wave has reached yet.
+        unpinned: intents of groups without a pin, by key: charts in clusters of later waves.
     """
     names: dict[str, set[IntentName]] = defaultdict(set)
     for key, name in {**{key: intent.name for key, intent in unpinned.items()}, **after.moved}.items():
@@ -114,7 +115,7 @@ def carried(before: ImagesLock, after: ImagesLock, unpinned: Mapping[str, Intent
 
 
 def in_motion(pins: ImagesLock, *, without: str = "") -> list[str]:
-    """Return the rollout groups of open rollouts without settling evidence, except groups of pool ``without``."""
+    """Return the rollout groups in unsettled waves of open rollouts, except groups of the pool ``without``."""
     return [
         group_key(pool_of(key), domain)
         for key, wave in pins.waves.items()
@@ -124,7 +125,7 @@ def in_motion(pins: ImagesLock, *, without: str = "") -> list[str]:
 
 
 def excess(limits: RolloutLimits, pins: ImagesLock, pool: str, wave: Sequence[str]) -> list[Excess]:
-    """Return the limits that ``wave`` of ``pool`` exceeds together with unsettled waves of other pools."""
+    """Return the limits that ``wave`` of ``pool`` together with unsettled waves of other pools would exceed."""
     others = in_motion(pins, without=pool)
     without = {(item.limit, item.subject): item.away for item in limits.broken_by(others)}
     together = limits.broken_by([*others, *wave])
@@ -136,7 +137,7 @@ def _with_groups(wave: Wave, pool: str, groups: Collection[str]) -> Wave:
 
 
 def _canary(environment: Environment, ordered: Sequence[str], canary: int) -> list[str]:
-    """Return the smallest group with ``canary`` nodes, or the first groups that together have as many."""
+    """Return the smallest group with at least ``canary`` nodes, or the first groups that together have that many."""
     sizes = {group: environment.allocations.groups[group].nodes for group in ordered}
     enough = [group for group in ordered if sizes[group] >= canary]
     if enough:

@@ -57,12 +57,14 @@ def lost_instance_types(environment: Environment) -> Iterator[Problem]:
 
 
 def lost_types(environment: Environment) -> list[str]:
-    """Return undeclared instance types on which pools and the hosts of their nodes agree."""
+    """Return undeclared instance types that both pools and the hosts of their nodes have."""
     declared, types = _instance_types(environment), {host.host: host.instance_type for host in environment.hosts}
     wanted = {placed.key: placed.pool.instance_type for placed in pools(environment)}
-    given = environment.allocations.hosts.items()
-    found = dict.fromkeys(types[host] for host, key in given if host in types and types[host] == wanted.get(key))
-    return [name for name in found if name not in declared]
+    assigned = environment.allocations.hosts.items()
+    undeclared_types = dict.fromkeys(
+        types[host] for host, key in assigned if host in types and types[host] == wanted.get(key)
+    )
+    return [name for name in undeclared_types if name not in declared]
 
 
 def _missing_type(
@@ -118,7 +120,7 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         store, store_path = cluster.control_plane.data_store, (*path, "control_plane", "data_store")
         in_use = (
             cluster.name in pins and pins[cluster.name].data_store == store
-        )  # reported by control_planes.data_stores_in_use
+        )  # Rule control_planes.data_stores_in_use reports this.
         if store != PLACED and not in_use:
             yield from _missing(environment, file, store_path, store, stores, REGION)
         for index, name in enumerate(cluster.storage):
@@ -127,14 +129,14 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
 
 
 def _users(placed: PlacedCluster, storage_class: str) -> Iterator[str]:
-    """Yield the entries of the data that use a storage class of a cluster."""
+    """Yield the entries of the data that use ``storage_class`` of a cluster."""
     vms = placed.tenant.vms
     if vms is None or vms.cluster != placed.cluster.name:
         return
     if vms.image_storage_class == storage_class:
         yield "images of VMs"
     for vm in vms.machines:
-        if any(one.storage_class == storage_class for one in (*vm.volumes, *((vm.root,) if vm.root else ()))):
+        if any(volume.storage_class == storage_class for volume in (*vm.volumes, *((vm.root,) if vm.root else ()))):
             yield f"VM {vm.name}"
 
 
@@ -210,33 +212,32 @@ def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
 
 
 def charts(environment: Environment) -> Iterator[Problem]:
-    """Report operators and drivers that the data requires but the version vector does not have."""
+    """Report required operators and drivers that are missing from the version vector."""
     declared = list(environment.versions.installed(environment.region.image_channel))
-    needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
+    needed, delivered = needed_charts(environment), {manifest.name for manifest in environment.versions.manifests}
     for name, (file, path) in needed.items():
         if name not in {*declared, *delivered}:
             text = f"which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
             if environment.versions.releases(name):
                 channel = environment.region.image_channel
                 text = f"for which channel {channel} offers no release ({VERSIONS}); add one there"
-            near = nearest(name, (one for one in declared if one not in needed))
+            near = nearest(name, (candidate for candidate in declared if candidate not in needed))
             text += f", or rename '{near}' if it is the same chart" if near else ""
             yield problem(environment, file, path, f"requires chart '{name}', {text}")
 
 
 def manifests(environment: Environment) -> Iterator[Problem]:
-    """Report manifests for components that are installed with values, which manifests do not accept."""
+    """Report manifests for components that are installed with values, because manifests accept no values."""
     needed, plain = needed_charts(environment), without_values(environment)
-    for index, one in enumerate(environment.versions.manifests):
-        if one.name in needed and one.name not in plain:
-            text = (
-                f"'{one.name}' is installed with values, which manifests do not accept; remove it here, and pin a chart"
-            )
+    for index, manifest in enumerate(environment.versions.manifests):
+        if manifest.name in needed and manifest.name not in plain:
+            reason = f"'{manifest.name}' is installed with values, which manifests do not accept"
+            text = f"{reason}; remove it here, and pin a chart"
             yield problem(environment, VERSIONS, ("manifests", index), text)
 
 
 def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:
-    """Return a problem in the row of ``host``. Waivers match it by ``subject``."""
+    """Return a problem in the row of ``host``; waivers match ``subject``."""
     file = inventory_file(host.hall)
     return Problem(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
 
@@ -269,16 +270,16 @@ def _missing(
 
 
 def _gone(name: str, where: str, cluster: str) -> str:
-    """Return the message about a removed entry that a cluster still uses and that cannot be replaced by another."""
+    """Return the message about a removed entry that a cluster still uses and that has no replacement."""
     return f"'{name}' was removed from {where}, but {cluster} uses it; restore it there"
 
 
 def undeclared(
     name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
 ) -> str:
-    """Return the message about ``name``, not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
+    """Return the message that ``name`` is not in ``declared`` of ``where``. Names in ``taken`` are not suggested."""
     declared, taken, users = list(declared), set(taken), list(users)
-    near = suggestion(name, (one for one in declared if one not in taken))
+    near = suggestion(name, (candidate for candidate in declared if candidate not in taken))
     used = f" and used by {listed(users, MOST_USERS)}" if users else ""
     return f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
 

@@ -1,4 +1,4 @@
-"""The policies, one module per violation and named after it. They are pure functions and never import Pulumi."""
+"""Policies: one module per violation, with the violation's name. Policies are pure and never import Pulumi."""
 
 from policies.rules import (
     change_in_freeze,

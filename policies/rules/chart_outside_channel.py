@@ -1,7 +1,7 @@
 """chart-outside-channel: a chart release that the environment's channel does not offer, or a revoked release.
 
-Why: a channel indicates the maturity of a release, and a release is revoked when a defect is known. The agents of a
-chart run on each node of a tenant.
+Why: a channel indicates the maturity of a release, and releases with known defects are revoked. The agents of a chart
+run on each node of a tenant.
 
 Rejected: a release with ``channel: [candidate]`` in an environment with ``image_channel: stable``.
 Rejected: a release with ``revoked: loses packets of pods``.

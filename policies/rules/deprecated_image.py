@@ -1,12 +1,12 @@
 """deprecated-image: a node image that is deprecated or expired.
 
-Why: the kernel and drivers of an image stop getting fixes after some time. From the day ``deprecated``, pools should
-move to another image. From the day ``expires``, no node may be created from it, because a repair would restore known
-defects.
+Why: the kernel and drivers of an image get fixes only for a limited time. From the day ``deprecated``, pools should
+move to another image. From the day ``expires``, no node may be created from the image, because a repair would restore
+known defects.
 
 Reported: an image on or after its ``deprecated`` day.
 Rejected: an image on or after its ``expires`` day, except in a rehearsal, whose nodes are simulated.
-Correct: ``jacquard promote ENV POOL --to VERSION`` before that day.
+Correct: ``jacquard promote ENV POOL --to VERSION`` before the ``expires`` day.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """emulated-vms: VMs of a cluster may run without hardware virtualisation.
 
-Why: QEMU then emulates the CPU in software, many times slower, and users of the VM see no difference: a node with
-virtualisation disabled in its firmware looks like any other.
+Why: without hardware virtualisation, QEMU emulates the CPU in software, which is many times slower. The emulation is
+not visible inside the VM, and a node with virtualisation disabled in firmware looks like any other node.
 
 Reported: a KubeVirt object with `useEmulation`, which `vm_emulation: true` of a region sets.
 Rejected: nothing, unless `policy.yaml` makes the policy mandatory; test regions may have no other hosts.

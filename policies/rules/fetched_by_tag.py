@@ -7,7 +7,7 @@ Rejected: `fetchConfig.oci`, or no source, in a Cluster API provider; `image: re
 Rejected: a Flux source without `ref.digest`, and Multus or a device plugin with a tag.
 Correct: `cluster-api-providers` in the manifests of ``catalog/versions.yaml``, and images with ``@sha256:``.
 Not evaluated: DPF's charts of DPU services and the images in them, since DPF accepts only tags; and the images in
-charts. ``jacquard show ENV images --platform`` lists everything that is referenced by tag.
+charts. ``jacquard show ENV images --platform`` lists all references by tag.
 """
 
 from __future__ import annotations

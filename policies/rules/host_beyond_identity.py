@@ -1,7 +1,7 @@
 """host-beyond-identity: a host entry with settings beyond the identity of the machine.
 
-Why: an image, a disk layout or a firmware setting on a single host makes it differ from the other hosts of its pool.
-A review of the pool does not show this. Use another instance type or another pool for different machines.
+Why: an image, a disk layout or a firmware setting on a single host makes the host differ from the other hosts of its
+pool, and a review of the pool does not show the difference. Use another instance type or pool for different machines.
 
 Rejected: ``spec.image`` of a BareMetalHost, or ``spec.rootDeviceHints`` that its instance type does not declare;
 ``spec.bmcSettingsRef`` of an IronCore BMC.

@@ -1,7 +1,7 @@
 """overcommitted-namespaces: namespace quotas whose sum exceeds the tenant's quota.
 
-Why: Kubernetes enforces the quota of each namespace separately. Each team expects to be able to use its whole quota.
-The first teams to do so exhaust the tenant's quota, and no message in the cluster mentions that limit.
+Why: Kubernetes enforces the quota of each namespace separately, and each team expects to be able to use its whole
+quota. The first teams that do so exhaust the tenant's quota, and no message in the cluster mentions the tenant's quota.
 
 Reported: load balancers and storage classes for which the namespace quotas in all clusters of a tenant exceed its
 quota.

@@ -1,7 +1,7 @@
-"""overridden-add-on: a cluster with its own values for an add-on.
+"""overridden-add-on: a cluster with different values for an add-on than the other clusters of its region.
 
-Why: observations in this cluster do not apply to other clusters, and a release that works everywhere else was never
-tested with these values.
+Why: observations in this cluster do not apply to other clusters, and a chart release that works in other clusters was
+never tested with these values.
 
 Reported: each value in `add_on_values` of a cluster, with its reason.
 Rejected: nothing, unless `policy.yaml` makes the policy mandatory; `jacquard check` itself validates the values.

@@ -1,7 +1,7 @@
 """provider-without-cluster-identifier: a provider that identifies its cluster only by kubeconfig.
 
-Why: when the kubeconfig changes, because a certificate was renewed or it is unknown in a preview, the engine plans to
-replace the provider and every object in the cluster. The default provider uses the ambient cluster.
+Why: if the kubeconfig changes or is unknown in a preview, for example after the renewal of a certificate, the engine
+plans to replace the provider and every object in the cluster. The default provider uses the ambient cluster.
 
 Rejected: ``pulumi_kubernetes.Provider("acme", kubeconfig=path)``
 Correct: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<environment>/<cluster>").kubernetes``

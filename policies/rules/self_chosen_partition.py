@@ -1,14 +1,15 @@
 """self-chosen-partition: an InfiniBand partition that an object in the tenant's cluster selects.
 
 Why: ib-kubernetes adds a pod's port to any partition that a NetworkAttachmentDefinition names, and a tenant with all
-rights in a cluster can write these objects. It only assigns GUIDs from the cluster's range, so a function in another
-tenant's partition can be identified by its GUID and removed. `jacquard show ENV network --partitions` lists the GUIDs
-of each partition. Nothing prevents the change, and until it is reverted the function can communicate in that partition.
+rights in a cluster can create these objects. ib-kubernetes only assigns GUIDs from the cluster's range, so you can
+identify a function in another tenant's partition by its GUID and remove it. `jacquard show ENV network --partitions`
+lists the GUIDs of each partition. Nothing prevents the change, and until the removal the function can communicate in
+the partition.
 
 Reported: a NetworkAttachmentDefinition with a `pkey` that ib-kubernetes obeys.
-Rejected: nothing, unless `policy.yaml` makes the policy mandatory; whether the list is applied to UFM is not known.
-Correct: whole or shared ports (`rdma.ports`), which no object of the cluster can add to a partition. Otherwise,
-remove unlisted members from partitions, and add a waiver for the object that names the responsible team.
+Rejected: nothing, unless `policy.yaml` makes the policy mandatory; Jacquard cannot know the members in UFM.
+Correct: whole or shared ports (`rdma.ports`), which no object of the cluster can add to a partition. Otherwise, remove
+unlisted members from partitions, and add a waiver for the object with the responsible team as owner.
 """
 
 from __future__ import annotations

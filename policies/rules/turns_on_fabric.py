@@ -1,7 +1,8 @@
 """turns-on-fabric: GPU time-slicing on whole nodes of a fabric.
 
-Why: a job across many nodes waits for its slowest part. Pods that time-slice a GPU are not isolated: one pod can use
-the memory that another needs, a fault of one terminates both, and each time slice of another pod stops the whole job.
+Why: a job across many nodes waits for its slowest node. Pods that time-slice a GPU are not isolated: one pod can use
+the memory that another pod needs, a fault of one pod terminates both, and each time slice of another pod stops the
+whole job.
 
 Reported: a pool on InfiniBand or RoCE with `gpu_sharing: {time_slices: ...}`, on the pool or on some of its nodes.
 Rejected: nothing, unless `policy.yaml` makes the policy mandatory; notebooks and tests may be intended there.

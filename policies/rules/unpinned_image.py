@@ -1,7 +1,8 @@
 """unpinned-image: a node image that is not pinned by a digest of the catalogue.
 
-Why: Metal3 also accepts a URL, md5 or an empty checksum, and IronCore a tag. The content behind the image's name can
-then change, so that two nodes of one pool boot different software. An image with the digest of another never boots.
+Why: Metal3 also accepts a URL, an md5 digest or an empty checksum, and IronCore accepts a tag. The content behind the
+image's name can then change, so that two nodes of one pool boot different software. An image with the digest of another
+image never boots.
 
 Rejected: ``checksum: https://images.cloud.example/gpu-2026.11.1.raw.sha256sum``
 Rejected: ``image: images.cloud.example/gpu-2026.11.1.raw:latest``

@@ -6,7 +6,7 @@ write access to the catalogue could deploy any image to every node.
 Rejected: an image without ``signature`` in an environment of stage ``production``.
 Correct: ``signature: {kind: cosign, url: "https://images.cloud.example/gpu-2026.11.1.raw.sig"}`` in the catalogue.
 Other stages are not checked, unless their ``policy.yaml`` lists the policy. The image release process must verify the
-signature; nothing here fetches it.
+signature; Jacquard does not fetch the signature.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """unverified-bmc: a BMC whose certificate is not verified.
 
-Why: an attacker between the region and the BMC gets its credentials, and with them the host, its disks and their data.
+Why: an attacker in the path to the BMC can get its credentials, and with them access to the host, its disks and data.
 
 Rejected: `bmc.disableCertificateVerification` of a BareMetalHost. The report includes the reason from
 `bare_metal.bmc_certificates` of ``region.yaml``.

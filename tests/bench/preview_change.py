@@ -32,7 +32,7 @@ from support import ENVIRONMENTS, LocalApiServer, meanwhile, measured
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import given
+from components.lookups.references.walk import missing_targets
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.specs.reading.loader import load_environment
@@ -113,7 +113,7 @@ class Base:
 
     def _give(self, api: ApiServer) -> None:
         """Make what a stack refuses to begin without, of kinds that this API server has beside those of the stacks."""
-        for one in given(self.objects, references_table(), self.objects).values():
+        for one in missing_targets(self.objects, references_table(), self.objects).values():
             group, _, kind = one.target.kind.rpartition("/")
             if one.target.cluster == MANAGEMENT and kind in _GIVEN:
                 place = {"namespace": one.target.namespace} if one.target.namespace else {}

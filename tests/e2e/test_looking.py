@@ -14,8 +14,8 @@ from api_server import LocalApiServer
 from components.render.manifest import Manifest, Readiness
 from components.resources import child_name, type_token
 from jacquard.providers.kube import ObjectRef
-from stacks.probes import Looking, not_ready
-from stacks.validation import ask
+from stacks.probes import ReadinessCheck, not_ready
+from stacks.validation import object_errors
 
 pytestmark = pytest.mark.e2e
 
@@ -25,7 +25,7 @@ ONLINE = Readiness(conditions=("jsonpath={.spec.online}=true",), timeout_seconds
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    running = LocalApiServer(tmp_path_factory.mktemp("looking") / "server")
+    running = LocalApiServer(tmp_path_factory.mktemp("checking") / "server")
     try:
         yield running
     finally:
@@ -40,7 +40,7 @@ def manifest(api_version: str, kind: str, namespace: str, name: str = "weft", **
 def told(server: LocalApiServer, *items: Manifest, recorded: tuple[Manifest, ...] = ()) -> tuple[list[str], list[str]]:
     """Return which objects have unknown fields, and which are there although the stack did not make them."""
     names = frozenset((type_token(item), child_name("c", item)) for item in recorded)
-    found = ask(server.api, [("c", items)], names)
+    found = object_errors(server.api, [("c", items)], names)
     return list(found.unknown), list(found.foreign)
 
 
@@ -81,8 +81,8 @@ def awaited(place: str, *, online: bool) -> Manifest:
     return dataclasses.replace(manifest(*HOST, place, spec={"online": online}), readiness=ONLINE)
 
 
-def looking(server: LocalApiServer) -> Looking:
-    return Looking("management", server.kubeconfig, None)
+def checking(server: LocalApiServer) -> ReadinessCheck:
+    return ReadinessCheck("management", server.kubeconfig, None)
 
 
 def test_a_preview_tells_what_is_there_and_not_ready(server: LocalApiServer, place: str) -> None:
@@ -102,7 +102,7 @@ def test_a_gate_passes_when_the_live_object_is_ready_and_not_before(server: Loca
     server.api.apply(item.body, field_manager="test")
 
     async def story() -> bool:
-        gate = asyncio.create_task(looking(server)(item))
+        gate = asyncio.create_task(checking(server)(item))
         await asyncio.sleep(0.5)
         passed_early = gate.done()
         server.api.patch(ObjectRef.of(item.body), {"spec": {"online": True}}, field_manager="controller")
@@ -119,9 +119,9 @@ def test_a_gate_does_not_pass_what_never_gets_ready_or_is_not_there(server: Loca
     server.api.apply(item.body, field_manager="test")
 
     with pytest.raises(pulumi.RunError) as late:
-        asyncio.run(looking(server)(item))
+        asyncio.run(checking(server)(item))
     with pytest.raises(pulumi.RunError) as lost:
-        asyncio.run(looking(server)(gone))
+        asyncio.run(checking(server)(gone))
 
     assert str(late.value) == (
         f"BareMetalHost {place}/weft: not ready after 1 s: jsonpath={{.spec.online}}=true: is false; "

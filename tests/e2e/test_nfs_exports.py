@@ -13,7 +13,7 @@ from nfs_server import network, read, serving, tools
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import given
+from components.lookups.references.walk import missing_targets
 from components.lookups.slices import slices
 from components.render.manifest import objects
 from components.specs.reading.loader import load_environment
@@ -27,7 +27,7 @@ def asked(name: str) -> tuple[IPv4Address, dict[str, tuple[IPv4Network, ...]]]:
     """Return the NFS server of a region, and who may mount what, as the list of prerequisites tells it."""
     environment = load_environment(name, ENVIRONMENTS)
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
-    listed = [str(one.target) for one in given(rendered, references_table()).values() if one.form == "nfs"]
+    listed = [str(one.target) for one in missing_targets(rendered, references_table()).values() if one.form == "nfs"]
     found = [match for text in listed if (match := _ASKED.search(text))]
     assert len(found) == len(listed)
     [server] = {match["server"] for match in found}

@@ -13,7 +13,7 @@ from api_server import LocalApiServer
 from components.render.manifest import MANAGEMENT
 from components.render.objects import manifest
 from jacquard.providers.kube import ObjectRef
-from stacks.prerequisites import Looked, keys_of, look
+from stacks.prerequisites import PrerequisiteCheck, keys_of, look
 
 pytestmark = pytest.mark.e2e
 HOST = manifest(
@@ -64,4 +64,4 @@ def test_the_gate_sees_a_secret_come_key_by_key(server: LocalApiServer) -> None:
     server.api.apply(secret("bmc-a01", "data", "username"), field_manager="somebody")
     assert missing() == "Secret in hosts of cluster management: bmc-a01 (lacks password)"
     server.api.apply(secret("bmc-a01", "data", "password"), field_manager="somebody else")
-    assert look(apis, items, tuple) == Looked()
+    assert look(apis, items, tuple) == PrerequisiteCheck()

@@ -20,7 +20,7 @@ from components.render.control_planes.control_plane import API_PORT
 from components.render.network.packets import ALL
 from components.render.objects import namespace
 from components.reports.network.endpoints import endpoint
-from components.reports.network.path_namespaces import Walls
+from components.reports.network.path_namespaces import NamespacePolicies
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
@@ -141,7 +141,7 @@ def test_what_is_told_of_namespaces_on_a_path_is_what_policies_do(specs: tuple[N
     for one, other in product(ends, ends):
         if one == other or not (isinstance(ends[one], Pod) or isinstance(ends[other], Pod)):
             continue
-        source, target, walls = endpoint(environment, one), endpoint(environment, other), Walls(environment)
+        source, target, walls = endpoint(environment, one), endpoint(environment, other), NamespacePolicies(environment)
         told = (*walls.leaves(source, target, ALL), *walls.enters(source, target))
         port = API_PORT if other == "api:globex-lab" else 443
         assert all(step.passes for step in told) == rendered.reaches(ends[one], ends[other], port), (one, other)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """Effect of a change, from the mildest to the worst."""
+    """Effect of a change, in order of severity."""
 
     NONE = "none"
     """No running component is affected."""
@@ -16,9 +16,9 @@ class Effect(StrEnum):
     SCALES = "scales"
     """Instances are added, or surplus ones removed; all others stay."""
     RESTARTED = "restarted"
-    """Processes are restarted on machines that stay up."""
+    """Processes are restarted; machines are not rebooted."""
     REBOOTED = "rebooted"
-    """Machines are rebooted, with everything on them."""
+    """Machines are rebooted, including their workloads."""
     RE_FLASHED = "re-flashed"
     """DPUs are re-flashed with their software, and their hosts are rebooted."""
     REPLACED = "replaced"
@@ -32,12 +32,12 @@ class Effect(StrEnum):
 
     @property
     def severity(self) -> int:
-        """Return the rank of this effect, the worst highest; an unknown effect may be the worst."""
+        """Return the rank of this effect: 0 for the mildest. An unknown effect ranks highest."""
         return tuple(Effect).index(self)
 
 
 def worst_of(effects: Iterable[Effect]) -> Effect:
-    """Return the worst of some effects; ``NONE`` if there are none."""
+    """Return the worst of ``effects``; ``NONE`` if there are none."""
     return max(effects, key=lambda effect: effect.severity, default=Effect.NONE)
 
 
@@ -47,7 +47,7 @@ class Subject(StrEnum):
     NODES = "nodes"
     """Machines of a rollout group, and their Nodes."""
     HOSTS = "hosts"
-    """Servers, regardless of their use."""
+    """Physical hosts, regardless of their use."""
     DPUS = "dpus"
     """DPUs, including the network of their hosts."""
     CONTROL_PLANES = "control planes"
@@ -57,7 +57,7 @@ class Subject(StrEnum):
     VOLUMES = "volumes"
     """Stored data, and access to it."""
     VMS = "virtual machines"
-    """Virtual machines, and their offerings."""
+    """Virtual machines, and the sizes and images offered for them."""
     PODS = "pods"
     """Pods of operators, agents and helpers."""
     PLATFORM = "platform"
@@ -72,13 +72,13 @@ class When(StrEnum):
     AT_ONCE = "at once"
     """When the controller observes the change, within seconds or minutes."""
     NEW_ONLY = "new ones only"
-    """When an instance is created the next time; existing ones stay unchanged."""
+    """When the next instance is created; existing instances are unchanged."""
     NEXT_ROLL = "next roll"
-    """When nodes are created, deleted or repaired the next time, for any reason."""
+    """When nodes are next created, deleted or repaired, for any reason."""
     NEXT_BOOT = "next boot"
-    """When the machine is rebooted the next time, for another reason."""
+    """At the next reboot of the machine, which this change does not cause."""
     BY_HAND = "by hand"
-    """When an operator takes a further step, which the row names."""
+    """When an operator performs the manual step that the row names."""
     IN_TURN = "in turn"
     """When the platform releases the maintenance hold of the DPU, few hosts at a time, once its host is empty
     (``dpus.release``)."""

@@ -1,8 +1,8 @@
 """Table of effects: the effect of a change of each field of each kind, with its source.
 
 The rows are the YAML files next to this module. A path has dots between keys; a key that contains dots is in brackets;
-``*`` is any key and any entry of a list; ``**`` at the end is the field itself and everything below it. The most
-specific row of a path counts. A path without row has an unknown effect.
+``*`` matches any key and any list entry; ``**`` at the end matches the field itself and everything below it. The most
+specific row for a path applies. A path without a row has an unknown effect.
 """
 
 from __future__ import annotations
@@ -23,44 +23,45 @@ from components.specs.reading.problems import Problem, SpecError
 
 FOLDER = Path(__file__).parent
 EVERY_KIND = "*"
-"""Kind whose rows apply to all kinds of the table that do not have a row themselves."""
+"""Pseudo-kind whose rows apply to all kinds of the table without a matching row."""
 CREATED, DELETED, RETAINED, PROTECTED = "created", "deleted", "retained", "protected"
-"""Row names for whole objects instead of a path: created; or no longer declared and deleted, retained in the cluster,
-or protected from deletion."""
+"""Row names for whole objects, used instead of a path. An object that is no longer declared is deleted, retained in the
+cluster, or protected from deletion."""
 _ONE, _REST = "*", "**"
 _STEP = re.compile(r"\[([^\]]+)\]|([^.\[\]]+)")
 _PATH = re.compile(r"[^.\[\]]+(\.[^.\[\]]+|\[[^\]]+\])*")
 _OWN_SOURCE = "jacquard"
 
 Steps: TypeAlias = tuple[str | int, ...]
-"""Path within an object: keys of mappings, and names or positions of list entries."""
+"""Path within an object: mapping keys, and names or positions of list entries."""
 
 
 class Row(Spec):
-    """Effect of a change of some fields of a kind."""
+    """Effect of changes to some fields of a kind."""
 
     fields: tuple[str, ...] = Field(min_length=1)
-    """Paths, or names for whole objects that are created or deleted."""
+    """Paths of fields, or row names for whole objects."""
     effect: Effect
     falls_on: Subject
-    """Subject of the effect."""
+    """Resources that the effect concerns."""
     when: When = When.AT_ONCE
     later: Effect | None = None
-    """Effect, if different, of a timestamp that changes to a later one."""
+    """Effect of a change to a later timestamp, if different."""
     why: str = Field(min_length=1, max_length=300)
-    """Consequence, in a sentence for a reviewer."""
+    """Consequence for running systems, as one sentence for reviewers."""
     source: str = Field(pattern=r"^[A-Za-z0-9]+:\S.*$", max_length=200)
     """Source: its short name, a colon, and the file, page, issue or function there.
 
     ``jacquard`` stands for a file of this repository.
     """
     guarded: bool = False
-    """Whether deletion or replacement of an object of the kind requires confirmation: on rows of deleted objects."""
+    """Whether deletion or replacement of objects of the kind requires confirmation. Set only on rows for deleted
+    objects."""
     unrendered: str | None = None
-    """Reason for the row although no reference environment has such a field."""
+    """Reason for a row whose field occurs in no reference environment."""
 
     def effect_of(self, before: object, after: object) -> Effect:
-        """Return the effect of this change; timestamps are in UTC to the second, so that their texts compare."""
+        """Return the effect of this change. Timestamps are UTC with second precision, so they compare as strings."""
         return self.later if self.later and str(before or "") < str(after or "") else self.effect
 
 
@@ -89,7 +90,7 @@ class Table:
         return frozenset(kind for kind, rows in self.kinds.items() if any(row.guarded for row in rows))
 
     def row(self, kind: str, path: Steps) -> Row | None:
-        """Return the row for a change at ``path`` of an object of ``kind``; None if there is none."""
+        """Return the row for a change at ``path`` in an object of ``kind``; None if there is none."""
         tree = self._trees.get(kind)
         return None if tree is None else tree.find(path) or self._fallback.find(path)
 
@@ -112,7 +113,7 @@ class _Tree:
             self._inner.setdefault(path[0], _Tree()).add(path[1:], row)
 
     def find(self, path: Steps) -> Row | None:
-        """Return the most specific row for ``path``: with the next key, else with any key, else for all below."""
+        """Return the most specific row for ``path``: an exact key precedes ``*``, which precedes ``**``."""
         if not path:
             return self._here or self._rest
         for step in (str(path[0]), _ONE):
@@ -169,7 +170,7 @@ def read_table(folder: Path) -> Table:
 
 
 def _row_problems(files: Mapping[str, EffectsFile], sources: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield problems between rows: duplicate kinds and paths, invalid paths, unlisted sources."""
+    """Yield problems of rows: duplicate kinds and paths, invalid paths, unlisted sources."""
     first: dict[str, str] = {}
     for file, spec in files.items():
         for kind, rows in spec.kinds.items():

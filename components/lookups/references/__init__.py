@@ -1,1 +1,1 @@
-"""References of rendered objects and the creators of their targets: the table, and the search through objects."""
+"""References between rendered objects: the table of references, and the search for missing targets."""

@@ -1,7 +1,7 @@
-"""Table of references: fields that refer to something else, objects that controllers create, and prerequisites.
+"""Table of references: fields that refer to other objects, objects that controllers create, and prerequisites.
 
-The rows are the YAML files next to this module; their paths have the format of the table of effects. A row refers to an
-object of a kind, or to a thing outside API servers. The reference of an object to its namespace needs no row.
+The rows are the YAML files next to this module; their paths have the format of the table of effects. The target of a
+row is an object of a kind, or a resource outside API servers. The reference of an object to its namespace needs no row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from components.specs.reading.problems import Problem, SpecError
 FOLDER = Path(__file__).parent
 _OWN_SOURCE = "jacquard"
 BESIDE = "beside"
-"""Kind of a row whose kind and group are fields next to the name, as in references of Cluster API."""
+"""Kind of a row whose target's kind and group are fields next to the name, as in references of Cluster API."""
 
 
 class Where(StrEnum):
@@ -49,18 +49,18 @@ class Group(StrEnum):
 
 
 class Entry(StrEnum):
-    """Secrets of a form that share an entry of a store."""
+    """Secrets of a form that share one entry of a secret store."""
 
     REGION = "region"
-    """All with the same name, in any namespace: the login is the same."""
+    """All Secrets with the same name share an entry, in any namespace: their login is the same."""
     NAMESPACE = "namespace"
-    """Each has a separate entry: tenants choose names."""
+    """Each namespace has a separate entry: tenants choose the names."""
     CLUSTER = "cluster"
-    """Each has a separate entry, in a namespace that all tenants' clusters have."""
+    """Each cluster has a separate entry: the namespace exists in all tenants' clusters."""
 
 
 class Form(Spec):
-    """A form of prerequisites, and how to create them."""
+    """Type of prerequisite, and how to create one."""
 
     group: Group
     what: str = Field(max_length=100)
@@ -70,9 +70,9 @@ class Form(Spec):
     make: str = Field(max_length=400)
     """Command to create it, with placeholders in upper case and never a value."""
     entry: Entry | None = None
-    """Entry in a store of External Secrets Operator; None if no store delivers it."""
+    """Scope of its entry in a store of External Secrets Operator; None if no store provides it."""
     type: str | None = None
-    """Type that readers require of the Secret; None for any."""
+    """Required type of the Secret; None if any type is accepted."""
 
 
 class Row(Spec):
@@ -80,28 +80,30 @@ class Row(Spec):
 
     fields: tuple[str, ...] = Field(default=("metadata.name",), min_length=1)
     to: str
-    """Kind, as ``<API group>/<Kind>`` or the kind only in the core group; ``beside``; or a thing, in lower case."""
+    """Kind of the target, as ``<API group>/<Kind>`` or the kind only in the core group; ``beside``; or a resource
+    outside API servers, in lower case."""
     name: str = "{}"
-    """``{}`` is the field's value, ``{path}`` another one of the object, ``{./path}`` one next to the field."""
+    """Name of the target. ``{}`` is the field's value, ``{path}`` the value at a path of the object, ``{./path}`` the
+    value at a path next to the field."""
     namespace: str | None = None
-    """The object's own if omitted; cluster-scoped kinds have none."""
+    """Namespace of the target; that of the object if omitted. Cluster-scoped kinds have none."""
     namespace_beside: str | None = None
-    """Key next to the field that has the namespace."""
+    """Key next to the field whose value is the namespace."""
     where: Where = Where.OWN
     keys: tuple[str, ...] = ()
     """Keys that a Secret or ConfigMap must have."""
     keys_beside: str | None = None
-    """Path, from the mapping that has the field, of further keys."""
+    """Path of further required keys, relative to the mapping that contains the field."""
     only: dict[str, str] = Field(default_factory=dict)
-    """Paths of the object, and the value that each must have."""
+    """The row applies only to objects with these values, by path."""
     beside: dict[str, str] = Field(default_factory=dict)
-    """Keys next to the field, and a regular expression of the whole value that each must have."""
+    """The row applies only if the values of these keys next to the field match these regular expressions completely."""
     value: str = "(.*)"
-    """Regular expression of the whole value; its first group is the part that counts."""
+    """Regular expression that the whole value must match; its first group is the part to use."""
     unless: str | None = None
-    """Path that must be absent."""
+    """The row applies only to objects without a value at this path."""
     form: str | None = None
-    """Form of a prerequisite; None if a missing target is an error of a renderer."""
+    """Form of prerequisite; None if a missing target is a bug in a renderer."""
     source: str = Field(pattern=r"^[A-Za-z0-9]+:\S.*$", max_length=200)
     """Source, in the format of the table of effects."""
 
@@ -114,12 +116,12 @@ class ReferencesFile(DataFile):
     cluster_wide: tuple[str, ...] = ()
     """Cluster-scoped kinds."""
     always: tuple[str, ...] = ()
-    """Objects that every cluster has, as kind, space, name."""
+    """Objects that exist in every cluster, each as its kind and its name, separated by a space."""
     forms: dict[str, Form] = Field(default_factory=dict)
     refers: dict[str, tuple[Row, ...]] = Field(default_factory=dict)
     """References by kind."""
     makes: dict[str, tuple[Row, ...]] = Field(default_factory=dict)
-    """Objects that controllers create for an object, by its kind."""
+    """Objects that controllers create for an object, by kind of that object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,15 +155,15 @@ def read_table(folder: Path) -> Table:
     files, problems = table_files(folder, ReferencesFile)
     every = tuple(files.values())
     table = Table(
-        refers=_joined(tuple(one.refers for one in every)),
-        makes=_joined(tuple(one.makes for one in every)),
-        forms={name: form for one in every for name, form in one.forms.items()},
-        cluster_wide=frozenset(kind for one in every for kind in one.cluster_wide),
-        always=frozenset(text for one in every for text in one.always),
+        refers=_joined(tuple(file.refers for file in every)),
+        makes=_joined(tuple(file.makes for file in every)),
+        forms={name: form for file in every for name, form in file.forms.items()},
+        cluster_wide=frozenset(kind for file in every for kind in file.cluster_wide),
+        always=frozenset(text for file in every for text in file.always),
         sources={
             _OWN_SOURCE: "this repository",
             **effects_table().sources,
-            **{short: full for one in every for short, full in one.sources.items()},
+            **{short: full for file in every for short, full in file.sources.items()},
         },
     )
     problems += [problem for file, spec in files.items() for problem in _row_problems(file, spec, table)]

@@ -1,4 +1,4 @@
-"""Search for prerequisites: references of objects to targets that nothing renders or creates."""
+"""Search for prerequisites: targets of references that are neither rendered nor created by a controller."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _VALUE = "{}"
 _BESIDE = "./"
 _NOTHING = (None, "", False)
 _KUBECONFIG = "-kubeconfig"
-"""Suffix of the name of a cluster's kubeconfig Secret, after the cluster's name."""
+"""Suffix of the name of a cluster's kubeconfig Secret; the prefix is the name of the cluster."""
 _REACHED_BY = ("spec.kubeConfig.secretRef.name", "spec.provider.kubernetes.authRef.name")
-"""Paths at which kinds refer to that Secret."""
+"""Paths of fields that refer to the kubeconfig Secret of a cluster."""
 _NO_KEYS = frozenset[str]()
 _IN_NAMESPACE = Row(to="Namespace", source="K8S:concepts/overview/working-with-objects/namespaces")
 
@@ -30,11 +30,11 @@ class Target:
     """Target of a reference."""
 
     kind: str
-    """The kind as written in the table; a thing outside API servers begins with a lower-case letter."""
+    """Kind as written in the table. Resources outside API servers begin with a lower-case letter."""
     cluster: str
-    """Empty for a thing."""
+    """Empty for resources outside API servers."""
     namespace: str
-    """Empty for cluster-scoped kinds and things."""
+    """Empty for cluster-scoped kinds and for resources outside API servers."""
     name: str
 
     @property
@@ -47,38 +47,40 @@ class Target:
 
 
 @dataclass(slots=True)
-class Given:
-    """A prerequisite: referenced, but neither rendered nor created by a controller."""
+class MissingTarget:
+    """Prerequisite: a referenced target that is neither rendered nor created by a controller."""
 
     target: Target
     form: str | None
-    """The form in the table; None if the table does not list it as a prerequisite."""
+    """Form of prerequisite; None if the table does not list the target as a prerequisite."""
     keys: set[str] = field(default_factory=set)
     needed_by: Counter[str] = field(default_factory=Counter)
-    """Number of objects that refer to it, by their kind."""
+    """Number of referring objects, by kind."""
     first: str = ""
-    """The first of these objects."""
+    """First referring object."""
     source: str = ""
-    """Source of the first row with the reference."""
+    """Source of the first matching row."""
 
 
-def given(items: Iterable[Manifest], table: Table, others: Iterable[Manifest] = ()) -> dict[Target, Given]:
-    """Return targets that ``items`` refer to and that neither they, ``others`` nor controllers provide."""
+def missing_targets(
+    items: Iterable[Manifest], table: Table, others: Iterable[Manifest] = ()
+) -> dict[Target, MissingTarget]:
+    """Return the targets of references in ``items`` that ``items``, ``others`` and controllers do not provide."""
     mine = tuple(items)
-    named = [(item, *one) for item in mine for one in references(item, table)]
+    named = [(item, *reference) for item in mine for reference in references(item, table)]
     kinds = {target.kind for _, target, _, _ in named} | table.makes.keys()
     there = {target for item in (*mine, *others) if kind_of(item) in kinds for target in made(item, table)}
-    found: dict[Target, Given] = {}
+    missing: dict[Target, MissingTarget] = {}
     for item, target, row, keys in named:
         if target in there or f"{target.kind} {target.name}" in table.always:
             continue
-        if target not in found:
-            found[target] = Given(target, row.form, first=_named(item), source=row.source)
-        one = found[target]
-        one.form = one.form or row.form
-        one.keys |= keys
-        one.needed_by[item.kind] += 1
-    return found
+        if target not in missing:
+            missing[target] = MissingTarget(target, row.form, first=_named(item), source=row.source)
+        prerequisite = missing[target]
+        prerequisite.form = prerequisite.form or row.form
+        prerequisite.keys |= keys
+        prerequisite.needed_by[item.kind] += 1
+    return missing
 
 
 def references(item: Manifest, table: Table) -> Iterator[tuple[Target, Row, frozenset[str]]]:
@@ -93,7 +95,7 @@ def references(item: Manifest, table: Table) -> Iterator[tuple[Target, Row, froz
 
 
 def made(item: Manifest, table: Table) -> Iterator[Target]:
-    """Yield the object itself, and the objects that controllers create for it."""
+    """Yield ``item`` itself, and the objects that controllers create for it."""
     kind = kind_of(item)
     yield Target(kind, item.cluster, item.namespace or "", item.name)
     for row in table.makes.get(kind, ()):
@@ -122,7 +124,7 @@ def spelt(group: str, kind: str) -> str:
 
 
 def look_up(value: Any, path: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield the values at ``path`` of ``value``, each with the mapping that contains it or its list."""
+    """Yield the values at ``path`` of ``value``, each with the innermost mapping that contains the value."""
     yield from _at(value, _steps(path), {})
 
 
@@ -140,24 +142,24 @@ def _at(value: Any, path: tuple[str, ...], beside: Mapping[str, Any]) -> Iterato
         yield value, beside
         return
     if path[0] == "*" and isinstance(value, Mapping):
-        for one in value.values():
-            yield from _at(one, path[1:], value)
+        for entry in value.values():
+            yield from _at(entry, path[1:], value)
     elif path[0] == "*" and isinstance(value, list | tuple):
-        for one in value:
-            yield from _at(one, path[1:], beside)
+        for entry in value:
+            yield from _at(entry, path[1:], beside)
 
 
 def matching(item: Manifest, row: Row) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each value of ``item`` that ``row`` applies to, with the mapping that contains it."""
+    """Yield each value of ``item`` that ``row`` applies to, with the innermost mapping that contains the value."""
     if any(_first(item, path) != value for path, value in row.only.items()):
         return
     if row.unless is not None and _first(item, row.unless) is not None:
         return
     for path in row.fields:
         for value, beside in look_up(item.body, path):
-            found = None if value in _NOTHING else _pattern(row.value).fullmatch(str(value))
-            if found and all(_fits(beside, key, wanted) for key, wanted in row.beside.items()):
-                yield found[1], beside
+            match = None if value in _NOTHING else _pattern(row.value).fullmatch(str(value))
+            if match and all(_fits(beside, key, wanted) for key, wanted in row.beside.items()):
+                yield match[1], beside
 
 
 def _fits(beside: Mapping[str, Any], key: str, wanted: str) -> bool:
@@ -193,18 +195,18 @@ def _target(item: Manifest, row: Row, value: str, beside: Mapping[str, Any], tab
 
 
 def _at_place(place: str, item: Manifest, value: str, beside: Mapping[str, Any]) -> str:
-    """Return the value of ``{place}`` in a name."""
+    """Return the value of the placeholder ``{place}`` in a name."""
     if not place:
         return value
-    found = look_up(beside, place.removeprefix(_BESIDE)) if place.startswith(_BESIDE) else look_up(item.body, place)
-    return str(next((one for one, _ in found), ""))
+    values = look_up(beside, place.removeprefix(_BESIDE)) if place.startswith(_BESIDE) else look_up(item.body, place)
+    return str(next((entry for entry, _ in values), ""))
 
 
 def _cluster(item: Manifest, where: Where) -> str:
     if where is Where.NAMED:
         return item.namespace or item.cluster
     secrets = (_first(item, path) for path in _REACHED_BY) if where is Where.REMOTE else ()
-    return next((str(one).removesuffix(_KUBECONFIG) for one in secrets if one is not None), item.cluster)
+    return next((str(secret).removesuffix(_KUBECONFIG) for secret in secrets if secret is not None), item.cluster)
 
 
 def _named(item: Manifest) -> str:

@@ -1,8 +1,8 @@
-"""Configuration that the network edge requires so that VPCs reach allowed networks: a contract with its operators.
+"""Required configuration of the network edge, so that VPCs reach allowed networks: a contract with its operators.
 
-A permit in an access list is not a route. VPCs on DPUs have routes by EVPN only, each in its VRF: external networks are
-reachable through routes that the border routers announce into it. The data define how: by route targets of the edge
-(``networks.border``) that VPCs import, or by a VRF for each VPC on the border routers, with the VPC's route target.
+Permits in access lists do not create routes. A VPC on DPUs has a VRF with EVPN routes only, so external networks are
+reachable only through routes that the border routers announce into the VRF. The data select the method: VPCs import
+route targets of the edge (``networks.border``), or the border routers have a VRF per VPC, with the VPC's route target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT = 1
 
 
 class Announced(Spec):
-    """A route that the border routers announce into a VPC."""
+    """Route that the border routers announce into a VPC."""
 
     prefix: Network
     route_target: str
@@ -34,14 +34,14 @@ class Announced(Spec):
 
 
 class Accepted(Spec):
-    """Routes of a VPC that the border routers accept; all others are rejected."""
+    """Routes of a VPC that the border routers accept; all other routes are rejected."""
 
     prefix: Network
     longest: int
-    """Length of the longest prefix inside ``prefix`` that they accept."""
+    """Longest accepted prefix length inside ``prefix``."""
     why: str
     outside: bool
-    """Whether they announce it to the internet; all others stay between the VPC and its services."""
+    """Whether the border routers announce the routes to the internet; other routes are only for services of the VPC."""
 
 
 class Dropped(Spec):
@@ -58,37 +58,40 @@ class BorderVpc(Spec):
     vpc: str
     tenant: str
     vni: int
-    """VNI of packets into the VPC; also of its VRF on the border routers, if it has one there."""
+    """VNI of packets into the VPC, and of the VPC's VRF on the border routers, if present."""
     own_vrf: bool
-    """Whether the border routers have a VRF for the VPC; otherwise one for services and one for the internet."""
+    """Whether the border routers have a VRF per VPC; otherwise they have one VRF for services and one for the
+    internet."""
     imports: str
     """Route target of the VPC's routes, which the border routers import."""
     announces: tuple[Announced, ...]
-    """Routes out of the VPC; it reaches no external network without one of them."""
+    """Routes out of the VPC. The VPC reaches only external networks with such a route."""
     accepts: tuple[Accepted, ...]
-    """Routes into the VPC. The source of each packet out of it is in one of them (reverse path), because DPUs do not
-    check sources."""
+    """Routes into the VPC. The border routers must drop packets from the VPC whose source is in none of these routes
+    (reverse path check), because DPUs do not check sources."""
     peers: dict[str, str]
-    """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``; those packets bypass the routers."""
+    """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``. This traffic bypasses the border
+    routers."""
     translates: bool
-    """Whether the border routers translate source addresses to public ones, because those of the VPC are private."""
+    """Whether the border routers translate source addresses to public addresses, because addresses of the VPC are
+    private."""
 
 
 class Underlay(Spec):
-    """Parameters that leaf switches and border routers share with DPUs."""
+    """Parameters that leaf switches and border routers must have in common with DPUs."""
 
     dpu_asns: Numbers
-    """ASNs of DPUs, one each; their sessions with both leaf switches are eBGP on unnumbered links."""
+    """ASNs of DPUs, one per DPU. Sessions with both leaf switches are eBGP on unnumbered links."""
     vteps: tuple[Network, ...]
     """Networks of VXLAN tunnel endpoints on DPUs, by DPU cluster."""
     uplink_mtu_bytes: int
     """Maximum packet size between DPUs, switches and border routers."""
     mtu_bytes: int
-    """Maximum packet size of VPCs, which the border routers must respect."""
+    """Maximum packet size in VPCs; the border routers must send no larger packets."""
 
 
 class ControlPlaneRoutes(Spec):
-    """Routes to control planes, a /32 each, announced by hosts of the management cluster."""
+    """Routes to control planes, one /32 per control plane, announced by hosts of the management cluster."""
 
     asn: int
     """ASN of the hosts."""
@@ -104,13 +107,13 @@ class BorderContract(Spec):
     vpcs: tuple[BorderVpc, ...]
     """VPCs with EVPN, in the order of the data."""
     without_evpn: dict[str, Isolation]
-    """All other VPCs, without VRF and routes on the border routers."""
+    """All other VPCs. These VPCs have no VRF and no routes on the border routers."""
     drops: tuple[Dropped, ...]
     """Packets of any VPC that the border routers drop, even if they have a route."""
     control_planes: ControlPlaneRoutes | None
-    """Hosts that announce control planes; None if hosts and addresses share a network, or it is not defined."""
+    """Routes to control planes; None if hosts and addresses share a network, or if no announcement is defined."""
     fabrics: tuple[FabricSwitches, ...]
-    """Configuration of switches of Ethernet fabrics that isolate VPCs, independent of the border routers."""
+    """Configuration of switches of Ethernet fabrics that isolate VPCs; independent of the border routers."""
 
 
 def contract(environment: Environment) -> BorderContract:
@@ -129,11 +132,11 @@ def contract(environment: Environment) -> BorderContract:
             uplink_mtu_bytes=region.dpus.uplink_mtu_bytes,
             mtu_bytes=region.dpus.mtu_bytes,
         ),
-        vpcs=tuple(_vpc(one, plan) for one in placed if NETWORK_BACKENDS[one.vpc.spec.isolation].evpn),
+        vpcs=tuple(_vpc(item, plan) for item in placed if NETWORK_BACKENDS[item.vpc.spec.isolation].evpn),
         without_evpn={
-            one.vpc.spec.name: one.vpc.spec.isolation
-            for one in placed
-            if not NETWORK_BACKENDS[one.vpc.spec.isolation].evpn
+            item.vpc.spec.name: item.vpc.spec.isolation
+            for item in placed
+            if not NETWORK_BACKENDS[item.vpc.spec.isolation].evpn
         },
         drops=tuple(_drops(plan)),
         control_planes=_control_planes(region.control_planes.announcement),
@@ -163,7 +166,7 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
 
 
 def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
-    """Yield the routes out of a VPC: to services of all VPCs, or of this one."""
+    """Yield the routes out of a VPC: to services for all VPCs, and to destinations of this VPC."""
     own, targets = placed.vpc.numbers.evpn_target, border_targets(plan)
     services, internet = targets or (own, own)
     if targets:

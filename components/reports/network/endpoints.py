@@ -18,7 +18,7 @@ from components.specs.network.vpc_allocation import PREFIXES
 from components.specs.reading.problems import listed, suggestion
 
 SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks", "ovn")
-"""Networks of the region that are ends under their name."""
+"""Networks of the region that are ends of paths, named after their keys."""
 INTERNET, PUBLIC = "internet", "public"
 _MAX_LISTED = 8
 _PORTS = range(1, 65_536)
@@ -26,7 +26,7 @@ _PORT = re.compile(r"icmp|(?P<protocol>tcp|udp)/(?P<port>[0-9]{1,5})")
 
 
 class UnknownEndError(LookupError):
-    """No end of the region has this name; the text lists the ends."""
+    """No end in the region has this name; the text lists the ends."""
 
 
 class UnknownPortError(ValueError):
@@ -34,7 +34,7 @@ class UnknownPortError(ValueError):
 
 
 class Endpoint(Spec):
-    """One end of a path."""
+    """End of a path."""
 
     name: str
     """Name: ``pod:acme-train``, ``storage``, or an address."""
@@ -52,10 +52,10 @@ class Endpoint(Spec):
 
 
 def ports(text: str) -> Ports:
-    """Return the protocol and port of ``text`` as seen by the client: ``tcp/443``, ``udp/53`` or ``icmp``.
+    """Return the protocol and the destination port in ``text``: ``tcp/443``, ``udp/53`` or ``icmp``.
 
     Raises:
-        UnknownPortError: it is none of them.
+        UnknownPortError: ``text`` has another format.
     """
     match = _PORT.fullmatch(text)
     if match is None or int(match["port"] or 1) not in _PORTS:
@@ -67,15 +67,15 @@ def ports(text: str) -> Ports:
 
 
 def endpoint(environment: Environment, name: str) -> Endpoint:
-    """Return the end for ``name``: a name of `named`, or an address.
+    """Return the end for ``name``: a name from `named`, or an IPv4 address.
 
-    An IPv6 address is not an end: within a cluster there are no steps, and it is unreachable from elsewhere.
+    An IPv6 address is not an end: paths within its cluster have no steps, and there are no other paths to it.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
         UnknownEndError: there is no such end.
     """
-    known = {one.name: one for one in named(environment)}
+    known = {end.name: end for end in named(environment)}
     if name in known:
         return known[name]
     if problem := _ipv6(environment, name):
@@ -91,7 +91,7 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
 
 
 def named(environment: Environment) -> Iterator[Endpoint]:
-    """Yield all ends with a name: the region's networks, and each cluster's API, pods, hosts of pools, VMs."""
+    """Yield all named ends: the region's networks, and each cluster's API, pods, pool hosts and VMs."""
     plan, lock = environment.region.networks, environment.allocations
     yield Endpoint(name=INTERNET, address=ANYWHERE, where=INTERNET)
     for shared in SHARED:
@@ -120,7 +120,7 @@ def named(environment: Environment) -> Iterator[Endpoint]:
 
 
 def _at(environment: Environment, name: str, address: Network) -> Endpoint:
-    """Return the end of ``address``; a free address belongs to the internet, unless a range of the region has it."""
+    """Return the end of ``address``. An unassigned address belongs to a range of the region, else to the internet."""
     plan = environment.region.networks
     for placed in vpcs(environment):
         for where in PREFIXES:
@@ -128,22 +128,22 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
                 return Endpoint(name=name, address=address, where=where, vpc=placed.vpc.spec.name)
         if _only(address) in placed.vpc.public_addresses:
             return Endpoint(name=name, address=address, where=PUBLIC, vpc=placed.vpc.spec.name)
-    for cluster, given in environment.allocations.clusters.items():
-        if given.vip == _only(address):
+    for cluster, allocation in environment.allocations.clusters.items():
+        if allocation.vip == _only(address):
             return Endpoint(name=name, address=address, where="api", cluster=cluster)
     for where in SHARED:
         network: Network | None = getattr(plan, where)
         if network is not None and address.subnet_of(network):
             return Endpoint(name=name, address=address, where=where)
     behind = plan.border.networks if plan.border else ()
-    if any(address.subnet_of(one) for one in behind):
+    if any(address.subnet_of(network) for network in behind):
         return Endpoint(name=name, address=address, where="border")
-    nobody = any(address.subnet_of(one) for one in (plan.tenants, plan.control_plane_vips))
+    nobody = any(address.subnet_of(network) for network in (plan.tenants, plan.control_plane_vips))
     return Endpoint(name=name, address=address, where="nobody" if nobody else INTERNET)
 
 
 def _ipv6(environment: Environment, name: str) -> str:
-    """Return the reachability of ``name`` if it is an IPv6 address; an empty string if it is not."""
+    """Return the reachability of the IPv6 address ``name`` as text; empty if ``name`` is not an IPv6 address."""
     try:
         address = IPv6Address(name)
     except ValueError:
@@ -159,5 +159,5 @@ def _ipv6(environment: Environment, name: str) -> str:
 
 
 def _only(network: Network) -> Address | None:
-    """Return the address of a network with a single address."""
+    """Return the only address of a network with a single address."""
     return network.network_address if network.prefixlen == network.max_prefixlen else None

@@ -1,7 +1,7 @@
-"""Configuration that switches of Ethernet fabrics require to isolate VPCs: a contract with their operators.
+"""Required configuration of Ethernet fabric switches that isolate VPCs: a contract with their operators.
 
-Jacquard configures no switches. All ports of a host belong to one VPC, that of its cluster, so a port is in one VRF and
-hosts cannot choose.
+Jacquard configures no switches. All ports of a host belong to the VPC of its cluster, so each port is in exactly one
+VRF, independent of the host's configuration.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from components.specs.network.fabrics import FabricSpec, RoceSpec
 
 
 class FabricRail(Spec):
-    """A rail of a cluster on a fabric: a subnet of pods in the VRF of its VPC."""
+    """Rail of a cluster on a fabric: a subnet of pods in the VRF of the VPC."""
 
     cluster: str
     rail: int
-    """Number of the rail, counted from zero, the position of its ports in ``roce_interfaces`` of the instance type."""
+    """Number of the rail, counted from 0: the position of the ports in ``roce_interfaces`` of the instance type."""
     subnet: Network
     gateway: Address
-    """Gateway address of the subnet on the switches, the same on each leaf."""
+    """Gateway address of the subnet, the same on each leaf switch."""
 
 
 class FabricVrf(Spec):
@@ -40,7 +40,7 @@ class FabricVrf(Spec):
     hosts: dict[str, int]
     """Ports in the VRF by host: all ports of the host on the fabric."""
     rails: tuple[FabricRail, ...]
-    """Subnets of pods in the VRF, each on the ports of its cluster's hosts on that rail."""
+    """Subnets of pods in the VRF, each for the ports of one cluster's hosts on one rail."""
 
 
 class FabricSwitches(Spec):
@@ -49,11 +49,11 @@ class FabricSwitches(Spec):
     fabric: str
     halls: tuple[str, ...]
     roce: RoceSpec
-    """Properties of RDMA packets, on all ports and links."""
+    """Required treatment of RDMA packets on all ports and links."""
     vrfs: tuple[FabricVrf, ...]
-    """One VRF per VPC, in data-file order; no routes between VRFs."""
+    """One VRF per VPC, in the order of the data, without routes between VRFs."""
     unused: dict[str, int]
-    """Ports without VRF by host: the host is free, or its VPC is not on the fabric."""
+    """Ports without a VRF, by host: the host is free, or its VPC is not on the fabric."""
 
 
 def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
@@ -77,7 +77,7 @@ def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
             for placed in vpcs(environment)
             if fabric.name in placed.vpc.spec.fabrics
         )
-        unused = {host: ports for found in hosts.values() for host, ports in found.items()}
+        unused = {host: ports for vpc_ports in hosts.values() for host, ports in vpc_ports.items()}
         yield FabricSwitches(fabric=fabric.name, halls=halls, roce=fabric.roce, vrfs=vrfs, unused=unused)
 
 
@@ -93,11 +93,11 @@ def _rails(environment: Environment, placed: PlacedVpc, fabric: FabricSpec) -> I
 
 
 def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, dict[str, int]]:
-    """Return the ports of hosts on ``fabric``, by VPC and host, in the order of the inventory."""
+    """Return the ports on ``fabric`` by VPC and host, in the order of the inventory."""
     vpc_of, halls = vpc_of_host(environment), reached(environment, fabric)
     ports = {kind.name: ports_on(kind, fabric) for kind in environment.instance_types.instance_types}
-    found: dict[str | None, dict[str, int]] = defaultdict(dict)
+    ports_by_vpc: dict[str | None, dict[str, int]] = defaultdict(dict)
     for host in environment.hosts:
         if host.hall in halls and ports.get(host.instance_type):
-            found[vpc_of(host)][host.host] = ports[host.instance_type]
-    return found
+            ports_by_vpc[vpc_of(host)][host.host] = ports[host.instance_type]
+    return ports_by_vpc

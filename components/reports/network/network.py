@@ -1,4 +1,4 @@
-"""Tenant networks of a region: prefixes and numbers by owner, their location, and the rest of each range."""
+"""Report on tenant networks of a region: prefixes and numbers by owner, and the free part of each range."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.allocate.ledger import freed_numbers, numbers_of, room, written,
 from components.inputs.tenant_network import PlacedVpc, vpcs
 from components.lookups.dns import has_names
 from components.lookups.dpu_clusters import running_dpu
-from components.lookups.number_kinds import SORTS, Kind
+from components.lookups.number_kinds import NUMBER_KINDS, Kind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import clusters_of, vpc_of_host
 from components.render.backends import NETWORK_BACKENDS
@@ -25,7 +25,7 @@ FORMAT = 1
 
 
 class ClusterNetwork(Spec):
-    """A cluster and its numbers."""
+    """Cluster with its allocated numbers."""
 
     cluster: str
     api: Address
@@ -37,24 +37,24 @@ class ClusterNetwork(Spec):
     public_addresses: tuple[Address, ...]
     """Public addresses of VMs, in the order of the data."""
     api_name: str | None
-    """DNS name of the control plane; None if it has none."""
+    """DNS name of the control plane; None without a DNS name."""
     domain: str | None
     """DNS domain of VMs and Services; None if no records are written."""
 
 
 class DpuShare(Spec):
-    """Part of a VPC in one DPU cluster."""
+    """Share of a VPC's hosts and links in one DPU cluster."""
 
     dpu_cluster: str
     hosts: int
-    """Hosts of the VPC whose DPUs the cluster manages."""
+    """Number of hosts of the VPC whose DPUs the DPU cluster manages."""
     links: tuple[str, ...]
-    """Links to hosts that the cluster assigns, counted from 0 in the prefix for hosts, or in another that they name;
-    empty if it assigns all."""
+    """Links to hosts that the DPU cluster assigns, counted from 0 in the prefix for hosts or in the prefix that the
+    text names; empty if the DPU cluster assigns all links."""
 
 
 class VpcNetwork(Spec):
-    """A VPC with its numbers and location."""
+    """VPC with its allocated numbers and DPU clusters."""
 
     vpc: str
     tenant: str
@@ -70,52 +70,52 @@ class VpcNetwork(Spec):
     egress: Egress
     ingress: Ingress
     denied: tuple[Network, ...]
-    """Denied networks, those of all VPCs first."""
+    """Denied networks; networks denied to all VPCs are first."""
     security_group: str | None
-    """Security group of the VPC's external traffic; None if it is not restricted."""
+    """Security group for the VPC's external traffic; None for unrestricted traffic."""
     peers: dict[str, str]
-    """Route targets of the peers of the VPC, by tenant and name, ``TENANT/VPC``."""
+    """Route targets of peered VPCs, by ``TENANT/VPC``."""
     pkeys: dict[str, str]
-    """Partition by InfiniBand fabric, in hex."""
+    """Partition key by InfiniBand fabric, in hexadecimal."""
     fabric_vnis: dict[str, int]
     """VNI of the VPC's VRF by Ethernet fabric whose switches isolate VPCs."""
     clusters: tuple[ClusterNetwork, ...]
     dpus: tuple[DpuShare, ...]
     """DPU clusters of its hosts; empty if DPUs do not isolate the VPC."""
     addresses: dict[str, Address]
-    """Configured address by host; the preceding address is that of its DPU, and its gateway."""
+    """Configured address by host. The preceding address belongs to the DPU and is the gateway of the host."""
 
 
 class DpuShard(Spec):
-    """A DPU cluster of the region."""
+    """DPU cluster of the region."""
 
     dpu_cluster: str
     api: Address
     """Address of the DPU cluster's API."""
     loopbacks: Network
-    """Network of the VTEPs of its DPUs."""
+    """Network of the DPUs' VTEPs."""
     dpus: int
-    """Number of DPUs of the inventory that it manages."""
+    """Number of DPUs in the inventory that the DPU cluster manages."""
 
 
 class RangeUse(Spec):
-    """A range of the address plan, with its free part."""
+    """Range of the address plan, with its use."""
 
     range: str
     """Place in ``region.yaml``, such as ``networks.vni``."""
     written: str
-    """The range as written there."""
+    """Range in the notation of ``region.yaml``."""
     unit: str
     """Counted unit, such as ``addresses``."""
     given: int
     """Number of assigned numbers."""
     quarantined: int
-    """Number of released numbers in quarantine, which are not assigned before their release."""
+    """Number of quarantined numbers, which are not assigned until their release."""
     reserved: int
-    """Number of numbers that tenants never get: ASNs of DPUs, and network and broadcast addresses."""
+    """Number of numbers never assigned to tenants: ASNs of DPUs, and network and broadcast addresses."""
     free: int
     largest: str | None
-    """Largest free prefix; None if the range has no prefixes, or none is free."""
+    """Largest free prefix; None if the range does not contain prefixes, or if none is free."""
 
 
 class RegionNetwork(Spec):
@@ -124,14 +124,14 @@ class RegionNetwork(Spec):
     schema_version: int = FORMAT
     environment: str
     networks: dict[str, Network]
-    """Networks of the region without tenants' numbers, by name."""
+    """Networks of the region from which tenants get no numbers, by name."""
     vpcs: tuple[VpcNetwork, ...]
     dpu_clusters: tuple[DpuShard, ...]
     ranges: tuple[RangeUse, ...]
 
 
 def network(environment: Environment) -> RegionNetwork:
-    """Return the tenants' networks of ``environment`` from its data and lock files.
+    """Return the report on tenant networks of ``environment``, from its data and lock files.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -148,7 +148,7 @@ def network(environment: Environment) -> RegionNetwork:
 
 
 def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
-    hosts, given, plan = _hosts(environment), environment.allocations.addresses, environment.region.networks
+    hosts, addresses, plan = _hosts(environment), environment.allocations.addresses, environment.region.networks
     for placed in vpcs(environment):
         spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, NETWORK_BACKENDS[placed.vpc.spec.isolation]
         yield VpcNetwork(
@@ -168,14 +168,18 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             fabric_vnis=numbers.fabric_vnis,
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
-            addresses={host: one for host, one in given.items() if any(one in prefix for prefix in numbers.host_links)},
+            addresses={
+                host: address
+                for host, address in addresses.items()
+                if any(address in prefix for prefix in numbers.host_links)
+            },
         )
 
 
 def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNetwork]:
     lock, vms = environment.allocations, placed.tenant.vms
     dns, apis = environment.region.dns, environment.region.control_planes.domain
-    named = {one.cluster.name for one in clusters_of(placed.tenant) if has_names(environment, one)}
+    named = {other.cluster.name for other in clusters_of(placed.tenant) if has_names(environment, other)}
     for cluster in placed.tenant.clusters:
         if cluster.vpc == placed.vpc.spec.name:
             given = lock.clusters[cluster.name]
@@ -199,65 +203,65 @@ def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
 
 def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuShare]:
     name, numbers = placed.vpc.spec.name, placed.vpc.numbers
-    told = defaultdict[str, list[str]](list)
+    ranges = defaultdict[str, list[str]](list)
     for prefix, links in numbers.host_links.items():
         for at, parts in links.items():
-            told[at] += [f"{part}" if prefix == numbers.hosts else f"{part} of {prefix}" for part in parts]
-    for at in dict.fromkeys((*told, *(at for vpc, at in hosts if vpc == name))):
-        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(told[at]))
+            ranges[at] += [f"{part}" if prefix == numbers.hosts else f"{part} of {prefix}" for part in parts]
+    for at in dict.fromkeys((*ranges, *(at for vpc, at in hosts if vpc == name))):
+        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(ranges[at]))
 
 
 def _shards(environment: Environment) -> Iterator[DpuShard]:
     region = environment.region
-    found = Counter(map(running_dpu(environment), environment.hosts))
+    counts = Counter(map(running_dpu(environment), environment.hosts))
     for item in region.dpus.every(region.networks.dpu_loopbacks):
-        yield DpuShard(dpu_cluster=item.name, api=item.vip, loopbacks=item.loopbacks, dpus=found[item.name])
+        yield DpuShard(dpu_cluster=item.name, api=item.vip, loopbacks=item.loopbacks, dpus=counts[item.name])
 
 
 def _ranges(environment: Environment) -> Iterator[RangeUse]:
-    """Yield the ranges of tenants' numbers, fabrics last."""
-    given, freed = _taken(environment)
+    """Yield the ranges of tenants' numbers; ranges of fabrics are last."""
+    assigned, freed = _taken(environment)
     for kind, parts in room(environment).items():
         path, text = written(environment, kind)
-        sort, blocks = SORTS[kind.section], Blocks(parts)
+        properties, blocks = NUMBER_KINDS[kind.section], Blocks(parts)
         size = sum(part.size for part in parts)
-        counts = [sum(_within(block, parts) for block in found.get(kind, ())) for found in (given, freed)]
-        for block in (*given.get(kind, ()), *freed.get(kind, ())):
+        counts = [sum(_within(block, parts) for block in numbers.get(kind, ())) for numbers in (assigned, freed)]
+        for block in (*assigned.get(kind, ()), *freed.get(kind, ())):
             blocks.occupy(block)
         yield RangeUse(
             range=f"{dotted(path[:1])}.{kind.fabric}.{path[-1]}" if kind.fabric else dotted(path),
             written=text,
-            unit=sort.unit,
+            unit=properties.unit,
             given=counts[0],
             quarantined=counts[1],
             reserved=written_size(environment, kind) - size,
             free=size - sum(counts),
-            largest=_largest(blocks, sort.prefix_bits) if sort.prefix_bits else None,
+            largest=_largest(blocks, properties.prefix_bits) if properties.prefix_bits else None,
         )
 
 
 def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind, list[Block]]]:
-    """Return the assigned numbers, and those in quarantine."""
+    """Return the assigned numbers and the quarantined numbers."""
     lock = environment.allocations
-    given: dict[Kind, list[Block]] = {}
+    assigned: dict[Kind, list[Block]] = {}
     freed: dict[Kind, list[Block]] = {}
     for numbers in (*map(numbers_of, lock.vpcs.values()), *map(numbers_of, lock.clusters.values())):
         for kind, _, block in numbers:
-            given.setdefault(kind, []).append(block)
-    given[Kind("public_ips")] = [as_block(address) for address in lock.public_ips.values()]
+            assigned.setdefault(kind, []).append(block)
+    assigned[Kind("public_ips")] = [as_block(address) for address in lock.public_ips.values()]
     for holder in lock.quarantine.values():
         for kind, _, block in freed_numbers(holder):
             freed.setdefault(kind, []).append(block)
-    return given, freed
+    return assigned, freed
 
 
 def _within(block: Block, parts: tuple[Block, ...]) -> int:
-    """Return the count of numbers of ``block`` are in ``parts``, because ranges may have been reduced since."""
+    """Return the number of numbers of ``block`` in ``parts``; a range may have been reduced after the allocation."""
     return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
 
 
 def _largest(blocks: Blocks, bits: int) -> str | None:
-    """Return the length of the largest free prefix of addresses of ``bits``, as ``/12``."""
+    """Return the length of the largest free prefix, such as ``/12``, for addresses of ``bits`` bits."""
     for length in range(bits + 1):
         if blocks.take(1 << (bits - length)):
             return f"/{length}"

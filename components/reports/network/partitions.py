@@ -1,7 +1,7 @@
-"""Members of each partition of InfiniBand fabrics, by port: a contract with the operators of the fabric manager (UFM).
+"""Required members of InfiniBand partitions, by port: a contract with the operators of the fabric manager (UFM).
 
-Jacquard does not configure ports of hosts in UFM. All ports of a host belong to one VPC, that of its cluster, so a port
-is in one partition, or in UFM's default one only. A request has the format of UFM's REST API to add ports: ``POST
+Jacquard does not configure ports of hosts in UFM. All ports of a host belong to the VPC of its cluster, so a port is in
+one partition, or only in UFM's default partition. A request has the format of UFM's REST API to add ports: ``POST
 /ufmRest/resources/pkeys`` (Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go,
 NVIDIA/infra-controller:crates/ib-fabric/src/ib/ufmclient/mod.rs, NVIDIA's guide of UFM's REST API, PKey GUIDs).
 """
@@ -30,11 +30,11 @@ class MembersRequest(Spec):
     """Request that adds ports to a partition in UFM, in the format of its REST API; existing members stay."""
 
     pkey: str
-    """Partition key in hexadecimal, such as ``0x10``, never that of the default partition, ``0x7fff``."""
+    """Partition key in hexadecimal, such as ``0x10``; never the key of the default partition, ``0x7fff``."""
     membership: Literal["full"] = "full"
-    """Full members communicate with each other."""
+    """Type of membership; full members communicate with each other."""
     index0: Literal[True] = True
-    """Whether the key is the first of the port's table, which jobs use by default."""
+    """Whether the key is the first entry in the port's table; jobs use the first entry by default."""
     ip_over_ib: Literal[True] = True
     """Whether the partition carries IP over InfiniBand."""
     guids: tuple[str, ...]
@@ -42,11 +42,11 @@ class MembersRequest(Spec):
 
 
 class PartitionFunctions(Spec):
-    """Virtual functions of a cluster in a partition, which ib-kubernetes adds and removes."""
+    """Virtual functions of a cluster in a partition; ib-kubernetes adds and removes these members."""
 
     cluster: str
     guids: GuidRange
-    """Range of their GUIDs: ib-kubernetes rejects any others."""
+    """Range of GUIDs of the functions; ib-kubernetes rejects all other GUIDs."""
 
 
 class PartitionMembers(Spec):
@@ -57,9 +57,9 @@ class PartitionMembers(Spec):
     clusters: tuple[str, ...]
     """Clusters in the VPC with ports on the fabric."""
     request: MembersRequest
-    """All required ports; any other member outside the ranges of ``functions`` must be removed."""
+    """All required ports. Any other member outside the ranges of ``functions`` must be removed."""
     hosts: dict[str, tuple[str, ...]]
-    """GUIDs in the request by host. Only its cluster may claim the host."""
+    """GUIDs in the request, by host. Only the cluster of a host may claim the host."""
     functions: tuple[PartitionFunctions, ...]
     """Dynamic members in addition to the ports."""
     unknown: tuple[str, ...]
@@ -72,13 +72,13 @@ class FabricPartitions(Spec):
     fabric: str
     halls: tuple[str, ...]
     pkeys: str
-    """Range of keys that Jacquard assigns; others are out of scope."""
+    """Range of keys that Jacquard assigns; partitions with other keys are out of scope."""
     partitions: tuple[PartitionMembers, ...]
     """Partitions of VPCs, in the order of the data."""
     nobody: dict[str, tuple[str, ...]]
-    """GUIDs by host of ports without partition: the host is free, or its VPC has no partition here."""
+    """GUIDs of ports without a partition, by host: the host is free, or its VPC has no partition on the fabric."""
     freed: tuple[str, ...]
-    """Keys of released partitions, which must have no members."""
+    """Keys of released partitions. These partitions must have no members."""
 
 
 class PartitionsContract(Spec):
@@ -92,7 +92,7 @@ class PartitionsContract(Spec):
 
 
 def partitions(environment: Environment) -> PartitionsContract:
-    """Return the members of each partition of the InfiniBand fabrics of ``environment``.
+    """Return the required members of each partition on the InfiniBand fabrics of ``environment``.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -120,7 +120,7 @@ def _fabric(environment: Environment, fabric: FabricSpec) -> FabricPartitions:
         halls=reached(environment, fabric),
         pkeys=f"{_key(ours.first)}-{_key(ours.last)}",
         partitions=members,
-        nobody=_known(host for left in hosts.values() for host in left),
+        nobody=_known(host for ports in hosts.values() for host in ports),
         freed=tuple(_key(pkey) for freed in quarantine.values() for pkey in freed.pkeys.get(fabric.name, ())),
     )
 
@@ -129,20 +129,26 @@ def _partition(
     environment: Environment, fabric: FabricSpec, tenant: TenantSpec, vpc: VpcSpec, hosts: Iterable[HostSpec]
 ) -> PartitionMembers:
     lock, known = environment.allocations, _known(hosts)
-    placed = [one for one in clusters_of(tenant) if one.cluster.vpc == vpc.name and connected(environment, one)]
+    placed = [
+        cluster
+        for cluster in clusters_of(tenant)
+        if cluster.cluster.vpc == vpc.name and connected(environment, cluster)
+    ]
     return PartitionMembers(
         vpc=vpc.name,
         tenant=tenant.tenant,
-        clusters=tuple(one.cluster.name for one in placed),
+        clusters=tuple(cluster.cluster.name for cluster in placed),
         request=MembersRequest(
             pkey=_key(lock.vpcs[vpc.name].pkeys[fabric.name]),
             guids=tuple(guid for guids in known.values() for guid in guids),
         ),
         hosts=known,
         functions=tuple(
-            PartitionFunctions(cluster=one.cluster.name, guids=lock.clusters[one.cluster.name].guids[fabric.name])
-            for one in placed
-            if any(kind.port_use is PortUse.FUNCTIONS for kind in connected(environment, one))
+            PartitionFunctions(
+                cluster=cluster.cluster.name, guids=lock.clusters[cluster.cluster.name].guids[fabric.name]
+            )
+            for cluster in placed
+            if any(kind.port_use is PortUse.FUNCTIONS for kind in connected(environment, cluster))
         ),
         unknown=tuple(host.host for host in hosts if not host.port_guids),
     )
@@ -152,15 +158,15 @@ def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, lis
     """Return the hosts with ports on ``fabric`` by VPC, in the order of the inventory."""
     vpc_of, halls = vpc_of_host(environment), reached(environment, fabric)
     with_ports = {kind.name for kind in environment.instance_types.instance_types if ports_on(kind, fabric)}
-    found: dict[str | None, list[HostSpec]] = defaultdict(list)
+    by_vpc: dict[str | None, list[HostSpec]] = defaultdict(list)
     for host in environment.hosts:
         if host.hall in halls and host.instance_type in with_ports:
-            found[vpc_of(host)].append(host)
-    return found
+            by_vpc[vpc_of(host)].append(host)
+    return by_vpc
 
 
 def _known(hosts: Iterable[HostSpec]) -> dict[str, tuple[str, ...]]:
-    """Return the GUIDs of ports by host in UFM's format, without ports missing from the inventory."""
+    """Return the GUIDs of ports by host, in UFM's format; ports without a GUID in the inventory are omitted."""
     return {host.host: tuple(guid.removeprefix("0x") for guid in host.port_guids) for host in hosts if host.port_guids}
 
 

@@ -1,4 +1,4 @@
-"""Connectivity of two ends over a common fabric, which bypasses the filters of their VPCs' network."""
+"""Connectivity of two ends over a common fabric. Fabric traffic bypasses the network filters of VPCs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from components.specs.base import Spec
 from components.specs.environment import Environment
 
 _ON_NODES = frozenset({"hosts", "pods"})
-"""Locations of ends whose nodes may provide ports."""
+"""Locations of ends that may have fabric ports."""
 
 
 class FabricEnds(Spec):
-    """A fabric of the VPCs of both ends, with the partition or VRF of each."""
+    """Fabric of the VPCs of both ends, with the partition or VRF of each end."""
 
     fabric: str
     source: str
@@ -21,7 +21,7 @@ class FabricEnds(Spec):
     target: str
     """Partition or VRF of the target."""
     together: bool
-    """Whether both are the same, so that their ports communicate regardless of policies."""
+    """Whether both ends have the same partition or VRF; their ports then communicate regardless of policies."""
 
 
 def fabric_ends(environment: Environment, source: Endpoint, target: Endpoint) -> Iterator[FabricEnds]:
@@ -35,6 +35,6 @@ def fabric_ends(environment: Environment, source: Endpoint, target: Endpoint) ->
 
 
 def _numbers(environment: Environment, vpc: str) -> dict[str, str]:
-    given = environment.allocations.vpcs[vpc]
-    keys = {fabric: f"PKey {pkey:#x}" for fabric, pkey in given.pkeys.items()}
-    return keys | {fabric: f"VNI {vni}" for fabric, vni in given.fabric_vnis.items()}
+    numbers = environment.allocations.vpcs[vpc]
+    keys = {fabric: f"PKey {pkey:#x}" for fabric, pkey in numbers.pkeys.items()}
+    return keys | {fabric: f"VNI {vni}" for fabric, vni in numbers.fabric_vnis.items()}

@@ -1,4 +1,4 @@
-"""Decisions of NetworkPolicies of teams' namespaces about a connection between one of their pods and another end."""
+"""Decisions of NetworkPolicies in team namespaces about a connection between one of their pods and another end."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from components.specs.environment import Environment
 from components.specs.network.security_groups import Protocol
 
 
-class Walls:
-    """NetworkPolicies of the namespaces of all teams of a region; namespaces without policies allow everything."""
+class NamespacePolicies:
+    """NetworkPolicies of all team namespaces of a region. Namespaces without policies allow all connections."""
 
     def __init__(self, environment: Environment) -> None:
         networks = environment.region.networks
@@ -31,13 +31,13 @@ class Walls:
             (name, spec.name): spec for name, placed in self._clusters.items() for spec in placed.cluster.namespaces
         }
 
-    def leaves(self, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield the decision of the policy of the source's namespace."""
+    def leaves(self, source: Endpoint, target: Endpoint, requested: Ports) -> Iterator[Verdict]:
+        """Yield the egress decision of the NetworkPolicy in the namespace of the source."""
         spec = self._closed(source)
         if spec is None:
             return
         if target.where == "api" and target.cluster == source.cluster:
-            passes = asked in {ALL, Ports(protocol=Protocol.TCP, far=API_PORT)}
+            passes = requested in {ALL, Ports(protocol=Protocol.TCP, far=API_PORT)}
             yield _verdict(spec, f"permits egress to the cluster's API at port {API_PORT}", passes=passes)
         elif target.vpc == source.vpc:
             other = self._specs.get((target.cluster or "", target.namespace or ""))
@@ -48,7 +48,7 @@ class Walls:
             yield self._outside(spec, target, "egress", is_open=spec.egress is NamespaceEgress.PUBLIC)
 
     def enters(self, source: Endpoint, target: Endpoint) -> Iterator[Verdict]:
-        """Yield the decision of the policy of the target's namespace."""
+        """Yield the ingress decision of the NetworkPolicy in the namespace of the target."""
         spec = self._closed(target)
         if spec is None:
             return
@@ -64,7 +64,7 @@ class Walls:
     def _among(
         self, spec: NamespaceSpec, source: Endpoint, target: Endpoint, admitted: tuple[str, ...] | None
     ) -> Verdict:
-        """Return the decision between two ends of one VPC; ``admitted`` are the namespaces that the target admits."""
+        """Return the decision between two ends of one VPC; ``admitted`` lists the namespaces that the target admits."""
         if source.cluster and target.cluster and source.cluster != target.cluster:
             return _verdict(spec, "pods of another cluster, which policies cannot select by namespace", passes=False)
         if source.namespace is not None and source.namespace == target.namespace:
@@ -77,9 +77,9 @@ class Walls:
         return _verdict(spec, whom, passes=False)
 
     def _outside(self, spec: NamespaceSpec, far: Endpoint, key: str, *, is_open: bool) -> Verdict:
-        unseen = next((network for network in self._hidden if far.address.subnet_of(network)), None)
-        if unseen is not None:
-            return _verdict(spec, f"{unseen}, unreachable for tenants", passes=False)
+        hidden = next((network for network in self._hidden if far.address.subnet_of(network)), None)
+        if hidden is not None:
+            return _verdict(spec, f"{hidden}, unreachable for tenants", passes=False)
         return _verdict(spec, f"{key}: {'public' if is_open else 'none'}", passes=is_open)
 
 

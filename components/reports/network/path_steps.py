@@ -18,9 +18,9 @@ class Keeper(StrEnum):
     RENDERED = "rendered"
     """Objects that Jacquard renders."""
     BORDER = "border"
-    """Border routers outside, by their contract."""
+    """Border routers outside Jacquard, configured according to the border contract."""
     NOBODY = "nobody"
-    """No decision by Jacquard, regardless of the network in between."""
+    """Not decided by Jacquard: the network in between decides."""
 
 
 class Way(StrEnum):
@@ -31,7 +31,7 @@ class Way(StrEnum):
 
 
 class Step(Spec):
-    """One decision on the path of a packet."""
+    """Decision on the path of a packet."""
 
     way: Way
     device: str
@@ -42,7 +42,7 @@ class Step(Spec):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One decision, before its direction is known."""
+    """Decision whose direction is not set yet."""
 
     device: str
     rule: str
@@ -51,14 +51,14 @@ class Verdict:
 
 
 def why(vpc: Vpc, rule: Rule, plan: NetworksSpec) -> str:
-    """Return the reason for ``rule`` of ``vpc``; a network that is none of those below stands for everything else."""
+    """Return the reason for ``rule`` of ``vpc``; rules for networks without a name follow from the egress setting."""
     outside = vpc.spec.egress is Egress.PUBLIC
     rest = f"security group {vpc.group.name}" if vpc.group and outside else f"egress: {vpc.spec.egress}"
     return _names(vpc, plan).get(rule.network, rest)
 
 
 def about(rule: Rule) -> str:
-    """Return the packets that ``rule`` applies to: a network, with the protocol and the port of one end."""
+    """Return the packets that ``rule`` applies to, as text: network, protocol, and the port of one end."""
     ports = rule.ports
     port = f" port {ports.near} here" if ports.near else f" port {ports.far} there" if ports.far else ""
     return f"{rule.network}" + (f", {ports.protocol}{port}" if ports.protocol else "")

@@ -1,7 +1,7 @@
-"""Reachability of one end from another: rules, devices and owners. Derived from data only; devices are not queried.
+"""Reachability between two ends: rules, devices and owners, derived from the data without querying devices.
 
-A connection requires both directions. DPU filters are stateless, so each direction is evaluated separately there;
-Kubernetes NetworkPolicies, Kube-OVN and OVN let replies pass.
+A connection requires both directions. DPU filters are stateless, so each direction is evaluated separately on DPUs.
+Kubernetes NetworkPolicies, Kube-OVN and OVN permit replies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from components.render.network.vpc import ANYWHERE, Peer, Vpc, reach, verdicts
 from components.reports.network.border import BorderContract, BorderVpc, contract
 from components.reports.network.endpoints import INTERNET, PUBLIC, Endpoint, endpoint, ports
 from components.reports.network.path_fabrics import FabricEnds, fabric_ends
-from components.reports.network.path_namespaces import Walls
+from components.reports.network.path_namespaces import NamespacePolicies
 from components.reports.network.path_steps import Keeper, Step, Verdict, Way, about, why
 from components.specs.base import Spec
 from components.specs.environment import Environment
@@ -33,53 +33,53 @@ class Path(Spec):
     source: Endpoint
     target: Endpoint
     reached: bool
-    """Whether every step lets packets pass, in both directions."""
+    """Whether all steps permit the packets, in both directions."""
     decided_by: Step | None
-    """The step that blocks them; None if none does."""
+    """Step that blocks the packets; None if no step blocks."""
     steps: tuple[Step, ...]
-    """Steps in packet order, up to the one that blocks them."""
+    """Steps in packet order, up to the blocking step."""
     objects: dict[str, tuple[str, ...]]
-    """Objects that contain the rules of each VPC at the ends, as their kinds and names."""
+    """Objects that enforce the rules of the VPCs at both ends, as kinds and names."""
     fabrics: tuple[FabricEnds, ...]
-    """Fabrics that both ends share, where these steps do not apply."""
+    """Fabrics that both ends share; the steps do not apply to fabric traffic."""
 
 
 class NoVpcError(LookupError):
-    """Neither end is in a VPC, so Jacquard controls nothing between them; the text says so."""
+    """Neither end is in a VPC, so Jacquard controls nothing between the ends."""
 
 
 def path(environment: Environment, source: str, target: str, port: str | None = None) -> Path:
     """Return whether ``source`` may open a connection to ``target``; both in the format of `endpoint`.
 
-    ``port`` has the format of `ports`; without it, a port that no rule names is assumed.
+    ``port`` has the format of `ports`; if omitted, a port that no rule names is assumed.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
         NoVpcError: Jacquard controls nothing between the two.
-        UnknownEndError: one of them does not exist.
+        UnknownEndError: an end does not exist.
         UnknownPortError: ``port`` has an invalid format.
     """
-    asked = ALL if port is None else ports(port)
-    return Region(environment).path(endpoint(environment, source), endpoint(environment, target), asked)
+    requested = ALL if port is None else ports(port)
+    return Region(environment).path(endpoint(environment, source), endpoint(environment, target), requested)
 
 
 class Region:
-    """Networks of a region, prepared for many path queries."""
+    """Networks of a region, indexed for many path queries."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._plan = environment, environment.region.networks
         self._placed = {placed.vpc.spec.name: placed for placed in vpcs(environment)}
         self._vpcs = {name: placed.vpc for name, placed in self._placed.items()}
-        self._walls = Walls(environment)
+        self._namespace_policies = NamespacePolicies(environment)
         self._objects = dict[str, tuple[str, ...]]()
         self._contract: BorderContract = contract(environment)
-        self._border = {one.vpc: one for one in self._contract.vpcs}
+        self._border = {border.vpc: border for border in self._contract.vpcs}
 
-    def path(self, source: Endpoint, target: Endpoint, asked: Ports = ALL) -> Path:
-        """Return whether ``source`` may open a connection to ``target``: to the far port of ``asked``.
+    def path(self, source: Endpoint, target: Endpoint, requested: Ports = ALL) -> Path:
+        """Return whether ``source`` may open a connection to the far port of ``asked`` on ``target``.
 
         Raises:
-            NoVpcError: Jacquard controls nothing between the two.
+            NoVpcError: Jacquard controls nothing between the ends.
         """
         if source.vpc is None and target.vpc is None:
             msg = f"neither {source.name} nor {target.name} is in a VPC, and Jacquard controls nothing between others"
@@ -87,16 +87,24 @@ class Region:
         sender = self._sender(source)
         seen = self._seen(sender, target)
         there = chain(
-            self._walls.leaves(sender, target, asked),
-            self._there(sender, target, asked),
-            self._walls.enters(seen, target),
+            self._namespace_policies.leaves(sender, target, requested),
+            self._there(sender, target, requested),
+            self._namespace_policies.enters(seen, target),
         )
-        ways = ((Way.THERE, there), (Way.BACK, self._back(target, seen, asked)))
+        ways = ((Way.THERE, there), (Way.BACK, self._back(target, seen, requested)))
         steps: list[Step] = []
-        for way, found in ways:
-            for one in found:
-                steps.append(Step(way=way, device=one.device, rule=one.rule, passes=one.passes, kept_by=one.kept_by))
-                if not one.passes:
+        for way, decisions in ways:
+            for verdict in decisions:
+                steps.append(
+                    Step(
+                        way=way,
+                        device=verdict.device,
+                        rule=verdict.rule,
+                        passes=verdict.passes,
+                        kept_by=verdict.kept_by,
+                    )
+                )
+                if not verdict.passes:
                     return self._answer(source, target, steps, steps[-1])
         return self._answer(source, target, steps, None)
 
@@ -116,7 +124,7 @@ class Region:
         )
 
     def _sender(self, source: Endpoint) -> Endpoint:
-        """Return ``source`` as sender: a VM with a public address also has that of a pod."""
+        """Return ``source`` as sender: a VM with a public address sends with its pod address."""
         if source.where != PUBLIC or source.vpc is None:
             return source
         vms = self._placed[source.vpc].tenant.vms
@@ -124,7 +132,7 @@ class Region:
         return source.model_copy(update={"address": numbers.pods, "where": "pods"})
 
     def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
-        """Return the source as ``target`` sees it: without known owner if its address was translated."""
+        """Return the source as ``target`` observes it: without an owner if the address was translated."""
         if source.vpc is None or source.vpc == target.vpc or self._peer(source, target):
             return source
         border, isolation = self._border.get(source.vpc), NETWORK_BACKENDS[self._vpcs[source.vpc].spec.isolation]
@@ -151,7 +159,7 @@ class Region:
             yield Verdict("management cluster", "policies open the API server to all but BMCs", passes=True)
 
     def _back(self, target: Endpoint, seen: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield the steps of replies where filters are stateless: the forward path in reverse, on DPUs."""
+        """Yield the steps of replies, only on DPUs: their filters are stateless."""
         stateless = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
         if target.vpc and target.vpc == seen.vpc:
             if stateless:
@@ -171,30 +179,32 @@ class Region:
         """Yield the filters for packets of ``source`` in ``vpc``."""
         border, name = NETWORK_BACKENDS[vpc.spec.isolation], vpc.spec.name
         if border.filters is Filter.NOTHING or (border.routed_inside and source.namespace):
-            return  # policy-only VPCs have policies in namespace default; each team's namespace has separate ones
+            return  # A policy-only VPC has policies in namespace default; team namespaces have separate policies.
         if border.filters is Filter.PODS and source.where == "hosts":
             yield self._unfiltered(vpc)
             return
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
         rule = self._first_rule(vpc, target, asked)
-        words = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
-        yield Verdict(device, words, rule.permits)
+        text = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
+        yield Verdict(device, text, rule.permits)
 
     def _receives(self, vpc: Vpc, source: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield the packets of ``source`` that a security group allows in: rules for outgoing packets, in reverse."""
+        """Yield the decision of the security group of ``vpc`` on packets from ``source``: egress rules, reversed."""
         if vpc.group is not None:
             rule = self._first_rule(vpc, source, asked)
-            words = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
-            yield Verdict(f"DPU of the host in {vpc.spec.name}", words, rule.permits)
+            text = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
+            yield Verdict(f"DPU of the host in {vpc.spec.name}", text, rule.permits)
 
     def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports) -> Rule:
         apart = NETWORK_BACKENDS[vpc.spec.isolation].filters is Filter.HOSTS
-        return next(one for one in verdicts(reach(vpc, self._plan), apart=apart) if one.decides(other.address, asked))
+        return next(
+            rule for rule in verdicts(reach(vpc, self._plan), apart=apart) if rule.decides(other.address, asked)
+        )
 
     def _announced(self, target: Endpoint) -> bool:
-        """Return whether a route of its VPC covers ``target``, as for all but public addresses outside."""
+        """Return whether a route of the VPC of ``target`` covers ``target``; only public addresses may have none."""
         border = self._border.get(target.vpc or "")
-        return border is None or any(target.address.subnet_of(one.prefix) for one in border.accepts)
+        return border is None or any(target.address.subnet_of(route.prefix) for route in border.accepts)
 
     def _peer(self, source: Endpoint, target: Endpoint) -> Peer | None:
         """Return the peer of the VPC of ``source`` with a route to ``target``; None if there is none."""
@@ -220,14 +230,14 @@ class Region:
             yield Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)
 
     def _by_border(self, border: BorderVpc, target: Endpoint) -> Iterator[Verdict]:
-        routes = [one for one in border.announces if target.address.subnet_of(one.prefix)]
+        routes = [route for route in border.announces if target.address.subnet_of(route.prefix)]
         if not routes:
             yield Verdict(f"VRF {border.vpc}", f"no route to {target.address} is announced into it", passes=False)
             return
-        route = max(routes, key=lambda one: one.prefix.prefixlen)
-        words = f"route {route.prefix} by route target {route.route_target}: {route.why}"
-        yield Verdict(f"VRF {border.vpc}", words, passes=True)
-        dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
+        route = max(routes, key=lambda route: route.prefix.prefixlen)
+        text = f"route {route.prefix} by route target {route.route_target}: {route.why}"
+        yield Verdict(f"VRF {border.vpc}", text, passes=True)
+        dropped = next((dropped for dropped in self._contract.drops if target.address.subnet_of(dropped.prefix)), None)
         rule = f"drops {dropped.prefix}: {dropped.why}" if dropped else f"leads to {target.address}"
         yield Verdict("border", rule, dropped is None, Keeper.BORDER)
 
@@ -240,40 +250,40 @@ class Region:
         elif isolation.filters is Filter.PODS and target.where == "hosts":
             yield self._unfiltered(vpc)
         elif isolation.routed_inside:
-            words = "routes there, if its operator permits it"
-            yield Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
+            text = "routes there, if its operator permits it"
+            yield Verdict("network of the region", text, passes=True, kept_by=Keeper.NOBODY)
             if target.namespace is None:
                 yield self._policy(vpc, source)
         else:
-            words = f"no external network has a route into {vpc.spec.isolation}"
-            yield Verdict(f"VPC {vpc.spec.name}", words, passes=False)
+            text = f"no external network has a route into {vpc.spec.isolation}"
+            yield Verdict(f"VPC {vpc.spec.name}", text, passes=False)
 
     def _unfiltered(self, vpc: Vpc) -> Verdict:
-        words = f"{vpc.spec.isolation} does not filter hosts"
-        return Verdict(f"nodes of {vpc.spec.name}", words, passes=True, kept_by=Keeper.NOBODY)
+        text = f"{vpc.spec.isolation} does not filter hosts"
+        return Verdict(f"nodes of {vpc.spec.name}", text, passes=True, kept_by=Keeper.NOBODY)
 
     def _into(self, border: BorderVpc, source: Endpoint, target: Endpoint) -> Verdict:
-        dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
+        dropped = next((packets for packets in self._contract.drops if target.address.subnet_of(packets.prefix)), None)
         if dropped and source.vpc:
-            words = f"drops {dropped.prefix}: {dropped.why}"
-            return Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
-        taken = [one for one in border.accepts if target.address.subnet_of(one.prefix)]
+            text = f"drops {dropped.prefix}: {dropped.why}"
+            return Verdict("border", text, passes=False, kept_by=Keeper.BORDER)
+        taken = [route for route in border.accepts if target.address.subnet_of(route.prefix)]
         if not taken:
             return Verdict("border", f"has no route to {target.address} of VRF {border.vpc}", passes=False)
         if source.where == INTERNET and not taken[0].outside:
-            words = f"announces no route to {taken[0].prefix} ({taken[0].why}) to the internet"
-            return Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
-        words = f"has route {taken[0].prefix} ({taken[0].why}) by route target {border.imports}"
-        return Verdict("border", words, passes=True, kept_by=Keeper.BORDER)
+            text = f"announces no route to {taken[0].prefix} ({taken[0].why}) to the internet"
+            return Verdict("border", text, passes=False, kept_by=Keeper.BORDER)
+        text = f"has route {taken[0].prefix} ({taken[0].why}) by route target {border.imports}"
+        return Verdict("border", text, passes=True, kept_by=Keeper.BORDER)
 
     def _policy(self, vpc: Vpc, source: Endpoint) -> Verdict:
-        """Return the decision of the policy of namespace ``default`` about external senders."""
+        """Return the decision of the NetworkPolicy in namespace ``default`` about external senders."""
         allowed, device = reach(vpc, self._plan), f"nodes of {vpc.spec.name}"
-        denied = next((one for one in allowed.deny if source.address.subnet_of(one)), None)
+        denied = next((network for network in allowed.deny if source.address.subnet_of(network)), None)
         if vpc.spec.ingress is Ingress.PUBLIC:
             rule = f"ingress: public, and {denied} excepted" if denied else "ingress: public"
             return Verdict(device, rule, denied is None)
-        inside = next((one for one in allowed.inside if source.address.subnet_of(one)), None)
+        inside = next((network for network in allowed.inside if source.address.subnet_of(network)), None)
         rule = f"ingress: none, and {inside} excepted" if inside else "ingress: none"
         return Verdict(device, rule, inside is not None)
 

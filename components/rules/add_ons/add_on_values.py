@@ -1,4 +1,4 @@
-"""Rules about values of add-ons in the data: the add-on is installed, its release offers the value, the type fits."""
+"""Rules about add-on values: the add-on is installed, and its release permits the value and the type."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEY = "add_on_values"
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Values of an add-on, with their file and path and the clusters they apply to."""
+    """Values for an add-on in the data, with file, path, and the affected clusters."""
 
     name: str
     spec: AddOnValuesSpec
@@ -42,7 +42,7 @@ def _written(environment: Environment) -> Iterator[_Written]:
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report values for undeclared add-ons, and in clusters that do not have the add-on."""
+    """Report values for undeclared add-ons, and values in clusters without the add-on."""
     declared = [entry.name for entry in environment.add_ons.add_ons]
     for written in _written(environment):
         if written.name not in declared:
@@ -53,7 +53,7 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def offered(environment: Environment) -> Iterator[Problem]:
-    """Report values that a release does not offer, that the library reserves, or that have another type."""
+    """Report values that the chart release does not permit, that the library reserves, or that have the wrong type."""
     for written in _written(environment):
         releases = tuple(_releases(environment, written))
         for path, value in written.spec.values.items():
@@ -63,7 +63,7 @@ def offered(environment: Environment) -> Iterator[Problem]:
 
 
 def tunable(environment: Environment) -> Iterator[Problem]:
-    """Report tunable values in the catalogue that the library reserves, or of which one contains the other."""
+    """Report tunable values in the catalogue that the library reserves, or that contain each other."""
     for index, chart in enumerate(environment.versions.charts):
         at = ("charts", index, "tunable")
         for path in chart.tunable:
@@ -80,7 +80,7 @@ def _with_add_on(environment: Environment, written: _Written) -> list[PlacedClus
 
 
 def _releases(environment: Environment, written: _Written) -> Iterable[Chart]:
-    """Return the distinct releases that values apply to: those of the clusters, or that of a new cluster."""
+    """Return the distinct chart releases that values apply to: releases of the clusters, or of a new cluster."""
     entry = next((entry for entry in environment.add_ons.add_ons if entry.name == written.name), None)
     if entry is None:
         return ()

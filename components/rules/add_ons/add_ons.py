@@ -1,4 +1,4 @@
-"""Rules about add-ons: declared, complete with their dependencies, and on nodes that can run them."""
+"""Rules about add-ons: declared, with all dependencies, and on suitable nodes."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def add_on_references(environment: Environment) -> Iterator[Problem]:
 
 
 def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
-    """Yield the add-ons that a cluster names, each with its path within the cluster."""
-    asked = placed.cluster.add_ons
-    for at, name in enumerate(() if asked == DEFAULT else asked):
+    """Yield the add-ons named by a cluster, each with its path within the cluster."""
+    chosen = placed.cluster.add_ons
+    for at, name in enumerate(() if chosen == DEFAULT else chosen):
         if name != DEFAULT:
             yield ("add_ons", at), name
     for name in placed.cluster.without_add_ons:
@@ -50,7 +50,7 @@ def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
 
 
 def without_in_vain(environment: Environment) -> Iterator[Problem]:
-    """Report entries of ``without_add_ons`` for add-ons that the cluster would not have, or has anyway."""
+    """Report entries of ``without_add_ons`` that have no effect."""
     declared = {entry.name for entry in environment.add_ons.add_ons}
     defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
     for placed in clusters(environment):
@@ -68,7 +68,7 @@ def without_in_vain(environment: Environment) -> Iterator[Problem]:
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report clusters without a pod network, and capabilities that two add-ons provide."""
+    """Report clusters without a pod network, and capabilities that two add-ons of a cluster provide."""
     for placed in clusters(environment):
         path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
         for capability in Capability:
@@ -93,8 +93,8 @@ def _other_network(placed: PlacedCluster) -> str:
 
 def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
     known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Capability.NETWORK}
-    left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
-    path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
+    omitted = next((name for name in placed.cluster.without_add_ons if name in known), None)
+    path = ("add_ons",) if omitted is None else ("without_add_ons", omitted)
     remedy = f"list {one_of(known)}" if known else _new(Capability.NETWORK)
     text = (
         f"no add-on provides a network (CNI) for pods of {placed.cluster.name}: no node becomes ready, and each is"
@@ -104,7 +104,7 @@ def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
 
 
 def add_on_cycles(environment: Environment) -> Iterator[Problem]:
-    """Report add-ons with cyclic ``needs``: none of them could be installed first."""
+    """Report add-ons with cyclic ``needs``: no add-on of a cycle could be installed first."""
     needs = {entry.name: set(entry.needs) for entry in environment.add_ons.add_ons}
     while done := [name for name in needs if not needs[name] & needs.keys() or not _needed(name, needs)]:
         for name in done:
@@ -121,7 +121,7 @@ def _needed(name: str, needs: dict[str, set[str]]) -> bool:
 
 
 def add_on_needs(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that have an add-on without its dependencies, or without the GPUs or NVLink it requires."""
+    """Report add-ons in clusters that lack the required add-ons, GPUs or NVLink."""
     every = {entry.name: entry for entry in environment.add_ons.add_ons}
     for placed in clusters(environment):
         chosen = add_ons(environment, placed)
@@ -147,7 +147,7 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
 
 
 def compute_domains(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with compute domains whose Kubernetes version does not serve device claims."""
+    """Report clusters with compute domains whose Kubernetes version does not serve the API of device claims."""
     served = [version for version in environment.versions.kubernetes if not too_old(version, LEAST_KUBERNETES)]
     for placed in clusters(environment):
         if too_old(placed.cluster.version, LEAST_KUBERNETES) and offers_compute_domains(
@@ -175,7 +175,7 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 
 
 def node_features(environment: Environment) -> Iterator[Problem]:
-    """Report clusters on InfiniBand or RoCE where nodes with adapters are not labelled for the Network Operator."""
+    """Report clusters on InfiniBand or RoCE without an add-on that labels nodes for the Network Operator."""
     for placed in clusters(environment):
         if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Capability.NODE_FEATURES)):
             fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
@@ -195,7 +195,7 @@ def shared_gpus(environment: Environment) -> Iterator[Problem]:
 
 
 def _lacks(environment: Environment, placed: PlacedCluster, capability: Capability) -> str:
-    """Return the remedy that adds ``capability`` to a cluster; an empty string if it has it."""
+    """Return the remedy that adds ``capability`` to a cluster; empty if the cluster has the capability."""
     if any(entry.gives is capability for entry in add_ons(environment, placed)):
         return ""
     providers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is capability]

@@ -1,4 +1,4 @@
-"""Rules about charts in tenants' clusters: pinned to releases of the catalogue, and uniform except in a rollout."""
+"""Rules about charts in tenants' clusters: pinned to catalogue releases, and uniform except during a rollout."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def canary_tenants(environment: Environment) -> Iterator[Problem]:
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report pinned releases that clusters may not keep, and releases that changed under their version."""
+    """Report pinned releases that are no longer allowed, and releases whose digest changed without a new version."""
     lock, rows = environment.image_pins, environment.versions.charts
     for key, name in lock.charts.items():
         intent, path = lock.chart_intents[name], ("charts", key)
@@ -50,7 +50,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
-    """Report charts whose releases differ between clusters while no rollout is open, or that an open rollout lacks."""
+    """Report charts whose releases differ without an open rollout, and clusters that would bypass an open rollout."""
     lock = environment.image_pins
     if not lock.charts:
         return
@@ -71,7 +71,7 @@ def _unlike(environment: Environment, has: dict[str, ChartIntent]) -> Iterator[P
     first = next(iter(has), "")
     other = next((key for key in has if has[key].name != has[first].name), None)
     if other is None or other not in environment.image_pins.charts:
-        return  # a missing pin is reported by another rule
+        return  # Another rule reports a missing pin.
     promoted = charts_key(has[first].chart)
     newest = environment.versions.newest(has[first].chart, environment.region.image_channel)
     version = newest.version if newest else has[first].version
@@ -83,7 +83,7 @@ def _unlike(environment: Environment, has: dict[str, ChartIntent]) -> Iterator[P
 
 
 def _replaced(environment: Environment, key: str, now: ChartIntent, before: ChartIntent) -> Problem:
-    """Return the problem of a cluster without a pin that an edit of the catalogue would upgrade ahead of its wave."""
+    """Return the problem of an unpinned cluster whose chart a catalogue edit would upgrade outside the open rollout."""
     rows = environment.versions.charts
     path = ("charts", next(index for index, row in enumerate(rows) if row.name == now.chart), "version")
     text = (

@@ -1,4 +1,4 @@
-"""Rules about the repositories that Flux in tenants' clusters fetches: pods must reach them."""
+"""Rules about the Git repositories of Flux in tenants' clusters: pods must reach the repository."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from components.specs.reading.problems import Problem
 
 
 def repository_reachable(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs without egress whose cluster must fetch a repository."""
+    """Report VPCs without egress whose clusters must fetch a repository."""
     border = environment.region.networks.border
     if border is not None and border.networks:
-        return  # a mirror of the repository may be there
+        return  # A network behind the edge may have a mirror of the repository.
     for placed in clusters(environment):
         vpc = placed.vpc
         if placed.cluster.flux and vpc is not None and vpc.egress is Egress.NONE:

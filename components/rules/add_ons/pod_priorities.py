@@ -13,7 +13,7 @@ from components.specs.reading.problems import Problem
 
 
 def listed_priorities(environment: Environment) -> Iterator[Problem]:
-    """Report pod priorities of a cluster that the catalogue does not have."""
+    """Report pod priorities of clusters that the catalogue does not declare."""
     declared = [priority.name for priority in environment.add_ons.pod_priorities]
     for placed in clusters(environment):
         for at, name in enumerate(placed.cluster.pod_priorities):
@@ -23,10 +23,10 @@ def listed_priorities(environment: Environment) -> Iterator[Problem]:
 
 
 def one_default(environment: Environment) -> Iterator[Problem]:
-    """Report further default priorities: the API server rejects a second one."""
+    """Report a second default priority, because the API server rejects it."""
     rows = [(at, priority.name) for at, priority in enumerate(environment.add_ons.pod_priorities) if priority.default]
     for at, _ in rows[1:]:
-        text = f"{rows[0][1]} is the default already, and only one can be; remove it"
+        text = f"{rows[0][1]} is already the default, and there can be only one; remove it"
         yield problem(environment, ADD_ONS, ("pod_priorities", at, "default"), text)
 
 

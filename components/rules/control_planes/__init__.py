@@ -1,1 +1,1 @@
-"""Rules about hosted control planes and what tenants set in them."""
+"""Rules about hosted control planes, data stores and team namespaces."""

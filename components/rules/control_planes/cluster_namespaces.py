@@ -1,4 +1,4 @@
-"""Rules about namespaces of teams: free names, known neighbours, and policies that the cluster's network enforces."""
+"""Rules about team namespaces: free names, known peers, and isolation that the cluster's network enforces."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def enforced(environment: Environment) -> Iterator[Problem]:
 
 
 def groups(environment: Environment) -> Iterator[Problem]:
-    """Report groups that no token contains, and groups reserved by Kubernetes."""
+    """Report groups in clusters whose tokens contain no groups, and groups reserved by Kubernetes."""
     for namespace in _namespaces(environment):
         provider = namespace.cluster.cluster.oidc
         for key, group in namespace.spec.groups.items():
@@ -90,7 +90,7 @@ def groups(environment: Environment) -> Iterator[Problem]:
 
 
 def edges(environment: Environment) -> Iterator[Problem]:
-    """Report namespaces with public ingress or egress in a VPC without it."""
+    """Report namespaces with public ingress or egress in a VPC that does not allow it."""
     for namespace in _namespaces(environment):
         vpc = namespace.cluster.vpc
         if vpc is None:

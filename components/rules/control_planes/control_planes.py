@@ -1,4 +1,4 @@
-"""Rules about control planes: version steps, backend features, immutable fields of clusters, removal of clusters."""
+"""Rules about control planes and clusters: version steps, backend features, immutable fields, removal in two steps."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEPT = {
 
 
 def steps(environment: Environment) -> Iterator[Problem]:
-    """Report version changes that a control plane cannot make from its running version."""
+    """Report versions to which a control plane cannot be upgraded from its running version."""
     pins, known = standing_pins(environment), environment.versions.kubernetes
     for placed in clusters(environment):
         pin, version = pins.get(placed.cluster.name), placed.cluster.version
@@ -38,7 +38,7 @@ def steps(environment: Environment) -> Iterator[Problem]:
 
 
 def backend_versions(environment: Environment) -> Iterator[Problem]:
-    """Report versions that the region's backend does not support: it would reject the control plane."""
+    """Report versions that the region's backend does not support, because it would reject the control plane."""
     for placed in clusters(environment):
         objection = backend_objection(environment, placed.cluster.version)
         if objection is not None:
@@ -46,16 +46,16 @@ def backend_versions(environment: Environment) -> Iterator[Problem]:
 
 
 def migrations(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that the state of a cluster cannot be migrated to."""
+    """Report data stores to which the state of a cluster cannot be migrated."""
     for placed in clusters(environment):
-        wish = placed.cluster.control_plane.data_store
-        for objection in move_objections(environment, placed, wish) if wish != PLACED else ():
+        declared = placed.cluster.control_plane.data_store
+        for objection in move_objections(environment, placed, declared) if declared != PLACED else ():
             text = f"{objection} ({_pinned(environment, placed)})"
             yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
 
 
 def data_stores_in_use(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that were removed from the data while they store a cluster's state."""
+    """Report data stores removed from the data that still store a cluster's state."""
     region = environment.region.control_planes
     there = {store.name for store in region.data_stores} | ({DEDICATED} if region.dedicated else set())
     for name, pin in standing_pins(environment).items():
@@ -74,10 +74,10 @@ def options(environment: Environment) -> Iterator[Problem]:
     there = place(environment, REGION, ("control_planes", "backend"))
     pins = standing_pins(environment)
     for placed in clusters(environment):
-        wish, path = placed.cluster.control_plane, (*placed.path, "control_plane")
+        declared, path = placed.cluster.control_plane, (*placed.path, "control_plane")
         pin = pins.get(placed.cluster.name)
-        store = pin.data_store if pin and wish.data_store == PLACED else wish.data_store
-        if wish.events is Events.APART:
+        store = pin.data_store if pin and declared.data_store == PLACED else declared.data_store
+        if declared.events is Events.APART:
             if not CONTROL_PLANES[backend].keeps_events_apart:
                 text = f"{backend} ({there}) stores events with everything else; write {Events.TOGETHER}"
                 yield problem(environment, placed.file, (*path, "events"), text)
@@ -88,13 +88,13 @@ def options(environment: Environment) -> Iterator[Problem]:
                     f" {Events.TOGETHER}, or data_store: {DEDICATED}{apart}"
                 )
                 yield problem(environment, placed.file, (*path, "events"), text)
-        if wish.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:
+        if declared.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:
             text = f"{backend} ({there}) runs an agent on every node; remove it"
             yield problem(environment, placed.file, (*path, "konnectivity_agents"), text)
 
 
 def node_ports(environment: Environment) -> Iterator[Problem]:
-    """Report node port ranges that drop ports which Services may already use."""
+    """Report node port ranges that were reduced, because Services may use the removed ports."""
     for placed, old in _allocated(environment):
         new = placed.cluster.api_server.node_ports
         first, last = old.node_ports.first, old.node_ports.last
@@ -108,11 +108,11 @@ def node_ports(environment: Environment) -> Iterator[Problem]:
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report changes of immutable fields of a cluster: its VPC, its service domain, its backends."""
+    """Report changes of immutable fields of a cluster: VPC, service domain and backends."""
     yield from _backends_kept(environment)
     for placed, old in _allocated(environment):
         if placed.cluster.vpc not in {vpc.name for vpc in placed.tenant.vpcs}:
-            continue  # the undeclared VPC is reported by another rule
+            continue  # Another rule reports the undeclared VPC.
         there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
         for key, why in _KEPT.items():
             before, now = getattr(old, key), getattr(placed.cluster, key)
@@ -141,7 +141,7 @@ def _backends_kept(environment: Environment) -> Iterator[Problem]:
 
 
 def endings(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that were removed from the data while nodes run in them: removal takes two steps."""
+    """Report clusters removed from the data while they have running nodes: removal takes two steps."""
     there = {(placed.tenant.tenant, placed.cluster.name) for placed in clusters(environment)}
     lock = environment.allocations
     nodes = Counter[str]()
@@ -155,42 +155,42 @@ def endings(environment: Environment) -> Iterator[Problem]:
         )
         yield Problem("tenants", 0, "", text)
         return
-    for name, given in lock.clusters.items():
-        if nodes[name] and (given.tenant, name) not in there:
-            yield _gone(environment, name, given, nodes[name])
+    for name, allocation in lock.clusters.items():
+        if nodes[name] and (allocation.tenant, name) not in there:
+            yield _gone(environment, name, allocation, nodes[name])
 
 
-def _gone(environment: Environment, name: str, given: ClusterAllocation, nodes: int) -> Problem:
-    renamed = _renamed(environment, name, given)
+def _gone(environment: Environment, name: str, allocation: ClusterAllocation, nodes: int) -> Problem:
+    renamed = _renamed(environment, name, allocation)
     if renamed:
         text = (
             f"{nodes} nodes run in {name} ({place(environment, ALLOCATIONS, ('clusters', name))}), and clusters cannot"
             f" be renamed; write {name}, or add {renamed.cluster.name} as a separate cluster"
         )
         return problem(environment, renamed.file, (*renamed.path, "name"), text)
-    file = f"tenants/{given.tenant}.yaml"
+    file = f"tenants/{allocation.tenant}.yaml"
     steps = f"jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
     remedy = f"restore it with retire: true, then {steps}"
-    if given.tenant not in {tenant.tenant for tenant in environment.tenants}:
+    if allocation.tenant not in {tenant.tenant for tenant in environment.tenants}:
         remedy = f"restore the file with git checkout; to delete the cluster write retire: true there, then {steps}"
     text = f"{nodes} nodes run in {name}, which was removed from {file}; {remedy}"
     return problem(environment, ALLOCATIONS, ("clusters", name), text)
 
 
-def _renamed(environment: Environment, name: str, given: ClusterAllocation) -> PlacedCluster | None:
-    """Return the cluster that was called ``name`` before: new in the data, in the same VPC, with one of its pools."""
+def _renamed(environment: Environment, name: str, allocation: ClusterAllocation) -> PlacedCluster | None:
+    """Return the cluster renamed from ``name``: new in the data, in the same VPC, and with a pool of the same name."""
     lock = environment.allocations
     ran = {pool_of(group) for group in lock.groups if cluster_of(group) == name}
     for placed in clusters(environment):
         cluster = placed.cluster
-        new = placed.tenant.tenant == given.tenant and cluster.name not in lock.clusters
-        if new and cluster.vpc == given.vpc and any(pool_key(name, pool.name) in ran for pool in cluster.pools):
+        new = placed.tenant.tenant == allocation.tenant and cluster.name not in lock.clusters
+        if new and cluster.vpc == allocation.vpc and any(pool_key(name, pool.name) in ran for pool in cluster.pools):
             return placed
     return None
 
 
 def _allocated(environment: Environment) -> Iterator[tuple[PlacedCluster, ClusterAllocation]]:
-    """Yield allocated clusters. A cluster of another tenant with the same name is a different cluster."""
+    """Yield allocated clusters. A cluster with the same name but another tenant is a different cluster."""
     for placed in clusters(environment):
         old = environment.allocations.clusters.get(placed.cluster.name)
         if old is not None and old.tenant == placed.tenant.tenant:

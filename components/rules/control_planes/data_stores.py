@@ -1,4 +1,4 @@
-"""Rules about data stores: the one that DPUs require, who can create one, and limits of names and images."""
+"""Rules about data stores: the required store for DPUs, support by the backend, names, images and storage classes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from components.specs.reading.loader import REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of
 
 MAX_NAME_CHARACTERS = 40
-"""Maximum length of the name of a created data store: its CronJobs append ``-etcd-defrag``; their limit is 52."""
+"""Maximum length of a created data store's name. Its CronJobs append ``-etcd-defrag`` and are limited to 52."""
 _STORES = ("control_planes", "data_stores")
 
 
 def of_dpus(environment: Environment) -> Iterator[Problem]:
-    """Report regions with DPUs that lack the data store required by DPF, and tenants' clusters that use it."""
+    """Report regions with DPUs but without DPF's data store, and tenants' clusters that use this data store."""
     if not uses_dpf(environment):
         return
     region = environment.region.control_planes
@@ -47,7 +47,7 @@ def of_dpus(environment: Environment) -> Iterator[Problem]:
 
 
 def makers(environment: Environment) -> Iterator[Problem]:
-    """Report data stores that the region's backend cannot create, and names too long for derived objects."""
+    """Report data stores that the region's backend cannot create, and names that are too long for derived objects."""
     region = environment.region.control_planes
     kept = kamaji_data_stores(region, dpf=uses_dpf(environment))
     there = place(environment, REGION, ("control_planes", "backend"))
@@ -69,7 +69,7 @@ def makers(environment: Environment) -> Iterator[Problem]:
 
 
 def tools(environment: Environment) -> Iterator[Problem]:
-    """Report data stores without the images for defragmentation and backups."""
+    """Report data stores whose images for defragmentation and backups are not declared."""
     known = [tool.name for tool in environment.versions.tools]
     for path, spec in _made(environment):
         backup = spec.backup
@@ -96,7 +96,7 @@ def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | 
 def storage_classes(environment: Environment) -> Iterator[Problem]:
     """Report data stores with a storage class that the management cluster does not have.
 
-    Only in regions that create storage classes of the management cluster.
+    Checked only in regions that create storage classes of the management cluster.
     """
     classes = environment.region.storage
     made = [entry.name for entry in of_management(classes)]

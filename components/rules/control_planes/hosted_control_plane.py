@@ -1,4 +1,4 @@
-"""Rules about settings of clusters and pools that contradict each other, the hardware or the backend."""
+"""Rules about settings of clusters, pools and data stores that contradict each other, the hardware or the backend."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OUR_LABELS = (
 )
 """Labels that the pool renderer writes to every Node."""
 COMMANDS = (".cluster.x-k8s.io", ".metal3.io")
-"""Suffixes of annotation domains that pause, delete, block or remediate the annotated object."""
+"""Suffixes of annotation domains whose annotations pause, delete, block or remediate the object."""
 QUORUMS = (1, 3, 5)
-"""Allowed member counts of a k0smotron etcd, which follow from ``control_plane.replicas``."""
+"""Allowed values of ``control_plane.replicas`` for k0smotron, which creates as many etcd members."""
 
 
 def state_and_context(environment: Environment) -> Iterator[Problem]:
@@ -44,7 +44,7 @@ def state_and_context(environment: Environment) -> Iterator[Problem]:
 
 
 def rollouts(environment: Environment) -> Iterator[Problem]:
-    """Report pools that could never roll a new image, or only all nodes simultaneously."""
+    """Report pools whose rollout would never replace a node, or would replace all nodes simultaneously."""
     for placed in pools(environment):
         amount, nodes = placed.pool.rollout.max_unavailable, wanted_nodes(environment, placed.pool)
         limit, path = limit_of(amount, nodes), (*placed.path, "rollout", "max_unavailable")
@@ -71,7 +71,7 @@ def pool_racks(environment: Environment) -> Iterator[Problem]:
 
 
 def pool_labels(environment: Environment) -> Iterator[Problem]:
-    """Report pool labels that the platform writes itself."""
+    """Report pool labels that the platform sets itself."""
     for placed in pools(environment):
         for key in placed.pool.labels:
             if key in OUR_LABELS:
@@ -83,7 +83,7 @@ def pool_labels(environment: Environment) -> Iterator[Problem]:
 
 
 def pool_annotations(environment: Environment) -> Iterator[Problem]:
-    """Report annotations that command controllers: on a pool they would apply to each node permanently."""
+    """Report pool annotations that control controllers, because the annotations would affect each node permanently."""
     for placed in pools(environment):
         for key in placed.pool.annotations:
             if f".{key.rpartition('/')[0]}".endswith(COMMANDS):
@@ -105,7 +105,7 @@ def canaries(environment: Environment) -> Iterator[Problem]:
 
 
 def quorums(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with an even number of members, or an invalid one for their endpoints or backend."""
+    """Report data stores whose number of members is even, or invalid for the endpoints or the backend."""
     region = environment.region
     for index, store in enumerate(region.control_planes.data_stores):
         path = ("control_planes", "data_stores", index)
@@ -131,7 +131,7 @@ def quorums(environment: Environment) -> Iterator[Problem]:
 
 
 def endpoints(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with the same etcd endpoint: each would count only its own clusters."""
+    """Report data stores with the same etcd endpoint, because each would count only a part of the clusters."""
     first: dict[str, str] = {}
     for index, store in enumerate(environment.region.control_planes.data_stores):
         for at, endpoint in enumerate(store.endpoints):

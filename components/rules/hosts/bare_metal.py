@@ -1,4 +1,4 @@
-"""Rules about bare-metal controllers: what they can boot, from which networks, and free hosts."""
+"""Rules about bare-metal controllers: supported BMCs and boot methods, boot networks, and free hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_RACKS = 3
 
 
 def drivers(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs that the backend does not support: IronCore supports Redfish only, by IP address."""
+    """Report BMCs that the backend does not support: IronCore supports only Redfish BMCs with IP addresses."""
     backend = environment.region.bare_metal.backend
     for host in environment.hosts if BARE_METAL[backend].redfish_only else ():
         bmc = parse_bmc(host.bmc)
@@ -37,7 +37,7 @@ def drivers(environment: Environment) -> Iterator[Problem]:
 
 
 def root_devices(environment: Environment) -> Iterator[Problem]:
-    """Report instance types of hosts under Metal3 without ``root_device``: images would go to /dev/sda."""
+    """Report instance types of hosts under Metal3 without ``root_device``: Metal3 would write images to /dev/sda."""
     backend = environment.region.bare_metal.backend
     used = {host.instance_type for host in environment.hosts} if BootMode.DISK in BARE_METAL[backend].boots else set()
     for index, kind in enumerate(environment.instance_types.instance_types):
@@ -50,11 +50,11 @@ def root_devices(environment: Environment) -> Iterator[Problem]:
 
 
 def bmc_certificates(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs without verifiable certificate or exception, and exceptions that match no host."""
+    """Report BMCs without a verifiable certificate or an exception, and exceptions that match no host."""
     metal, path = environment.region.bare_metal, ("bare_metal", "bmc_certificates")
-    given = metal.bmc_certificates
+    certificates = metal.bmc_certificates
     racks, kinds = ({getattr(host, key) for host in environment.hosts} for key in ("rack", "instance_type"))
-    for index, exception in enumerate(given.unverified):
+    for index, exception in enumerate(certificates.unverified):
         for key, named, there in (
             ("racks", exception.racks, racks),
             ("instance_types", exception.instance_types, kinds),
@@ -63,24 +63,24 @@ def bmc_certificates(environment: Environment) -> Iterator[Problem]:
                 if name not in there:
                     text = f"no host matches '{name}'; remove or correct it{suggestion(name, there)}"
                     yield problem(environment, REGION, (*path, "unverified", index, key, at), text)
-    if given.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
+    if certificates.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
         return
     excepted = unverified_bmcs(environment)
-    asked = {
+    unverified = {
         host.rack: None
         for host in environment.hosts
         if parse_bmc(host.bmc).has_certificate and host.host not in excepted
     }
-    if asked:
+    if unverified:
         text = (
-            f"BMCs of {listed(asked, _MAX_RACKS)} cannot be verified, and Ironic registers no host there; add"
+            f"BMCs of {listed(unverified, _MAX_RACKS)} cannot be verified, and Ironic registers no host there; add"
             " bmc_certificates: {authority: <Secret with ca.crt>}, or list racks under unverified with the reason"
         )
         yield problem(environment, REGION, path, text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:
-    """Report boot networks outside ``networks.boot``, or that overlap."""
+    """Report boot networks outside ``networks.boot``, and boot networks that overlap."""
     boot, path = environment.region.networks.boot, ("networks", "boot")
     named = [
         ((*PATH, index, "dhcp", "network"), controller.dhcp.network)
@@ -106,7 +106,7 @@ def boot_networks(environment: Environment) -> Iterator[Problem]:
 
 
 def boot_methods(environment: Environment) -> Iterator[Problem]:
-    """Report bare-metal controllers that cannot boot some of their hosts. A default controller boots media only."""
+    """Report bare-metal controllers that cannot boot all their hosts. A default controller boots only virtual media."""
     metal = environment.region.bare_metal
     if not metal.controllers and metal.backend is BareMetalBackend.METAL3:
         racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
@@ -119,7 +119,11 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, PATH, text)
     methods = methods_of(environment, environment.allocations.hosts)
     for index, controller in enumerate(metal.controllers):
-        mine = {name for name, given in environment.allocations.clusters.items() if given.controller == controller.name}
+        mine = {
+            name
+            for name, allocation in environment.allocations.clusters.items()
+            if allocation.controller == controller.name
+        }
         mine |= {""} if metal.free_hosts == controller.name else set()
         unfit = sorted(name for name in mine if not boots(controller, methods[name]))
         if unfit:
@@ -137,7 +141,7 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
 
 
 def free_hosts(environment: Environment) -> Iterator[Problem]:
-    """Report controllers with more hosts than their limit when free hosts are included."""
+    """Report controllers whose free hosts exceed the remaining capacity of the controller."""
     for index, budget in enumerate(budgets(environment)):
         if budget.free and budget.boot and budget.hosts > budget.limit:
             text = (

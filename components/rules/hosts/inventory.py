@@ -19,7 +19,7 @@ from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, OUT_OF_
 from components.specs.reading.problems import Problem, listed, nearest, suggestion
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
-"""Columns that identify a machine regardless of its location."""
+"""Columns that identify a machine independent of its location."""
 _IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
     ("host",): getattr,
     ("boot_mac",): getattr,
@@ -32,10 +32,10 @@ _IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
 _GROUP_BIT = 1
 """Bit of the first byte of a MAC address that marks multicast addresses (IEEE 802)."""
 _MANY_ON_A_LEAF = 3
-"""Minimum number of hosts of a rack on one leaf switch from which another leaf looks like a typing error."""
+"""Minimum number of hosts of a rack on one leaf switch at which a different leaf of a single host is reported."""
 _MAX_RACKS = 3
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
-"""A host name that ends in the number of its slot."""
+"""Host name with a number at the end, such as the number of the slot."""
 _NO_MAC = "00:00:00:00:00:00"
 
 
@@ -44,8 +44,8 @@ def host_duplicates(environment: Environment) -> Iterator[Problem]:
     rows: list[tuple[str, DataPath]] = []
     for columns, identity in _IDENTITIES.items():
         marks = [identity(host, column) for host in environment.hosts for column in columns]
-        given = [mark for mark in marks if mark is not None]
-        if len(given) == len(set(given)):
+        identities = [mark for mark in marks if mark is not None]
+        if len(identities) == len(set(identities)):
             continue
         rows = rows or _rows(environment)
         first: dict[object, int] = {}
@@ -73,8 +73,8 @@ def _written(host: HostSpec, column: str) -> str:
 
 
 def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
-    """Return file and row of each host, because two hosts with one name cannot be located by name."""
-    count: Counter[str] = Counter()  # every row is a host here: a file with a wrong row was not loaded
+    """Return file and row of each host, because hosts with a duplicate name cannot be located by name."""
+    count: Counter[str] = Counter()  # Each row has a host here, because a file with an invalid row is not loaded.
     rows: list[tuple[str, DataPath]] = []
     for host in environment.hosts:
         file = inventory_file(host.hall)
@@ -84,7 +84,7 @@ def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
 
 
 def halls(environment: Environment) -> Iterator[Problem]:
-    """Report inventory files of halls that no site has."""
+    """Report inventory files of halls that belong to no site."""
     declared = [hall for site in environment.region.sites for hall in site.halls]
     for hall in dict.fromkeys(host.hall for host in environment.hosts):
         if hall not in declared:
@@ -94,9 +94,9 @@ def halls(environment: Environment) -> Iterator[Problem]:
 
 
 def hall_files(environment: Environment) -> Iterator[Problem]:
-    """Report halls without inventory file: a lost file would look like removed hosts.
+    """Report halls without an inventory file, because a lost file is indistinguishable from removed hosts.
 
-    `halls` reports a renamed hall.
+    Rule `halls` reports a renamed hall.
     """
     declared = {hall for site in environment.region.sites for hall in site.halls}
     if any(host.hall not in declared for host in environment.hosts):
@@ -113,7 +113,7 @@ def hall_files(environment: Environment) -> Iterator[Problem]:
 
 
 def racks(environment: Environment) -> Iterator[Problem]:
-    """Report racks that are in two halls, or mix other types with a rack-scale type."""
+    """Report racks that are in two halls, or that mix a rack-scale type with other types."""
     hall_of: dict[str, str] = {}
     whole: dict[str, str] = {}
     kinds = environment.instance_types.by_name
@@ -132,19 +132,26 @@ def racks(environment: Environment) -> Iterator[Problem]:
 
 
 def rack_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report racks with more hosts than their type allows, at the host or at the type if its limit was lowered.
+    """Report racks with more hosts than their type allows, at the host, or at the type if its limit was lowered.
 
-    The limit was lowered if pools have more hosts than allowed in most of their racks; a newly added host is in no
-    pool.
+    The limit is assumed to be lowered if pools have more hosts than allowed in most of their racks: a newly added host
+    belongs to no pool.
     """
     racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
     for host in environment.hosts:
         racks[host.instance_type][host.rack].append(host)
     for index, kind in enumerate(environment.instance_types.instance_types):
-        found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
-        over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
-        given = [len({host.host for host in hosts} & environment.allocations.hosts.keys()) for hosts in found.values()]
-        if len(over) > 1 and 2 * sum(count > allowed for count in given) > sum(map(bool, given)):
+        hosts_by_rack, allowed, path = (
+            racks[kind.name],
+            kind.nodes_per_rack,
+            ("instance_types", index, "nodes_per_rack"),
+        )
+        over = {rack: hosts for rack, hosts in hosts_by_rack.items() if len(hosts) > allowed}
+        assigned = [
+            len({host.host for host in hosts} & environment.allocations.hosts.keys())
+            for hosts in hosts_by_rack.values()
+        ]
+        if len(over) > 1 and 2 * sum(count > allowed for count in assigned) > sum(map(bool, assigned)):
             most = max(map(len, over.values()))
             first = next(iter(over.values()))[allowed]
             there = place(environment, inventory_file(first.hall), (first.host,))
@@ -161,7 +168,7 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
 
 
 def renamed_hosts(environment: Environment) -> Iterator[Problem]:
-    """Report hosts that were renamed while allocated, recognised by slot and the numbering of the rack."""
+    """Report allocated hosts that were renamed; they are recognised by slot and by the numbering of the rack."""
     for name, host in renamed(environment).items():
         there = place(environment, ALLOCATIONS, ("hosts", name))
         text = (
@@ -172,31 +179,31 @@ def renamed_hosts(environment: Environment) -> Iterator[Problem]:
 
 
 def renamed(environment: Environment) -> dict[str, HostSpec]:
-    """Return missing hosts of the lock file, each with the row that now has its slot under another name."""
-    given = environment.allocations.hosts
+    """Return hosts of the lock file without an inventory row, each with the row that now has the host's slot."""
+    assigned = environment.allocations.hosts
     rows = {host.host for host in environment.hosts}
-    gone = [(name, found) for name in given if name not in rows and (found := _NUMBERED.fullmatch(name))]
-    if not gone:
+    missing = [(name, match) for name in assigned if name not in rows and (match := _NUMBERED.fullmatch(name))]
+    if not missing:
         return {}
-    new = {(host.rack, host.slot): host for host in environment.hosts if host.host not in given}
+    new = {(host.rack, host.slot): host for host in environment.hosts if host.host not in assigned}
     racks = {
-        found[1]: host.rack
+        match[1]: host.rack
         for host in environment.hosts
-        if (found := _NUMBERED.fullmatch(host.host)) and int(found[2]) == host.slot
+        if (match := _NUMBERED.fullmatch(host.host)) and int(match[2]) == host.slot
     }
-    slots = {name: (racks.get(found[1], ""), int(found[2])) for name, found in gone}
+    slots = {name: (racks.get(match[1], ""), int(match[2])) for name, match in missing}
     return {name: new[slot] for name, slot in slots.items() if slot in new}
 
 
 def leaves(environment: Environment) -> Iterator[Problem]:
-    """Report a leaf switch with a single host in a rack whose other hosts are all on a leaf with a similar name."""
+    """Report a host on a separate leaf switch if all other hosts of the rack are on a leaf with a similar name."""
     racks: dict[str, list[HostSpec]] = defaultdict(list)
     hosts_of = Counter(host.leaf for host in environment.hosts)
     for host in environment.hosts:
         racks[host.rack].append(host)
     for rack, hosts in racks.items():
-        found = Counter(host.leaf for host in hosts)
-        (usual, most), *others = found.most_common()
+        leaves = Counter(host.leaf for host in hosts)
+        (usual, most), *others = leaves.most_common()
         if len(others) != 1 or most < _MANY_ON_A_LEAF:
             continue
         for host in hosts:
@@ -209,28 +216,28 @@ def leaves(environment: Environment) -> Iterator[Problem]:
 
 
 def bmc_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs of hosts and DPUs outside the BMC network, or with duplicate addresses.
+    """Report BMCs of hosts and DPUs with addresses outside the BMC network or with duplicate addresses.
 
     Host names are not checked.
     """
     network = environment.region.networks.bmc
     first, last = bounds(network)
-    found = [
+    addresses = [
         (host, "bmc", int(given)) for host in environment.hosts if (given := parse_bmc(host.bmc).address) is not None
     ]
-    outside = [(host, number) for host, _, number in found if not first <= number <= last]
-    if len(outside) > 1 and len(outside) == len(found):
+    outside = [(host, number) for host, _, number in addresses if not first <= number <= last]
+    if len(outside) > 1 and len(outside) == len(addresses):
         host, number = outside[0]
         there = place(environment, inventory_file(host.hall), (host.host,))
         text = (
-            f"{network} contains none of the {len(found)} BMCs, such as {Address(number)} ({there}); write the network"
-            " of the BMCs"
+            f"{network} contains none of the {len(addresses)} BMCs, such as {Address(number)} ({there}); write the"
+            " network of the BMCs"
         )
         yield problem(environment, REGION, ("networks", "bmc"), text)
         return
-    hosts = {number: host for host, _, number in found}
-    found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
-    for host, column, number in found:
+    hosts = {number: host for host, _, number in addresses}
+    addresses += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
+    for host, column, number in addresses:
         other = hosts.get(number) if column == "dpu_bmc" else None
         if other:
             there = place(environment, inventory_file(other.hall), (other.host,))
@@ -247,7 +254,7 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
 def bmc_logins(environment: Environment) -> Iterator[Problem]:
     """Report BMC addresses that contain credentials."""
     for host in environment.hosts:
-        if parse_bmc(host.bmc).has_login:  # not shown: it may hold a password
+        if parse_bmc(host.bmc).has_login:  # The value is not shown, because it may contain a password.
             text = f"contains credentials; remove them and store them in Secret {host.bmc_secret}"
             yield host_problem(environment, host, "bmc", text)
 
@@ -265,7 +272,7 @@ def mac_addresses(environment: Environment) -> Iterator[Problem]:
 
 
 def out_of_service(environment: Environment) -> Iterator[Problem]:
-    """Report out-of-service hosts that are in no inventory."""
+    """Report out-of-service hosts that are missing from the inventory."""
     known = {host.host for host in environment.hosts}
     others = [host.host for host in environment.hosts if host.host not in environment.out_of_service]
     for name in environment.out_of_service:

@@ -1,4 +1,4 @@
-"""Rules about denied networks of VPCs: none that a VPC must reach, no duplicates, only where packets are filtered."""
+"""Rules about denied networks of VPCs: no required networks, no redundant entries, and only on filtering backends."""
 
 from __future__ import annotations
 
@@ -19,10 +19,14 @@ _MAX_NAMES = 4
 
 
 def needed(environment: Environment) -> Iterator[Problem]:
-    """Report denied networks that overlap networks which VPCs must reach, because denials take precedence."""
+    """Report denied networks that overlap networks required by VPCs, because denials take precedence."""
     kept = list(_kept(environment))
     for file, path, network in _denied(environment):
-        cut = [f"{dotted(at)} ({one}, {place(environment, REGION, at)})" for at, one in kept if one.overlaps(network)]
+        cut = [
+            f"{dotted(at)} ({required}, {place(environment, REGION, at)})"
+            for at, required in kept
+            if required.overlaps(network)
+        ]
         if cut:
             text = (
                 f"{network} would block VPCs from {listed(cut, _MAX_NAMES)}; remove it, or write smaller networks that"
@@ -32,24 +36,25 @@ def needed(environment: Environment) -> Iterator[Problem]:
 
 
 def nested(environment: Environment) -> Iterator[Problem]:
-    """Report denied networks inside a wider one of the same list: each adds a redundant rule to every DPU.
+    """Report denied networks inside a wider denied network, because each adds a redundant rule to every DPU.
 
-    `names` reports duplicates.
+    Rules about names report duplicates.
     """
     lists: dict[tuple[str, DataPath], list[tuple[DataPath, Network]]] = {}
     for file, path, network in _denied(environment):
         lists.setdefault((file, path[:-1]), []).append((path, network))
     for (file, _), listing in lists.items():
         for path, network in listing:
-            wider = ((at, one) for at, one in listing if one != network and network.subnet_of(one))
+            wider = ((at, other) for at, other in listing if other != network and network.subnet_of(other))
             if (narrowest := max(wider, key=lambda item: item[1].num_addresses, default=None)) is not None:
-                at, one = narrowest
-                text = f"{network} is in {one}, which is denied already ({dotted(at)}, {place(environment, file, at)})"
-                yield problem(environment, file, path, f"{text}; remove it")
+                at, enclosing = narrowest
+                there = f"{dotted(at)}, {place(environment, file, at)}"
+                text = f"{network} is in {enclosing}, which is denied already ({there}); remove it"
+                yield problem(environment, file, path, text)
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report denied networks of VPCs whose packets are not filtered."""
+    """Report denied networks of VPCs whose backend does not filter packets."""
     able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].filters is Filter.HOSTS)
     reaching = list[str]()
     for tenant in environment.tenants:
@@ -85,9 +90,9 @@ def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
     """Yield networks that VPCs must reach, with paths in ``region.yaml``: networks first, then single addresses."""
     region, plan = environment.region, environment.region.networks
     yield from ((("networks", key), getattr(plan, key)) for key in _NEEDED)
-    yield from ((("networks", "public", index), one) for index, one in enumerate(plan.public))
-    for index, one in enumerate(plan.border.networks if plan.border else ()):
-        yield ("networks", "border", "networks", index), one
+    yield from ((("networks", "public", index), network) for index, network in enumerate(plan.public))
+    for index, behind in enumerate(plan.border.networks if plan.border else ()):
+        yield ("networks", "border", "networks", index), behind
     addresses_spec = region.nodes.addresses
     for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):

@@ -1,4 +1,4 @@
-"""Rules about releasing maintenance holds of DPUs: a tool image, Metal3 hosts, limits within those of node rolls."""
+"""Rules about the release of maintenance holds of DPUs: tool image, Metal3 hosts, and limits on unavailable hosts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATH = ("dpus", "release")
 
 
 def needs(environment: Environment) -> Iterator[Problem]:
-    """Report a maintenance release of DPUs without its tool image, or on hosts whose power cannot be cycled."""
+    """Report the release of maintenance holds without the tool image, or on hosts that it cannot power-cycle."""
     if environment.region.dpus.release is None:
         return
     known, metal = [tool.name for tool in environment.versions.tools], environment.region.bare_metal.backend
@@ -34,7 +34,7 @@ def needs(environment: Environment) -> Iterator[Problem]:
 
 
 def within_limits(environment: Environment) -> Iterator[Problem]:
-    """Report a higher limit of unavailable hosts for DPU maintenance than for node rolls."""
+    """Report limits on unavailable hosts for DPU maintenance that exceed the limits for rollouts of nodes."""
     release, limits = environment.region.dpus.release, environment.region.nodes.rollouts
     if release is None:
         return

@@ -1,4 +1,4 @@
-"""Rules about DPU clusters: each DPU is in one with enough capacity, and no two clusters assign the same address."""
+"""Rules about DPU clusters: each DPU belongs to a cluster with capacity, and clusters assign disjoint addresses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_RACKS_SHOWN = 5
 
 
 def served(environment: Environment) -> Iterator[Problem]:
-    """Report racks without DPU cluster, undeclared halls of DPU clusters, and clusters that start at the same rack."""
+    """Report racks without a DPU cluster, undeclared halls, and DPU clusters with the same first rack."""
     clusters = environment.region.dpus.clusters
     halls = [hall for site in environment.region.sites for hall in site.halls]
     sites = place(environment, REGION, ("sites",))
@@ -54,7 +54,7 @@ def served(environment: Environment) -> Iterator[Problem]:
 
 
 def room(environment: Environment) -> Iterator[Problem]:
-    """Report more DPUs than a DPU cluster can manage."""
+    """Report DPU clusters with more DPUs than their limit."""
     dpus = environment.region.dpus
     if not dpus.clusters:
         count = len(environment.hosts)
@@ -80,17 +80,17 @@ def room(environment: Environment) -> Iterator[Problem]:
 
 
 def _first_too_many(dpus: Counter[str], room: int) -> str:
-    """Return the first rack, in natural order, beyond the capacity ``room`` of a cluster."""
-    held = 0
+    """Return the first rack, in natural order, that exceeds the capacity ``room`` of a DPU cluster."""
+    total = 0
     for rack in naturally(dpus):
-        held += dpus[rack]
-        if held > room:
+        total += dpus[rack]
+        if total > room:
             return rack
     raise ValueError(room)
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:
-    """Report loopback networks of DPU clusters that are too small, or overlap another's."""
+    """Report loopback networks of DPU clusters that are too small, overlap, or are outside the region's range."""
     dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
     there = place(environment, REGION, ("networks", "dpu_loopbacks"))
     for index, cluster in enumerate(dpus.clusters):
@@ -110,7 +110,7 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
 
 
 def _more_loopbacks(environment: Environment, own: IPv4Network) -> str:
-    """Return the remedy for a loopback network ``own`` that is too small: a wider one, if all DPU clusters fit."""
+    """Return the remedy for a loopback network ``own`` that is too small: a wider network if the range has capacity."""
     dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
     length = own.max_prefixlen - (dpus.max_dpus - 1).bit_length()
     if len(dpus.clusters) <= 2 ** (length - network.prefixlen):
@@ -120,7 +120,7 @@ def _more_loopbacks(environment: Environment, own: IPv4Network) -> str:
 
 
 def router_ids(environment: Environment) -> Iterator[Problem]:
-    """Report DPU clusters with equal ``virtual_router_id``: keepalived would confuse them on their network segment."""
+    """Report DPU clusters with the same ``virtual_router_id``, which must be unique on a network segment."""
     first: dict[int, int] = {}
     for index, cluster in enumerate(environment.region.dpus.clusters):
         other = first.setdefault(cluster.virtual_router_id, index)
@@ -132,7 +132,7 @@ def router_ids(environment: Environment) -> Iterator[Problem]:
 
 
 def isolation(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN in a region with several DPU clusters, which is untested."""
+    """Report VPCs on OVN in a region with several DPU clusters; this combination is untested."""
     clusters = environment.region.dpus.clusters
     there = place(environment, REGION, ("dpus", "clusters"))
     for tenant in environment.tenants if len(clusters) > 1 else ():
@@ -150,10 +150,10 @@ def links(environment: Environment) -> Iterator[Problem]:
     nodes = running_nodes(environment)
     for name, vpc in environment.allocations.vpcs.items():
         entry: Entry = ("vpcs", name)
-        more = {(*entry, "more_prefixes", key, "links"): one.links for key, one in vpc.more_prefixes.items()}
+        more = {(*entry, "more_prefixes", key, "links"): prefix.links for key, prefix in vpc.more_prefixes.items()}
         for path, links in ({(*entry, "links"): vpc.links} | more).items():
-            given = [(part.first, part.last, (at, part)) for at, parts in links.items() for part in parts]
-            for (other, _), (at, part) in overlaps(given):
+            intervals = [(part.first, part.last, (at, part)) for at, parts in links.items() for part in parts]
+            for (other, _), (at, part) in overlaps(intervals):
                 remedy = f"remove {dotted((*path, at))} and run jacquard allocate {environment.name} {ACCEPT_EDITS}"
                 if nodes[entry]:
                     remedy = restored(entry, nodes[entry])

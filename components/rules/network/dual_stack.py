@@ -1,4 +1,4 @@
-"""Rules about IPv6 beside IPv4: its source, sizes, support for pods, and immutability."""
+"""Rules about IPv6 in addition to IPv4: range, prefix sizes, support by networks and backends, and immutability."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from components.specs.region.cluster_api import numbers
 
 _USABLE = {"fc00::/7": "private, RFC 4193", "2000::/3": "public"}
 _SIZES = {
-    # Kubernetes and Cilium keep a bit for each node's part, of which they take 16 bits at most.
+    # Kubernetes and Cilium divide the prefix among nodes and support at most 16 bits for the node's part.
     "pods": (48, POD_PREFIX_PER_NODE_IPV6),
-    # The API server takes 20 bits at most; fewer than 8 leave little.
+    # The API server accepts at most 20 bits. Fewer than 8 bits leave too few addresses.
     "services": (108, 120),
 }
 """Prefix lengths of the widest and the narrowest prefix, by use."""
 
 
 def usable(environment: Environment) -> Iterator[Problem]:
-    """Report a network for IPv6 prefixes outside the usable ranges."""
+    """Report an IPv6 network outside the usable ranges."""
     network = environment.region.networks.tenants_ipv6
-    if network is not None and not any(network.subnet_of(Network6(one)) for one in _USABLE):
-        within = " or ".join(f"{one} ({what})" for one, what in _USABLE.items())
+    if network is not None and not any(network.subnet_of(Network6(usable_range)) for usable_range in _USABLE):
+        within = " or ".join(f"{usable_range} ({what})" for usable_range, what in _USABLE.items())
         text = f"{network} is not within {within}; write a network of one of them, like fd42:7a1c:e500::/40"
         yield problem(environment, REGION, ("networks", "tenants_ipv6"), text)
 
@@ -59,7 +59,7 @@ def sizes(environment: Environment) -> Iterator[Problem]:
                 if not widest <= size <= narrowest:
                     text = f"/{size} is not a valid size for IPv6 {kind}; write one from /{widest} to /{narrowest}"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "ipv6", kind), text)
-    for placed, path, ipv6 in _asking(environment):
+    for placed, path, ipv6 in _dual_stack(environment):
         name, nodes = placed.cluster.name, most_nodes_of(environment, placed.cluster)
         room = 1 << max(0, POD_PREFIX_PER_NODE_IPV6 - ipv6.pods)
         if room < nodes and ipv6.pods <= _SIZES["pods"][1]:
@@ -71,7 +71,7 @@ def sizes(environment: Environment) -> Iterator[Problem]:
 
 def networks(environment: Environment) -> Iterator[Problem]:
     """Report clusters with IPv6 whose pod network supports IPv4 only."""
-    for placed, path, _ in _asking(environment):
+    for placed, path, _ in _dual_stack(environment):
         if not takes_ipv6(environment, placed):
             text = (
                 f"the network of {placed.cluster.name} supports IPv4 only; remove it, or use {listed(DUAL_STACK)} as"
@@ -81,22 +81,22 @@ def networks(environment: Environment) -> Iterator[Problem]:
 
 
 def control_planes(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with IPv6 whose control plane would receive the IPv4 range only."""
+    """Report clusters with IPv6 whose control plane would get only the IPv4 range."""
     backend = environment.region.control_planes.backend
-    last, found = CONTROL_PLANES[backend].one_family_until, environment.versions.cluster_api.releases.get(backend)
-    if last is None or found is None or numbers(found) > numbers(last):
+    last, release = CONTROL_PLANES[backend].one_family_until, environment.versions.cluster_api.releases.get(backend)
+    if last is None or release is None or numbers(release) > numbers(last):
         return
     there = place(environment, VERSIONS, (*PATH, backend))
-    for placed, path, _ in _asking(environment):
+    for placed, path, _ in _dual_stack(environment):
         text = (
-            f"{backend} {found} ({there}) uses only the first range of a cluster; remove it, or write a later release"
+            f"{backend} {release} ({there}) uses only the first range of a cluster; remove it, or write a later release"
             f" than {last} there"
         )
         yield problem(environment, placed.file, path, text)
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would gain or lose IPv6 while they exist."""
+    """Report existing clusters for which IPv6 was added or removed."""
     lock = environment.allocations
     for placed in clusters(environment):
         old, name = lock.clusters.get(placed.cluster.name), placed.cluster.vpc
@@ -118,7 +118,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*path, "ipv6") if wants else path, text)
 
 
-def _asking(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath, Ipv6Spec]]:
+def _dual_stack(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath, Ipv6Spec]]:
     """Yield clusters with IPv6, each with the path of the setting."""
     for placed in clusters(environment):
         ipv6 = placed.vpc.ipv6_of(placed.cluster.name) if placed.vpc else None

@@ -1,4 +1,4 @@
-"""Rules about fabrics: reachable halls, host capacity, and partitions of VPCs."""
+"""Rules about fabrics: halls, host capacity, GUIDs, ports, and partitions of VPCs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from components.specs.reading.problems import Problem, listed, one_of, suggestio
 _MAX_CLUSTERS = 3
 _NAMES = {FabricKind.INFINIBAND: "InfiniBand", FabricKind.ETHERNET: "RoCE"}
 MAX_PARTITIONS = 31
-"""Maximum number of partitions of a tenant on one fabric (NICo's limit)."""
+"""Maximum number of partitions of a tenant on one fabric (limit of NICo)."""
 
 
 def fabric_references(environment: Environment) -> Iterator[Problem]:
@@ -51,7 +51,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
 
 
 def fabric_halls(environment: Environment) -> Iterator[Problem]:
-    """Report halls that two InfiniBand fabrics, or two RoCE fabrics, list: a host is on one of each kind."""
+    """Report halls in two fabrics of one kind, InfiniBand or RoCE: a host is on at most one fabric of each kind."""
     first: dict[tuple[FabricKind, str], int] = {}
     for index, fabric in enumerate(environment.region.fabrics):
         for hall in reached(environment, fabric) if fabric.isolates_vpcs else ():
@@ -66,7 +66,7 @@ def fabric_halls(environment: Environment) -> Iterator[Problem]:
 
 
 def fabric_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report fabrics with more hosts than their switches connect."""
+    """Report fabrics whose halls have more hosts than the fabric can connect."""
     hosts = Counter((host.hall, host.instance_type) for host in environment.hosts)
     for index, fabric in enumerate(environment.region.fabrics):
         halls, on = reached(environment, fabric), _with_ports(environment, fabric)
@@ -80,14 +80,14 @@ def fabric_capacity(environment: Environment) -> Iterator[Problem]:
 
 
 def guid_ranges(environment: Environment) -> Iterator[Problem]:
-    """Report fabrics whose GUIDs overlap: a GUID identifies one port worldwide."""
+    """Report fabrics with overlapping GUID ranges: a GUID identifies one port worldwide."""
     ranges = [
         (fabric.guids.first, fabric.guids.last, index)
         for index, fabric in enumerate(environment.region.fabrics)
         if fabric.guids
     ]
     for other, index in overlaps(ranges):
-        mine, theirs = (environment.region.fabrics[one] for one in (index, other))
+        mine, theirs = (environment.region.fabrics[position] for position in (index, other))
         there = place(environment, REGION, ("fabrics", other, "guids"))
         text = f"{mine.guids} overlaps the range of {theirs.name} ({theirs.guids}, {there}); move one"
         yield problem(environment, REGION, ("fabrics", index, "guids"), text)
@@ -107,7 +107,7 @@ def partition_limit(environment: Environment) -> Iterator[Problem]:
 
 
 def partitions(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with hosts on a fabric where their VPC has no partition or VRF: the ports are unreachable."""
+    """Report clusters with hosts on a fabric on which their VPC has no partition or VRF: the ports are unreachable."""
     fabric_of = {
         (hall, kind): fabric.name
         for fabric in environment.region.fabrics
@@ -133,17 +133,17 @@ def partitions(environment: Environment) -> Iterator[Problem]:
 
 
 def unreached(environment: Environment) -> Iterator[Problem]:
-    """Report halls without InfiniBand fabric where clusters with partitions have hosts with InfiniBand ports."""
+    """Report halls without an InfiniBand fabric in which clusters with partitions have hosts with InfiniBand ports."""
     fabrics = [fabric for fabric in environment.region.fabrics if fabric.kind is FabricKind.INFINIBAND]
     halls = {hall for fabric in fabrics for hall in reached(environment, fabric)}
     ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
     with_guids = {name for name, cluster in environment.allocations.clusters.items() if cluster.guids}
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    unreached_hosts: dict[str, Counter[str]] = defaultdict(Counter)
     for host in environment.hosts if with_guids else ():
         cluster = cluster_of(environment.allocations.hosts.get(host.host, ""))
         if host.hall not in halls and cluster in with_guids and ports.get(host.instance_type):
-            found[host.hall][cluster] += 1
-    for hall, hosts in found.items():
+            unreached_hosts[host.hall][cluster] += 1
+    for hall, hosts in unreached_hosts.items():
         names = listed(hosts, _MAX_CLUSTERS)
         text = (
             f"hall {hall} is on no fabric with partitions, but has {hosts.total()} hosts of {names}"
@@ -165,7 +165,7 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
 
 
 def one_mode(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with mixed exclusive and shared RDMA modes on a fabric: one attachment serves all nodes."""
+    """Report clusters that mix exclusive and shared RDMA modes on a fabric: one network attachment serves all nodes."""
     for placed in clusters(environment):
         handed = handed_out(environment, placed)
         kinds = {kind.name: kind for kind in handed if kind.port_use is PortUse.FUNCTIONS}
@@ -203,7 +203,7 @@ def shared_ports(environment: Environment) -> Iterator[Problem]:
 
 
 def adapters(environment: Environment) -> Iterator[Problem]:
-    """Report instance types on fabrics with an unknown adapter model, and missing images for adapters."""
+    """Report instance types on fabrics with an unknown adapter model, and missing tool images for adapters."""
     used = {kind.name: placed for placed in clusters(environment) for kind in handed_out(environment, placed)}
     for index, kind in enumerate(environment.instance_types.instance_types):
         model = None if kind.nics is None else kind.nics.model

@@ -1,4 +1,4 @@
-"""Rules about the isolation of VPCs: it stays while nodes run, and isolates hosts of tenants from each other."""
+"""Rules about the isolation of VPCs: immutable while nodes run, and sufficient between hosts of tenants."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_TENANTS_SHOWN = 3
 
 
 def isolation_kept(environment: Environment) -> Iterator[Problem]:
-    """Report a changed isolation of VPCs with running nodes: their isolation would be removed and recreated."""
+    """Report a changed isolation backend of VPCs with running nodes: the isolation would be removed and recreated."""
     for tenant, index, vpc, nodes in _switched(environment):
         there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
         before = environment.allocations.vpcs[vpc.name].isolation
@@ -34,11 +34,11 @@ def isolation_kept(environment: Environment) -> Iterator[Problem]:
 
 
 def without_isolation(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs without host isolation, of tenants with whole nodes in a region where other tenants have such.
+    """Report VPCs without host isolation if the tenant and other tenants have whole nodes in the region.
 
     A single tenant needs no isolation. A waiver for a tenant applies to all of its VPCs.
     """
-    owners = [tenant.tenant for tenant in environment.tenants if any(one.pools for one in tenant.clusters)]
+    owners = [tenant.tenant for tenant in environment.tenants if any(cluster.pools for cluster in tenant.clusters)]
     switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
     running, isolating = (
         running_nodes(environment),
@@ -60,14 +60,14 @@ def without_isolation(environment: Environment) -> Iterator[Problem]:
 
 
 def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
-    """Yield VPCs whose isolation changed while nodes run in them, with tenant, index and number of nodes."""
-    given, nodes = environment.allocations, Counter[str]()
-    for key, group in given.groups.items():
-        cluster = given.clusters.get(cluster_of(key))
+    """Yield VPCs with running nodes whose isolation backend changed, with tenant, index and number of nodes."""
+    allocations, nodes = environment.allocations, Counter[str]()
+    for key, group in allocations.groups.items():
+        cluster = allocations.clusters.get(cluster_of(key))
         nodes[(cluster and cluster.vpc) or ""] += group.nodes
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            old = given.vpcs.get(vpc.name)
+            old = allocations.vpcs.get(vpc.name)
             if old and old.tenant == tenant.tenant and old.isolation not in {None, vpc.isolation} and nodes[vpc.name]:
                 yield tenant, index, vpc, nodes[vpc.name]
 

@@ -21,7 +21,7 @@ _SMALLEST = {
     PrefixKind.HOSTS: (POINT_TO_POINT, "a link to a host"),
     PrefixKind.PODS: (POD_PREFIX_PER_NODE, "the pods of a node"),
 }
-"""Length of the smallest useful prefix by kind, and what uses all of it."""
+"""Length of the smallest useful prefix by kind, and the user of such a prefix."""
 
 
 def sizes(environment: Environment) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def sizes(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for hosts in VPCs whose hosts have no links to DPUs, so that the addresses are unused."""
+    """Report unused prefixes for hosts: in VPCs whose hosts have no links to DPUs."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             for at, more in enumerate(vpc.more_prefixes):
@@ -50,7 +50,7 @@ def backends(environment: Environment) -> Iterator[Problem]:
 
 
 def pods(environment: Environment) -> Iterator[Problem]:
-    """Report additional prefixes for pods in VPCs where the pod network of a cluster supports one prefix only."""
+    """Report additional prefixes for pods in VPCs with a cluster whose pod network supports only one prefix."""
     for placed in clusters(environment):
         name, vpc = placed.cluster.name, placed.vpc
         if vpc is None or takes_more_pods(environment, placed):
@@ -68,15 +68,15 @@ def pods(environment: Environment) -> Iterator[Problem]:
 
 
 def kinds(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes whose kind or cluster changed after allocation, because their addresses may be in use."""
-    for tenant, path, vpc, given in _given(environment):
+    """Report prefixes whose kind or cluster changed after allocation, because the addresses may be in use."""
+    for tenant, path, vpc, allocation in _given(environment):
         for at, more in enumerate(vpc.more_prefixes):
-            old, there = given.more_prefixes.get(more.name), place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+            old, there = allocation.more_prefixes.get(more.name), place(environment, ALLOCATIONS, ("vpcs", vpc.name))
             if old and old.kind is not more.kind:
                 text = f"'{more.kind}', but {old.prefix} is assigned for {old.kind} ({there}); write {old.kind}"
                 yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
             if old and old.cluster != more.cluster:
-                now, before = (one or f"all of VPC {vpc.name}" for one in (more.cluster, old.cluster))
+                now, before = (cluster or f"all of VPC {vpc.name}" for cluster in (more.cluster, old.cluster))
                 text = f"'{more.name}' is for {now}, but {old.prefix} is assigned to {before} ({there}); rename it"
                 yield problem(environment, tenant_file(tenant), (*path, at, "name"), text)
 
@@ -87,9 +87,9 @@ _KEPT = {PrefixKind.HOSTS: "DPUs have links in it", PrefixKind.PODS: "nodes use 
 
 def kept(environment: Environment) -> Iterator[Problem]:
     """Report removed prefixes for hosts and pods while their VPC exists."""
-    for tenant, path, vpc, given in _given(environment):
+    for tenant, path, vpc, allocation in _given(environment):
         named = {more.name for more in vpc.more_prefixes}
-        for name, old in given.more_prefixes.items():
+        for name, old in allocation.more_prefixes.items():
             if old.cluster is None and old.kind in _KEPT and name not in named:
                 there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                 text = (
@@ -100,12 +100,12 @@ def kept(environment: Environment) -> Iterator[Problem]:
 
 
 def _given(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, VpcSpec, VpcAllocation]]:
-    """Yield allocated VPCs, with the path of their additional prefixes."""
+    """Yield allocated VPCs, each with the path of its additional prefixes."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            given = environment.allocations.vpcs.get(vpc.name)
-            if given and given.tenant == tenant.tenant:
-                yield tenant, ("vpcs", index, "more_prefixes"), vpc, given
+            allocation = environment.allocations.vpcs.get(vpc.name)
+            if allocation and allocation.tenant == tenant.tenant:
+                yield tenant, ("vpcs", index, "more_prefixes"), vpc, allocation
 
 
 RULES = Rules(data=(sizes, backends, pods, kinds, kept))

@@ -1,4 +1,4 @@
-"""Rules about addresses of nodes in their VPC: backend support, a known port, and reachable servers."""
+"""Rules about node addresses in VPCs: backend support, a named port, and reachable DNS and NTP servers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_NAMES = 3
 
 
 def handed_over(environment: Environment) -> Iterator[Problem]:
-    """Report node addresses with backends that do not support them: Metal3 does, for nodes that join by kubeadm."""
+    """Report node addresses with unsupported backends: only Metal3 with nodes that join by kubeadm supports them."""
     region = environment.region
     metal, control_planes = region.bare_metal.backend, region.control_planes.backend
     able = BARE_METAL[metal].data_template is not None and CONTROL_PLANES[control_planes].takes_addresses
@@ -29,7 +29,7 @@ def handed_over(environment: Environment) -> Iterator[Problem]:
 
 
 def interfaces(environment: Environment) -> Iterator[Problem]:
-    """Report instance types whose nodes get an address but that do not name the port."""
+    """Report instance types without a port name whose nodes get an address."""
     kinds, reported = environment.instance_types.by_name, set[str]()
     for placed in pools(environment):
         name = placed.pool.instance_type
@@ -45,7 +45,7 @@ def interfaces(environment: Environment) -> Iterator[Problem]:
 
 
 def services(environment: Environment) -> Iterator[Problem]:
-    """Report DNS and NTP servers that nodes of a VPC on HBN would be configured with but not reach."""
+    """Report DNS and NTP servers that nodes of a VPC on HBN cannot reach."""
     addresses_spec = environment.region.nodes.addresses
     closed = [
         vpc.name
@@ -67,7 +67,9 @@ def _unreached(environment: Environment, address: Address, closed: list[str]) ->
     name = plan.closed(address)
     if name is not None:
         return f"in networks.{name} ({getattr(plan, name)}), which no VPC reaches"
-    if closed and not any(address in one for one in (plan.storage, *(plan.border.networks if plan.border else ()))):
+    if closed and not any(
+        address in network for network in (plan.storage, *(plan.border.networks if plan.border else ()))
+    ):
         return f"outside the networks that VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
     return ""
 

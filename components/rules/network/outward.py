@@ -1,4 +1,4 @@
-"""Rules about egress that a VPC requires regardless of its tenant: replies of public addresses, and its API server."""
+"""Rules about required egress of a VPC: for replies of public addresses, and for control planes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_NAMES = 3
 
 
 def answers(environment: Environment) -> Iterator[Problem]:
-    """Report public addresses that receive packets but cannot reply, because DPUs filter packets without state."""
+    """Report public addresses that receive packets but cannot reply, because DPUs filter without connection state."""
     for tenant, index, vpc in _closed(environment):
         public = sorted(vm.name for _, vm in vms_of(tenant) if vm.public_ip and _lives_in(tenant, vpc))
         if public and vpc.ingress is Ingress.PUBLIC and NETWORK_BACKENDS[vpc.isolation].filters is Filter.HOSTS:
@@ -28,7 +28,7 @@ def answers(environment: Environment) -> Iterator[Problem]:
 
 
 def control_planes(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN without egress: OVN routes all egress or none, and the API server is outside."""
+    """Report VPCs on OVN without egress: OVN routes all egress or none, and the API server is outside the VPC."""
     for tenant, index, vpc in _closed(environment):
         if NETWORK_BACKENDS[vpc.isolation].ovn:
             text = (

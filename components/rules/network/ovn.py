@@ -1,4 +1,4 @@
-"""Rule about OVN services, which must stay until the last VPC on OVN is deleted: only they delete it from databases."""
+"""Rule about OVN services: only they delete VPCs from the databases, so remove them after the last VPC on OVN."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ _MAX_VPCS_SHOWN = 3
 
 
 def services_last(environment: Environment) -> Iterator[Problem]:
-    """Report OVN services that are removed in the same edit as the VPCs that only they can delete.
+    """Report OVN services removed in one edit with VPCs on OVN, because only the services can delete these VPCs.
 
-    The lock file still has these VPCs. DPF's controller deletes a VPC if it finds its class, and removes it from the
-    databases if they respond (NVIDIA/doca-platform:internal/vpc/ovn/controllers/dpuvpc_controller.go). Of all slices,
-    the region's is applied first.
+    The lock file still has these VPCs. DPF's controller deletes a VPC only if the class of the VPC exists, and removes
+    the VPC from the databases only if they respond
+    (NVIDIA/doca-platform:internal/vpc/ovn/controllers/dpuvpc_controller.go). The slice of the region, which removes the
+    services, is applied first.
     """
     region, lock = environment.region, environment.allocations
-    left = [name for name, vpc in lock.vpcs.items() if NETWORK_BACKENDS[vpc.isolation].ovn]
-    if not left or uses_ovn(environment):
+    remaining = [name for name, vpc in lock.vpcs.items() if NETWORK_BACKENDS[vpc.isolation].ovn]
+    if not remaining or uses_ovn(environment):
         return
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}
     missing = [path for path, value in needed.items() if value is None]
-    vpcs = listed((f"{name} ({place(environment, ALLOCATIONS, ('vpcs', name))})" for name in left), _MAX_VPCS_SHOWN)
+    vpcs = listed(
+        (f"{name} ({place(environment, ALLOCATIONS, ('vpcs', name))})" for name in remaining), _MAX_VPCS_SHOWN
+    )
     for path in missing[:1]:
         what = f"with {dotted(missing[1])}, and remove both" if missing[1:] else "and remove it"
         text = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.lookups.peerings import PlacedPeer, peers, says_so
+from components.lookups.peerings import PlacedPeer, peers, requests_peering
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules
@@ -28,7 +28,7 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def _unknown(environment: Environment, peer: PlacedPeer) -> Problem:
-    """Return the problem of a VPC that its tenant does not have."""
+    """Return the problem of a peer VPC that its tenant does not declare."""
     tenant, name = peer.wanted
     others = [vpc for vpc in _vpcs(environment, tenant) if (tenant, vpc) != (peer.tenant.tenant, peer.vpc.name)]
     owner = next((item.tenant for item in environment.tenants if name in _vpcs(environment, item.tenant)), None)
@@ -50,7 +50,7 @@ def consent(environment: Environment) -> Iterator[Problem]:
     """Report peerings that only one side lists: both tenants must list them in their files."""
     for peer in _known(environment):
         this = (peer.tenant.tenant, peer.vpc.name)
-        if not says_so(environment, peer.wanted, this):
+        if not requests_peering(environment, peer.wanted, this):
             owner, name = peer.wanted
             tenant = "" if owner == this[0] else f"tenant: {this[0]}, "
             text = (
@@ -61,7 +61,7 @@ def consent(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report peerings of VPCs without EVPN routes: only HBN imports routes of another VPC."""
+    """Report peerings of VPCs without EVPN routes: only HBN imports routes of other VPCs."""
     able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].evpn)
     for peer in _known(environment):
         if not NETWORK_BACKENDS[peer.vpc.isolation].evpn:
@@ -73,8 +73,8 @@ def backends(environment: Environment) -> Iterator[Problem]:
 
 
 def _known(environment: Environment) -> Iterator[PlacedPeer]:
-    """Yield peers whose VPC exists; `references` reports the others."""
-    return (one for one in peers(environment) if one.wanted[1] in _vpcs(environment, one.wanted[0]))
+    """Yield peers whose VPC exists; rule `references` reports all other peers."""
+    return (peer for peer in peers(environment) if peer.wanted[1] in _vpcs(environment, peer.wanted[0]))
 
 
 def _other(environment: Environment, peer: PlacedPeer) -> str:

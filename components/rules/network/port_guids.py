@@ -1,4 +1,4 @@
-"""Rules about GUIDs of InfiniBand ports: one for each port of a host, unique, outside ranges of virtual functions."""
+"""Rules about GUIDs of InfiniBand ports: one per port, unique, and outside the ranges of virtual functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = f"{0:#018x}"
 
 
 def all_ports(environment: Environment) -> Iterator[Problem]:
-    """Report hosts whose number of GUIDs differs from their InfiniBand ports: a missing port is in no partition."""
+    """Report hosts with more or fewer GUIDs than InfiniBand ports: a port without a GUID is in no partition."""
     kinds = {kind.name: (at, kind) for at, kind in enumerate(environment.instance_types.instance_types)}
     for host in environment.hosts:
         if not host.port_guids or host.instance_type not in kinds:
@@ -31,7 +31,7 @@ def all_ports(environment: Environment) -> Iterator[Problem]:
 
 
 def one_port(environment: Environment) -> Iterator[Problem]:
-    """Report GUIDs that two ports have, and invalid ones."""
+    """Report duplicate and invalid GUIDs of ports."""
     first: dict[str, HostSpec] = {}
     for host in environment.hosts:
         for at, guid in enumerate(host.port_guids):
@@ -46,7 +46,7 @@ def one_port(environment: Environment) -> Iterator[Problem]:
 
 
 def no_function(environment: Environment) -> Iterator[Problem]:
-    """Report GUIDs of ports that virtual functions of a fabric may get: partitions would mix both."""
+    """Report GUIDs of ports inside the range of a fabric's virtual functions: partitions would mix both."""
     ranges = [(index, fabric) for index, fabric in enumerate(environment.region.fabrics) if fabric.guids]
     for host in environment.hosts if ranges else ():
         for guid in host.port_guids:

@@ -1,4 +1,4 @@
-"""Rules about rails of RoCE fabrics: enough for the ports whose functions pods get, and one fabric for each cluster."""
+"""Rules about rails of RoCE fabrics: enough rails for the ports of nodes, and one fabric per cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.specs.reading.problems import Problem, listed
 
 
 def enough(environment: Environment) -> Iterator[Problem]:
-    """Report fabrics with fewer rails than ports of a node whose functions pods get."""
+    """Report fabrics with fewer rails than a node has ports with virtual functions for pods."""
     lacking: dict[str, tuple[int, str]] = {}
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
@@ -27,7 +27,7 @@ def enough(environment: Environment) -> Iterator[Problem]:
 
 
 def one_fabric(environment: Environment) -> Iterator[Problem]:
-    """Report clusters whose pods would get functions of RoCE ports and ports of another fabric."""
+    """Report clusters whose pods would get virtual functions on two fabrics."""
     for placed in clusters(environment):
         if not cutting(environment, placed):
             continue

@@ -1,4 +1,4 @@
-"""Rules about security groups: their references, enforcement by the backend, and size."""
+"""Rules about security groups: references, enforcement by the backend, effective rules, and size."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from components.specs.reading.problems import Problem, listed, suggestion
 from components.specs.region.tenant import TenantSpec
 
 MOST_RULES = 200
-"""Maximum number of rules of a group, counted by port and peer prefix: NICo's default, which it enforces."""
+"""Maximum number of rules of a group, counted by port and by peer prefix (the default limit of NICo)."""
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report undeclared groups of VPCs, and rules whose peer is not a peer of each VPC with the group."""
+    """Report undeclared groups of VPCs, and rules with a peer that is not a peer of each VPC with the group."""
     for tenant in environment.tenants:
         names = [group.name for group in tenant.security_groups]
         for index, vpc in enumerate(tenant.vpcs):
@@ -42,7 +42,7 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report security groups of VPCs whose packets no DPU filters."""
+    """Report security groups of VPCs whose packets are not filtered by DPUs."""
     able = " or ".join(isolation for isolation in Isolation if NETWORK_BACKENDS[isolation].evpn)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -55,7 +55,7 @@ def backends(environment: Environment) -> Iterator[Problem]:
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report rules without effect: their network is the region's, denied, reachable anyway, or blocked by the VPC."""
+    """Report rules without effect: for a network of the region, or one that is denied, always reachable, or blocked."""
     for tenant in environment.tenants:
         for path, group, rule in _rules(tenant):
             if rule.cidr is None:
@@ -72,7 +72,7 @@ def networks(environment: Environment) -> Iterator[Problem]:
 
 
 def _of_the_region(environment: Environment, cidr: Network) -> Iterator[str]:
-    """Yield why no rule of any VPC can open ``cidr``."""
+    """Yield why rules of security groups cannot open ``cidr`` in any VPC."""
     plan = environment.region.networks
     for path, name, network in region_networks(environment):
         if path[1] != "public" and cidr.subnet_of(network):
@@ -93,7 +93,7 @@ def _of_the_region(environment: Environment, cidr: Network) -> Iterator[str]:
 def _of_vpcs(
     environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], cidr: Network, *, inward: bool
 ) -> Iterator[str]:
-    """Yield why a rule opens no address of ``cidr`` to ``vpcs``, which have its group."""
+    """Yield why a rule opens no address of ``cidr`` to ``vpcs``, the VPCs with its group."""
     if vpcs and all(any(cidr.subnet_of(network) for network in vpc.deny) for vpc in vpcs):
         there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), "deny"))
         yield f"{cidr} is in deny of VPC {vpcs[0].name} ({there}), which takes precedence; remove it here"
@@ -106,7 +106,7 @@ def _of_vpcs(
 
 
 def _written(environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], key: str) -> str:
-    """Return the message that ``key`` is none for ``vpcs``, with the line of the first."""
+    """Return the message that ``key`` is none for ``vpcs``, with the line in the first VPC."""
     there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), key))
     return f"{listed(vpc.name for vpc in vpcs)} has {key}: none ({there})"
 

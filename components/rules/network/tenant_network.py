@@ -1,4 +1,4 @@
-"""Rules about the address plan of a region, and the numbers allocated from it."""
+"""Rules about the address plan of a region, and about numbers allocated from the plan."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips",
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 SERVICE_PREFIXES = range(12, 29)
-"""Allowed prefix lengths for Services: Kubernetes accepts none wider than /12, and a prefix narrower than /28 has no
-tenth address for the cluster's DNS."""
+"""Allowed prefix lengths for Services. Kubernetes accepts no prefix wider than /12, and a prefix narrower than /28
+lacks the tenth address, which the cluster's DNS uses."""
 
 _UNUSABLE = {
     "0.0.0.0/8": "is reserved for this network",
@@ -57,7 +57,7 @@ def networks_disjoint(environment: Environment) -> Iterator[Problem]:
 
 
 def joints(environment: Environment) -> Iterator[Problem]:
-    """Report networks of a region that the isolation backend reserves in each VPC."""
+    """Report networks of a region that overlap networks reserved by the isolation backend in each VPC."""
     joined: dict[tuple[Isolation, Network | Network6], list[str]] = {}
     for vpc in (vpc for tenant in environment.tenants for vpc in tenant.vpcs):
         for joint in NETWORK_BACKENDS[vpc.isolation].joints:
@@ -73,19 +73,21 @@ def joints(environment: Environment) -> Iterator[Problem]:
 
 
 def _written(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return every network in the data of a region, with its path and its name."""
+    """Return all networks in the data of a region, with path and name."""
     return [*region_networks(environment), *behind_border(environment), *_rails(environment)]
 
 
 def region_networks(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return all networks of the address plan with their paths and names."""
+    """Return all networks of the address plan, with path and name."""
     networks = environment.region.networks
     single = [
         (("networks", key), f"networks.{key}", network)
         for key in SINGLE_NETWORKS
         if (network := getattr(networks, key)) is not None
     ]
-    public = [(("networks", "public", i), f"networks.public[{i}]", one) for i, one in enumerate(networks.public)]
+    public = [
+        (("networks", "public", i), f"networks.public[{i}]", network) for i, network in enumerate(networks.public)
+    ]
     return [*single, *public]
 
 
@@ -93,11 +95,11 @@ def behind_border(environment: Environment) -> list[tuple[DataPath, str, Network
     """Return the networks behind the network edge, which regions may have in common."""
     border = environment.region.networks.border
     named = enumerate(border.networks if border else ())
-    return [(("networks", "border", "networks", i), f"networks.border.networks[{i}]", one) for i, one in named]
+    return [(("networks", "border", "networks", i), f"networks.border.networks[{i}]", network) for i, network in named]
 
 
 def _rails(environment: Environment) -> list[tuple[DataPath, str, Network]]:
-    """Return the networks of pods on rails, which pods reach in addition to all others."""
+    """Return the networks of pods on rails; pods reach these networks in addition to all others."""
     return [
         (("fabrics", index, "rail_prefixes"), f"rail_prefixes of {fabric.name}", fabric.rail_prefixes)
         for index, fabric in enumerate(environment.region.fabrics)
@@ -123,7 +125,7 @@ def number_ranges(environment: Environment) -> Iterator[Problem]:
 
 
 def asn_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report too few ASNs: VPCs use them from the first upwards, DPUs from the last downwards, by loopback."""
+    """Report a range with too few ASNs: VPCs use ASNs from the start of the range, DPUs from its end."""
     networks = environment.region.networks
     asns, vpcs = networks.asn, sum(len(tenant.vpcs) for tenant in environment.tenants)
     count, needed = asns.last - asns.first + 1, networks.dpu_loopbacks.num_addresses + vpcs
@@ -196,7 +198,7 @@ def _within(environment: Environment, path: DataPath, address: Address, key: str
 
 
 def ovn_central(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN in a region without OVN database or without network for OVN addresses of DPUs."""
+    """Report VPCs on OVN in a region without OVN databases or without a network for OVN addresses of DPUs."""
     region = environment.region
     needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}
     for tenant in environment.tenants:
@@ -209,7 +211,7 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
 
 
 def ovn_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report a network for OVN that is too small: each DPU uses four addresses, and the router one."""
+    """Report a network for OVN that is too small: each DPU uses four addresses, and the router uses one."""
     network, dpus = environment.region.networks.ovn, len(environment.hosts)
     if network is not None and network.num_addresses < BLOCK * dpus + 1:
         text = (
@@ -220,14 +222,16 @@ def ovn_addresses(environment: Environment) -> Iterator[Problem]:
 
 
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report a size that was edited after allocation, or that differs from the lock file.
+    """Report VPC prefix sizes that differ from the allocated prefix.
 
-    A VPC of another tenant with the same name is reported by another rule.
+    Another rule reports a VPC with the same name but another tenant.
     """
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            given = environment.allocations.vpcs.get(vpc.name)
-            for path, wanted, network in _sizes(vpc, given) if given and given.tenant == tenant.tenant else ():
+            allocation = environment.allocations.vpcs.get(vpc.name)
+            for path, wanted, network in (
+                _sizes(vpc, allocation) if allocation and allocation.tenant == tenant.tenant else ()
+            ):
                 if wanted != network.prefixlen:
                     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                     text = (

@@ -1,4 +1,4 @@
-"""Rules about several clusters in a VPC: all but one have separate prefixes, which are immutable."""
+"""Rules about several clusters in a VPC: all clusters but one have separate, immutable prefixes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def same_prefixes(environment: Environment) -> Iterator[Problem]:
 
 
 def _settled_first(environment: Environment) -> list[PlacedCluster]:
-    """Return all clusters in the order of the data, new ones last."""
+    """Return all clusters in the order of the data, with new clusters last."""
     return sorted(clusters(environment), key=lambda placed: placed.cluster.name not in environment.allocations.clusters)
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for clusters that are not in their VPC."""
+    """Report additional prefixes for clusters that are not in the VPC."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             there = [cluster.name for cluster in tenant.clusters if cluster.vpc == vpc.name]
@@ -60,15 +60,15 @@ def kinds(environment: Environment) -> Iterator[Problem]:
     """Report clusters with incomplete separate prefixes, and prefixes that cannot be used."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            path, found = ("vpcs", index, "more_prefixes"), defaultdict[str, Counter[PrefixKind]](Counter)
+            path, kinds_by_cluster = ("vpcs", index, "more_prefixes"), defaultdict[str, Counter[PrefixKind]](Counter)
             for at, more in enumerate(vpc.more_prefixes):
                 if more.cluster is not None:
-                    found[more.cluster][more.kind] += 1
-                wrong = _unusable(more, 0 if more.cluster is None else found[more.cluster][more.kind])
+                    kinds_by_cluster[more.cluster][more.kind] += 1
+                wrong = _unusable(more, 0 if more.cluster is None else kinds_by_cluster[more.cluster][more.kind])
                 if wrong:
                     text = f"'{more.name}' is for {more.kind}, {wrong}; remove it"
                     yield problem(environment, tenant_file(tenant), (*path, at), text)
-            for cluster, has in found.items():
+            for cluster, has in kinds_by_cluster.items():
                 lacking = [kind for kind in _OF_CLUSTERS if not has[kind]]
                 if lacking:
                     text = f"has prefixes for {cluster}, but none for its {listed(lacking)}; add these"
@@ -76,7 +76,7 @@ def kinds(environment: Environment) -> Iterator[Problem]:
 
 
 def _unusable(more: MorePrefixSpec, count: int) -> str:
-    """Return why ``more``, the prefix number ``count`` of its kind in its cluster, cannot be used."""
+    """Return why the prefix ``more`` is unusable; ``count`` is its number among prefixes of its kind and cluster."""
     if more.kind is PrefixKind.SERVICES and more.cluster is None:
         return "whose range is immutable: only a further cluster has a separate one"
     if more.kind is PrefixKind.SERVICES and count > 1:
@@ -87,14 +87,14 @@ def _unusable(more: MorePrefixSpec, count: int) -> str:
 
 
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report clusters whose prefixes differ from those that they run with."""
+    """Report clusters whose declared prefixes differ from the prefixes in use."""
     for placed in clusters(environment):
         old, name = environment.allocations.clusters.get(placed.cluster.name), placed.cluster.name
         for index, vpc in enumerate(placed.tenant.vpcs):
-            given = environment.allocations.vpcs.get(vpc.name)
-            if old is None or given is None or old.tenant != placed.tenant.tenant or old.vpc != vpc.name:
+            allocation = environment.allocations.vpcs.get(vpc.name)
+            if old is None or allocation is None or old.tenant != placed.tenant.tenant or old.vpc != vpc.name:
                 continue
-            had = {more: one for more, one in given.more_prefixes.items() if one.cluster == name}
+            had = {more: prefix for more, prefix in allocation.more_prefixes.items() if prefix.cluster == name}
             path, now = ("vpcs", index, "more_prefixes"), {more.name for more in vpc.more_prefixes}
             there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
             if not had and vpc.name == placed.cluster.vpc and vpc.has_own(name):
@@ -107,7 +107,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
 
 
 def partitions(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would share an InfiniBand partition: each reports its members to the fabric manager."""
+    """Report clusters that would share an InfiniBand partition: each cluster reports members to the fabric manager."""
     first: dict[str, str] = {}
     for placed in _settled_first(environment):
         name = placed.cluster.vpc

@@ -14,7 +14,7 @@ from components.specs.reading.problems import Problem, one_of
 
 
 def profiles(environment: Environment) -> Iterator[Problem]:
-    """Report pools that share GPUs that they do not have, or with a MIG profile that their GPU does not support."""
+    """Report GPU sharing of pools without GPUs, or with a MIG profile that the GPU does not support."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         if kind is not None and placed.pool.gpu_sharing is not None:
@@ -44,7 +44,7 @@ def _asked(environment: Environment, placed: PlacedPool, kind: InstanceType) -> 
 
 def _pinned(environment: Environment, placed: PlacedPool, kind: InstanceType) -> Iterator[Problem]:
     sharings = {intent.gpu_sharing for intent in intents_of(environment, placed.key).values()}
-    for profile in sorted({one.mig for one in sharings - {placed.pool.gpu_sharing} if one and one.mig}):
+    for profile in sorted({sharing.mig for sharing in sharings - {placed.pool.gpu_sharing} if sharing and sharing.mig}):
         if kind.gpu is None or profile not in kind.gpu.mig:
             path = ("instance_types", environment.instance_types.instance_types.index(kind), "gpu")
             text = f"nodes of {placed.key} are partitioned into {profile}, which was removed here; restore it"
@@ -52,7 +52,7 @@ def _pinned(environment: Environment, placed: PlacedPool, kind: InstanceType) ->
 
 
 def whole(environment: Environment) -> Iterator[Problem]:
-    """Report pools that share GPUs which VMs use whole."""
+    """Report GPU sharing of pools that run VMs, because VMs use whole GPUs."""
     for placed in pools(environment):
         vms = placed.tenant.vms
         if placed.pool.gpu_sharing and vms and vms.cluster == placed.cluster.name and placed.pool.name in vms.pools:

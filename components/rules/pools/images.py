@@ -14,11 +14,11 @@ from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, RE
 from components.specs.reading.problems import FORM, Problem, listed
 
 NIC = "nic"
-"""Component of a firmware baseline that an image's drivers are tested with."""
+"""Component of a firmware baseline for which the drivers of an image are tested."""
 
 
 def pool_images(environment: Environment) -> Iterator[Problem]:
-    """Report pools whose named image may not run there."""
+    """Report named images that are not allowed in the pool."""
     for placed in pools(environment):
         image = find_image(environment, placed.pool.image)
         if placed.pool.image == CHANNEL or image is None:
@@ -31,7 +31,7 @@ def pool_images(environment: Environment) -> Iterator[Problem]:
 
 
 def doca(environment: Environment) -> Iterator[Problem]:
-    """Report a DPU image, of the region or running, whose DOCA version does not match that of images in use."""
+    """Report declared or running DPU images whose DOCA version is incompatible with golden images in use."""
     chosen = {
         dpu.version: dpu.doca for dpu in environment.images.dpu_images if dpu.version == environment.region.dpus.image
     }
@@ -61,7 +61,7 @@ def drivers(environment: Environment) -> Iterator[Problem]:
 
 
 def architectures(environment: Environment) -> Iterator[Problem]:
-    """Report images with another architecture than an instance type in ``fits``."""
+    """Report images whose architecture differs from an instance type in ``fits``."""
     for index, image in enumerate(environment.images.images):
         for at, name in enumerate(image.fits):
             kind = environment.instance_types.by_name.get(name)
@@ -76,7 +76,7 @@ def architectures(environment: Environment) -> Iterator[Problem]:
 
 
 def firmware(environment: Environment) -> Iterator[Problem]:
-    """Report firmware baselines of images that are undeclared, for other hardware, or for other drivers."""
+    """Report firmware baselines of images that are undeclared, or for other hardware or drivers."""
     baselines = {entry.name: entry for entry in environment.firmware.firmware_baselines}
     for index, image in enumerate(environment.images.images):
         if image.firmware is None:

@@ -1,4 +1,4 @@
-"""Rules about node pools: rolls that limits never allow, restarts in forbidden times, and burn-in that never ends."""
+"""Rules about node pools: burn-in, reboots, rollouts, immutable fields, and removal in two steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATIENCE_SECONDS = 900
 
 
 def burn_ins(environment: Environment) -> Iterator[Problem]:
-    """Report pools with a gated burn-in in a region without a controller that ends it: no node would become ready."""
+    """Report pools with a gated burn-in in a region without a controller that sets its condition."""
     for placed in pools(environment):
         if placed.pool.health.burn_in is BurnIn.GATED and environment.region.nodes.burn_in is None:
             text = (
@@ -35,7 +35,7 @@ def burn_ins(environment: Environment) -> Iterator[Problem]:
 
 
 def patience(environment: Environment) -> Iterator[Problem]:
-    """Report nodes with GPUs that are rebooted before a network switch restarts: training jobs survive that restart."""
+    """Report pools with GPUs whose nodes would be rebooted during a switch restart, which training jobs survive."""
     for placed in pools(environment):
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         seconds = placed.pool.health.unhealthy_timeout_seconds
@@ -57,7 +57,7 @@ def surges(environment: Environment) -> Iterator[Problem]:
 
 
 def restarts(environment: Environment) -> Iterator[Problem]:
-    """Report restarts outside the tenant's change window, or within a freeze."""
+    """Report scheduled restarts outside the tenant's change window or within a freeze."""
     for placed in pools(environment):
         after, path = placed.pool.rollout.after, (*placed.path, "rollout", "after")
         if after is None:
@@ -77,11 +77,11 @@ def restarts(environment: Environment) -> Iterator[Problem]:
 
 
 def failure_domains(environment: Environment) -> Iterator[Problem]:
-    """Report another kind of failure domain than nodes run in: each pool's groups would be recreated simultaneously."""
+    """Report a changed kind of failure domain: the rollout groups of each pool would be recreated simultaneously."""
     groups, kinds = environment.allocations.groups, environment.instance_types.by_name
     racks = {
         name for name, kind in kinds.items() if kind.scale is Scale.RACK
-    }  # regardless of the region's failure_domain
+    }  # The setting failure_domain of the region does not apply.
     standing = {placed.key for placed in pools(environment) if placed.pool.instance_type not in racks}
     nodes = sum(group.nodes for key, group in groups.items() if pool_of(key) in standing)
     now, fits = environment.region.failure_domain, Counter[FailureDomain]()
@@ -118,13 +118,13 @@ def instance_types(environment: Environment) -> Iterator[Problem]:
 
 
 def endings(environment: Environment) -> Iterator[Problem]:
-    """Report pools that were removed from their cluster while nodes run in them: removal takes two steps."""
+    """Report pools removed from the data while they have running nodes: removal takes two steps."""
     running = _running(environment)
     for placed in clusters(environment):
-        given = environment.allocations.clusters.get(placed.cluster.name)
+        allocation = environment.allocations.clusters.get(placed.cluster.name)
         there = {pool_key(placed.cluster.name, pool.name): pool.name for pool in placed.cluster.pools}
-        if given is None or given.tenant != placed.tenant.tenant or len(there) < len(placed.cluster.pools):
-            continue  # another tenant's cluster, or a duplicate name, which another rule reports
+        if allocation is None or allocation.tenant != placed.tenant.tenant or len(there) < len(placed.cluster.pools):
+            continue  # Another rule reports a cluster of another tenant or a duplicate name.
         new = [name for key, name in there.items() if key not in running]
         for key, nodes in running.items():
             if nodes and cluster_of(key) == placed.cluster.name and key not in there:
@@ -147,7 +147,7 @@ def _running(environment: Environment) -> Counter[str]:
 
 
 def rollout_limits(environment: Environment) -> Iterator[Problem]:
-    """Report rollout groups that exceed a limit of the region on their own: they could never be promoted."""
+    """Report rollout groups that alone exceed a limit of the region, because they could never be promoted."""
     limits, by_key = RolloutLimits(environment), {placed.key: placed for placed in pools(environment)}
     reported = set()
     for group in environment.allocations.groups:

@@ -1,4 +1,4 @@
-"""Rule about NVLink domains of several nodes: each belongs to one tenant, because the fabric has no isolation."""
+"""Rule about NVLink domains of several nodes: one tenant per domain, because NVLink has no isolation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_SHOWN = 3
 
 
 def one_tenant(environment: Environment) -> Iterator[Problem]:
-    """Report pools by nodes in NVLink domains where an earlier tenant has nodes too."""
+    """Report pools sized in nodes that share an NVLink domain with another tenant."""
     domains = _domains(environment)
     first: dict[str, str] = {}
     for placed in pools(environment):
@@ -27,18 +27,18 @@ def one_tenant(environment: Environment) -> Iterator[Problem]:
 
 
 def _domains(environment: Environment) -> dict[str, list[str]]:
-    """Return the NVLink domains that span nodes, by pool, from the lock file."""
+    """Return the NVLink domains with nodes of each pool, by pool, from the lock file."""
     kinds = environment.instance_types.by_name
     spanning = {
         placed.key
         for placed in pools(environment)
         if (kind := kinds.get(placed.pool.instance_type)) and kind.spans_nodes
     }
-    found: dict[str, list[str]] = defaultdict(list)
+    domains: dict[str, list[str]] = defaultdict(list)
     for group in environment.allocations.groups:
         if pool_of(group) in spanning:
-            found[pool_of(group)].append(parts_of(group)[2])
-    return found
+            domains[pool_of(group)].append(parts_of(group)[2])
+    return domains
 
 
 def _shared(environment: Environment, placed: PlacedPool, shared: list[str], tenants: list[str]) -> Problem:

@@ -1,4 +1,4 @@
-"""Rules about rollouts: a pool is mixed only while one is open, and open rollouts respect the limits of the region."""
+"""Rules about rollouts: pins of a pool differ only during a rollout, and open rollouts respect the region's limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from components.specs.reading.problems import Problem
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
-    """Report pools whose rollout groups have different pins while no rollout of the pool is open."""
+    """Report pools whose rollout groups have different pins without an open rollout of the pool."""
     pins = environment.image_pins
     of_pool: dict[str, dict[str, NodeIntent]] = defaultdict(dict)
     for key, name in pins.groups.items():
@@ -40,7 +40,7 @@ def mixed(environment: Environment) -> Iterator[Problem]:
 
 
 def mixed_dpus(environment: Environment) -> Iterator[Problem]:
-    """Report DPUs of a region with different pins while no rollout of them is open."""
+    """Report DPUs of a region with different pins without an open rollout of DPUs."""
     pins = environment.image_pins
     ordered = naturally(pins.dpus)
     other = next((key for key in ordered if pins.dpus[key] != pins.dpus[ordered[0]]), None)
@@ -54,7 +54,7 @@ def mixed_dpus(environment: Environment) -> Iterator[Problem]:
 
 
 def in_motion_together(environment: Environment) -> Iterator[Problem]:
-    """Report limits that waves of open rollouts exceed together, while they are not known to be settled."""
+    """Report limits that unsettled waves of open rollouts exceed together."""
     moving = in_motion(environment.image_pins)
     if not moving:
         return
@@ -65,10 +65,10 @@ def in_motion_together(environment: Environment) -> Iterator[Problem]:
 
 
 def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[NodeIntent]) -> str:
-    """Return the newest image of ``pins`` that ``placed`` may run, or else the most frequent one."""
+    """Return the newest image of ``pins`` that ``placed`` may run, or else the most frequent image."""
     count = Counter(pin.image for pin in pins)
-    found = [image for version in count if (image := find_image(environment, version))]
-    fitting = [image for image in found if not objections(environment, image, placed.cluster, placed.pool)]
+    images = [image for version in count if (image := find_image(environment, version))]
+    fitting = [image for image in images if not objections(environment, image, placed.cluster, placed.pool)]
     newest = max(fitting, key=lambda image: (image.released, natural(image.version)), default=None)
     return newest.version if newest else max(count, key=lambda version: (count[version], version))
 

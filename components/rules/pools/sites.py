@@ -12,7 +12,7 @@ from components.specs.reading.problems import Problem, listed, suggestion
 
 
 def cluster_sites(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with an undeclared site, or without site in a region with several."""
+    """Report clusters with an undeclared site, or without a site in a region with several sites."""
     names = [site.name for site in environment.region.sites]
     where = place(environment, REGION, ("sites",))
     for placed in clusters(environment):

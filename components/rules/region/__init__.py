@@ -1,1 +1,1 @@
-"""Rules about the region itself: management cluster, policies, versions, releases."""
+"""Rules about a region as a whole: names, capacity, lock files, governance, versions, and other regions."""

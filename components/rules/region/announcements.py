@@ -1,4 +1,4 @@
-"""Rules about how a region announces the addresses of its control planes."""
+"""Rules about the announcement of control plane addresses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATH: DataPath = ("control_planes", "announcement")
 
 
 def announced(environment: Environment) -> Iterator[Problem]:
-    """Report a region on real hardware without announcement of its control planes."""
+    """Report a region on real hardware without an announcement of control plane addresses."""
     region = environment.region
     if region.stage is not Stage.REHEARSAL and region.control_planes.announcement is None:
         text = (
@@ -27,9 +27,10 @@ def announced(environment: Environment) -> Iterator[Problem]:
 
 
 def numbers(environment: Environment) -> Iterator[Problem]:
-    """Report ASNs of hosts and routers that a VPC or DPU may have.
+    """Report ASNs of hosts and routers that are in the range for VPCs and DPUs.
 
-    VPCs and DPUs would drop their routes as loops, and a VPC could have a route target of the network edge.
+    A VPC or DPU with the same ASN would drop the routes as loops, and a VPC could have a route target of the network
+    edge.
     """
     region = environment.region
     announcement, border, taken = region.control_planes.announcement, region.networks.border, region.networks.asn

@@ -1,4 +1,4 @@
-"""Rules about capacity: pods and hosts in a VPC, clusters on a data store, hosts on a controller."""
+"""Rules about capacity of VPCs, clusters, data stores, the management cluster and controllers."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from components.specs.reading.problems import Problem, listed
 MAX_PODS = 254
 """Number of pod addresses in the /24 of a node."""
 MAX_NODES = 5000
-"""Number of nodes in a cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
+"""Maximum number of nodes in a cluster that Kubernetes is tested with (thresholds of SIG Scalability)."""
 MAX_FAILURE_DOMAINS = 100
 """Maximum number of failure domains in the published schemas of Cluster and Metal3Cluster."""
 HEADROOM_PERCENT = 20
-"""Percentage of loopbacks that must stay free for future DPUs (NICo's advice on address pools)."""
+"""Percentage of loopbacks that must stay free for future DPUs (advice of NICo on address pools)."""
 _POINT_TO_POINT = (POINT_TO_POINT, 0)
 _BRIDGED = (32, 3)
-"""Length of the prefix of a host, and the number of these that network, gateway and broadcast occupy."""
+"""Length of the prefix of a host, and the number of such prefixes that network, gateway and broadcast occupy."""
 
 
 def vpc_capacity(environment: Environment) -> Iterator[Problem]:
@@ -86,11 +86,11 @@ def _shown(sizes: Iterable[int]) -> str:
 
 
 def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int, *, more: bool) -> str:
-    """Return the remedy for prefixes of ``vpc``, which may have ``more`` prefixes of a kind and keeps assigned ones."""
-    given = environment.allocations.vpcs.get(vpc.name)
-    if given is None:
+    """Return the remedy if prefixes of ``vpc`` are too small; ``more`` is set if additional prefixes are possible."""
+    allocation = environment.allocations.vpcs.get(vpc.name)
+    if allocation is None:
         return f"write /{length}"
-    has: Network = getattr(given, key)
+    has: Network = getattr(allocation, key)
     if has.prefixlen <= length:
         return f"write /{has.prefixlen}"
     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
@@ -126,7 +126,7 @@ def cluster_size(environment: Environment) -> Iterator[Problem]:
 
 
 def data_store_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with more clusters or nodes than their limit; DPUs are nodes of their clusters."""
+    """Report data stores with more clusters or nodes than their limit; DPUs count as nodes of DPU clusters."""
     used, nodes = _taken(environment)
     for index, store in enumerate(environment.region.control_planes.data_stores):
         path = ("control_planes", "data_stores", index)
@@ -159,7 +159,7 @@ def _taken(environment: Environment) -> tuple[Counter[str], Counter[str]]:
 
 
 def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
-    """Report large clusters on a shared data store: a busy etcd would slow down its neighbours."""
+    """Report large clusters on a shared data store: a busy etcd would slow down the other clusters."""
     above = ("control_planes", "dedicated_above_nodes")
     limit, pins = environment.region.control_planes.dedicated_above_nodes, standing_pins(environment)
     for placed in clusters(environment):
@@ -190,7 +190,7 @@ def control_planes(environment: Environment) -> Iterator[Problem]:
 def controllers(environment: Environment) -> Iterator[Problem]:
     """Report more hosts than the bare-metal controllers support, and clusters larger than any controller.
 
-    Metal3 only uses hosts in the namespace of their cluster, and a namespace belongs to one controller.
+    Metal3 uses only hosts in the namespace of the cluster, and a namespace belongs to one controller.
     """
     metal, count = environment.region.bare_metal, len(environment.hosts)
     if not metal.controllers:
@@ -202,7 +202,10 @@ def controllers(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, ("bare_metal", "hosts_per_controller"), text)
         return
     path = ("bare_metal", "controllers")
-    total, largest = sum(one.max_hosts for one in metal.controllers), max(one.max_hosts for one in metal.controllers)
+    total, largest = (
+        sum(controller.max_hosts for controller in metal.controllers),
+        max(controller.max_hosts for controller in metal.controllers),
+    )
     if count > total:
         text = f"{count} hosts exceed the limit of {len(metal.controllers)} controllers ({total}); add a controller"
         yield problem(environment, REGION, path, text)
@@ -218,10 +221,14 @@ def controllers(environment: Environment) -> Iterator[Problem]:
 
 
 def controller_load(environment: Environment) -> Iterator[Problem]:
-    """Report bare-metal controllers whose clusters exceed their limit; clusters cannot move to another controller."""
+    """Report bare-metal controllers whose clusters have more hosts than the controller's limit."""
     most = most_hosts(environment)
     for index, controller in enumerate(environment.region.bare_metal.controllers):
-        mine = [name for name, given in environment.allocations.clusters.items() if given.controller == controller.name]
+        mine = [
+            name
+            for name, allocation in environment.allocations.clusters.items()
+            if allocation.controller == controller.name
+        ]
         hosts = sum(most.get(name, 0) for name in mine)
         if hosts > controller.max_hosts:
             where = listed(f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" for name in mine)
@@ -233,14 +240,14 @@ def controller_load(environment: Environment) -> Iterator[Problem]:
 
 
 def failure_domains(environment: Environment) -> Iterator[Problem]:
-    """Report clusters in more failure domains than Cluster API lists; Machines are limited to that list."""
+    """Report clusters in more failure domains than Cluster API can list; Machines require a listed failure domain."""
     if not BARE_METAL[environment.region.bare_metal.backend].lists_failure_domains:
         return
-    found: dict[str, set[str]] = defaultdict(set)
+    domains: dict[str, set[str]] = defaultdict(set)
     for key in environment.allocations.groups:
-        found[cluster_of(key)].add(domain_of(key))
+        domains[cluster_of(key)].add(domain_of(key))
     for placed in clusters(environment):
-        count = len(found[placed.cluster.name])
+        count = len(domains[placed.cluster.name])
         if count > MAX_FAILURE_DOMAINS:
             text = (
                 f"{placed.cluster.name} is in {count} failure domains, but Cluster API lists {MAX_FAILURE_DOMAINS} for"
@@ -250,7 +257,7 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:
-    """Report a loopback network that is too small for all DPUs and the headroom."""
+    """Report a loopback network that is too small for all DPUs plus headroom."""
     network, count = environment.region.networks.dpu_loopbacks, len(environment.hosts)
     needed = -(-count * (100 + HEADROOM_PERCENT) // 100)
     if usable(network) < needed:

@@ -13,17 +13,17 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem, listed
 
 _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
-"""Attributes of a host that determine its failure domain, so that each rack is resolved once."""
+"""Attributes of a host that determine its failure domain; used to resolve each combination once."""
 
 
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
     """Report tenants whose pools have more nodes of an instance type than contracted.
 
-    Contracts are about GPUs: nodes without GPUs, such as those for add-ons, need no contract.
+    Contracts apply to GPUs: nodes without GPUs, such as nodes for add-ons, need no contract.
     """
     planned = Counter[tuple[str, str]]()
-    last, left = {}, usable_nodes(environment)
-    left.subtract(_promised(environment))
+    last, remaining = {}, usable_nodes(environment)
+    remaining.subtract(_promised(environment))
     for placed in pools(environment):
         key = (placed.tenant.tenant, placed.pool.instance_type)
         planned[key] += most_nodes(environment, placed.pool)
@@ -36,7 +36,7 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
                 there = place(environment, last[key].file, last[key].path)
                 more = planned[key] - contract.nodes
                 remedy = f"write {planned[key]}, or make the pools smaller"
-                if more > left[contract.instance_type]:
+                if more > remaining[contract.instance_type]:
                     remedy = f"make the pools smaller by {more}, because the inventory has no more capacity"
                 text = (
                     f"{contract.nodes} {contract.instance_type} are contracted, but the pools up to {there} have"
@@ -61,10 +61,10 @@ def _not_contracted(
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report an instance type for which contracts exceed the nodes that can run in addition to its spares.
+    """Report an instance type whose contracted nodes exceed the inventory without spares.
 
-    Hosts out of service count as available, because faults do not depend on contracts; ``plan.report.contracts``
-    reports the unmet part.
+    Hosts out of service count as available, because a fault must not make the data invalid.
+    ``components.reports.contracts`` reports unmet contracts.
     """
     room, promised = usable_nodes(environment), Counter[str]()
     for tenant in environment.tenants:
@@ -82,7 +82,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
 
 
 def autoscaling(environment: Environment) -> Iterator[Problem]:
-    """Report autoscaling pools whose maximum exceeds the whole inventory."""
+    """Report autoscaling pools whose maximum number of nodes exceeds the whole inventory."""
     growing = [placed for placed in pools(environment) if placed.pool.autoscaling]
     room = usable_nodes(environment) if growing else Counter()
     for placed in growing:
@@ -96,19 +96,19 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
 
 
 def _promised(environment: Environment) -> Counter[str]:
-    found = Counter[str]()
+    promised = Counter[str]()
     for contract in (contract for tenant in environment.tenants for contract in tenant.contract):
-        found[contract.instance_type] += contract.nodes
-    return found
+        promised[contract.instance_type] += contract.nodes
+    return promised
 
 
 def usable_nodes(environment: Environment) -> Counter[str]:
-    """Return the number of nodes of each instance type that can run if all hosts work, without spares."""
+    """Return the maximum number of nodes by instance type if all hosts are in service, without spares."""
     places = Counter(map(_PLACE, environment.hosts))
-    one = {_PLACE(host): host for host in environment.hosts}
+    host_at = {_PLACE(host): host for host in environment.hosts}
     hosts = Counter[tuple[str, str]]()
     for key, count in places.items():
-        hosts[key[0], environment.failure_domain(one[key])] += count
+        hosts[key[0], environment.failure_domain(host_at[key])] += count
     room = Counter[str]()
     for (kind, _), count in hosts.items():
         room[kind] += nodes_within(count, environment.region.spares)

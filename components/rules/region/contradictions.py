@@ -19,7 +19,7 @@ from components.specs.reading.problems import Problem
 
 
 def owners(environment: Environment) -> Iterator[Problem]:
-    """Report a cluster with nodes in a VPC of another tenant in the lock file: one of the two was edited."""
+    """Report clusters with nodes in a VPC of another tenant according to the lock file: one entry was edited."""
     lock, nodes = environment.allocations, running_nodes(environment)
     owner = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
     owner_of_vpc = {vpc.name: tenant.tenant for tenant in environment.tenants for vpc in tenant.vpcs}
@@ -49,7 +49,7 @@ def owners(environment: Environment) -> Iterator[Problem]:
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
-    """Report a cluster with another backend in the lock file than the one that created its nodes."""
+    """Report clusters whose backend in the lock file differs from the backend that created their nodes."""
     pins, nodes = environment.image_pins, running_nodes(environment)
     made: dict[str, Counter[tuple[str, str, str]]] = defaultdict(Counter)
     for group, pinned in pins.groups.items():
@@ -58,32 +58,32 @@ def backends(environment: Environment) -> Iterator[Problem]:
     for name, cluster in environment.allocations.clusters.items():
         for control_planes, bare_metal, intent in list(made[name])[:1]:
             for key, backend in (("control_planes", control_planes), ("bare_metal", bare_metal)):
-                says = getattr(cluster, key)
-                if says not in {None, backend}:
+                recorded = getattr(cluster, key)
+                if recorded not in {None, backend}:
                     there = place(environment, IMAGE_PINS, ("intents", intent))
                     text = (
-                        f"'{says}', but its nodes were created by {backend} ({there});"
+                        f"'{recorded}', but its nodes were created by {backend} ({there});"
                         f" {restored(('clusters', name), nodes['clusters', name])}"
                     )
                     yield problem(environment, ALLOCATIONS, ("clusters", name, key), text)
 
 
 def prefixes(environment: Environment) -> Iterator[Problem]:
-    """Report a VPC prefix in the lock file that is too small for what runs in it and that the data does not request."""
+    """Report VPC prefixes in the lock file that differ from the data and are too small for running Services or pods."""
     nodes = running_nodes(environment)
     vpcs = {vpc.name: vpc for tenant in environment.tenants for vpc in tenant.vpcs}
-    for name, given in environment.allocations.vpcs.items():
-        count, wish = nodes["vpcs", name], vpcs.get(name)
-        if not count or wish is None:
+    for name, allocation in environment.allocations.vpcs.items():
+        count, declared = nodes["vpcs", name], vpcs.get(name)
+        if not count or declared is None:
             continue
         fits = {
-            "services": given.services.prefixlen in SERVICE_PREFIXES,
+            "services": allocation.services.prefixlen in SERVICE_PREFIXES,
             "pods": count << ADDRESS_BITS - POD_PREFIX_PER_NODE
-            <= sum(one.num_addresses for one in given.of_kind("pods")),
+            <= sum(network.num_addresses for network in allocation.of_kind("pods")),
         }
         for key, is_right in fits.items():
-            prefix: Network = getattr(given, key)
-            if not is_right and prefix.prefixlen != getattr(wish, key):
+            prefix: Network = getattr(allocation, key)
+            if not is_right and prefix.prefixlen != getattr(declared, key):
                 text = f"{prefix} is too small for the {key} that run in it; {restored(('vpcs', name), count)}"
                 yield problem(environment, ALLOCATIONS, ("vpcs", name, key), text)
 

@@ -23,7 +23,7 @@ _KEPT_FROM = {
 def control_plane_names(environment: Environment) -> Iterator[Problem]:
     """Report control planes without a separate domain within the zone.
 
-    Tenants choose the names below a cluster's name, so no control plane may have its name there.
+    Tenants choose the names below their cluster's name, so names of control planes must not be below it.
     """
     region = environment.region
     dns, domain = region.dns, region.control_planes.domain

@@ -1,4 +1,4 @@
-"""Rule about the reachability of the store of a region's Secrets."""
+"""Rule about the reachability of the Vault with a region's Secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SERVER: DataPath = ("secrets", "vault", "server")
 
 
 def vault_reachable(environment: Environment) -> Iterator[Problem]:
-    """Report a Vault in the BMC network, which NetworkPolicies block for the pods of its operator."""
+    """Report a Vault in the BMC network, because NetworkPolicies block this network for pods of the operator."""
     region = environment.region
     vault, bmcs = region.secrets.vault, region.networks.bmc
     if vault is None:

@@ -1,4 +1,4 @@
-"""Rules between regions: no shared machines, GUIDs, management cluster, state or names; no shared backbone numbers."""
+"""Rules between regions: separate machines, GUIDs, management clusters, state and names, and backbone numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from components.rules.hosts.inventory import HARDWARE
 from components.rules.network import port_guids
 from components.rules.network.tenant_network import behind_border, region_networks
 from components.rules.references import host_problem
-from components.rules.storage.buckets import Held, in_stores
+from components.rules.storage.buckets import PlacedBucket, in_stores
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
@@ -26,7 +26,7 @@ AREA = "regions"
 """Prefix of the names of these rules in waivers and reports."""
 
 Found = tuple[Environment, Problem]
-"""A problem, with the environment whose file it is in."""
+"""Problem, and the environment with the file of the problem."""
 RegionsRule = Callable[[Sequence[Environment]], Iterable[Found]]
 _NUMBERS = {"vni": "VNI", "asn": "ASN", "route_targets": "route target"}
 
@@ -52,21 +52,21 @@ def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def guid_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report overlapping GUIDs of fabrics in two regions: a GUID identifies one port worldwide.
+    """Report fabrics of two regions with overlapping GUID ranges: a GUID identifies one port worldwide.
 
     Rehearsals have no ports.
     """
-    given = [
+    ranges = [
         (environment, index, fabric, fabric.guids)
         for environment in environments
         for index, fabric in enumerate(environment.region.fabrics)
         if fabric.guids and environment.region.stage is not Stage.REHEARSAL
     ]
-    free = max((guids.last for *_, guids in given), default=0) + 1
+    free = max((guids.last for *_, guids in ranges), default=0) + 1
     for (other, there, theirs, their_guids), (environment, index, _, guids) in overlaps(
-        (entry[3].first, entry[3].last, entry) for entry in given
+        (entry[3].first, entry[3].last, entry) for entry in ranges
     ):
-        if other is not environment:  # otherwise the check of the region itself reports it
+        if other is not environment:  # Otherwise, the check of the region itself reports the problem.
             where = _elsewhere(other, REGION, ("fabrics", there, "guids"))
             last = free + guids.last - guids.first
             remedy = f"use {GuidNumbers(first=free, last=last)}" if last <= LAST_GUID else "move one"
@@ -78,9 +78,9 @@ def guid_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def borders(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report route targets of a network edge that a VPC or the edge of another region on the backbone has or may have.
+    """Report route targets of a network edge that VPCs or the edge of another region on the backbone may have.
 
-    A VPC or router that imports them would get routes of the other region.
+    A VPC or router that imports such a route target would get routes of the other region.
     """
     for backbone, members in _backbones(environments).items():
         first: dict[str, tuple[Environment, DataPath]] = {}
@@ -120,13 +120,13 @@ def _border_targets(environment: Environment) -> Iterator[tuple[DataPath, str]]:
 
 
 def networks(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report networks that overlap on one backbone."""
+    """Report networks of regions that overlap on one backbone."""
     for backbone, members in _backbones(environments).items():
         named = [(environment, *entry) for environment in members for entry in region_networks(environment)]
         for (other, there, name, theirs), (environment, path, _, mine) in overlaps(
             (*bounds(entry[3]), entry) for entry in named
         ):
-            if other is not environment:  # otherwise the check of the region itself reports it
+            if other is not environment:  # Otherwise, the check of the region itself reports the problem.
                 text = (
                     f"{mine} overlaps {name} of {other.name} ({theirs}, {_elsewhere(other, REGION, there)}) on the"
                     f" shared backbone '{backbone}'; networks of regions that share a backbone must be disjoint,"
@@ -136,9 +136,9 @@ def networks(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def behind_borders(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report networks behind a network edge that another region on the backbone owns: every VPC here would reach them.
+    """Report networks behind a network edge that are networks of another region on the backbone.
 
-    Networks behind the edges of both may be the same.
+    Every VPC would reach such a network. Regions may have the same networks behind their network edges.
     """
     for backbone, members in _backbones(environments).items():
         for environment, other in permutations(members, 2):
@@ -153,7 +153,7 @@ def behind_borders(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report a management cluster or a Pulumi state that two environments share."""
+    """Report management clusters and Pulumi states that two environments share."""
     first: dict[tuple[str, str], Environment] = {}
     for environment in environments:
         region = environment.region
@@ -169,9 +169,9 @@ def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def zones(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report nested DNS zones: clusters of one region would have names in the zone of the other.
+    """Report nested DNS zones of regions: clusters of one region would have names in the zone of the other region.
 
-    Rehearsals write no records.
+    Rehearsals create no DNS records.
     """
     named = [
         (environment, dns.zone)
@@ -188,36 +188,36 @@ def zones(environments: Sequence[Environment]) -> Iterator[Found]:
 
 
 def buckets(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report a bucket of one object store that two regions would create. Rehearsals use no object store."""
-    first: dict[tuple[str, str], tuple[Environment, Held]] = {}
+    """Report buckets of one object store that two regions declare. Rehearsals use no object store."""
+    first: dict[tuple[str, str], tuple[Environment, PlacedBucket]] = {}
     real = (environment for environment in environments if environment.region.stage is not Stage.REHEARSAL)
-    for environment, held in ((region, held) for region in real for held in in_stores(region)):
-        other, theirs = first.setdefault(held.place, (environment, held))
-        if other is not environment:  # otherwise the check of the region itself reports it
+    for environment, bucket in ((region, bucket) for region in real for bucket in in_stores(region)):
+        other, theirs = first.setdefault(bucket.place, (environment, bucket))
+        if other is not environment:  # Otherwise, the check of the region itself reports the problem.
             text = (
-                f"'{held.bucket}' at {held.endpoint} is also {dotted(theirs.path)} of {other.name}"
+                f"'{bucket.bucket}' at {bucket.endpoint} is also {dotted(theirs.path)} of {other.name}"
                 f" ({_elsewhere(other, theirs.file, theirs.path)}), but regions must not share buckets; pick another"
                 " name"
             )
-            yield environment, problem(environment, held.file, held.path, text)
+            yield environment, problem(environment, bucket.file, bucket.path, text)
 
 
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
-    """Report hardware in the inventory of two regions. Rehearsals have no hardware."""
+    """Report hardware in the inventories of two regions. Rehearsals have no hardware."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
-    for environment, host, column, given in _marked(environments):
+    for environment, host, column, identity in _marked(environments):
         here = (environment, inventory_file(host.hall), host.host)
-        other, file, name = first.setdefault((column, given.upper()), here)
+        other, file, name = first.setdefault((column, identity.upper()), here)
         if other is not environment:
             there = f"{other.name} ({_elsewhere(other, file, (name,))})"
-            yield environment, _shared(environment, host, column, given, there)
+            yield environment, _shared(environment, host, column, identity, there)
 
 
 def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
-    """Report hardware of ``environment`` that ``marks`` list for another region, when one region is checked."""
-    for _, host, column, given in _marked([environment]):
-        if (there := marks.get((column, given.upper()))) is not None:
-            problem = _shared(environment, host, column, given, there)
+    """Report hardware of ``environment`` that ``marks`` list for another region. Used if only one region is checked."""
+    for _, host, column, identity in _marked([environment]):
+        if (there := marks.get((column, identity.upper()))) is not None:
+            problem = _shared(environment, host, column, identity, there)
             yield replace(problem, rule="regions.hosts")
 
 
@@ -236,7 +236,7 @@ RULES: tuple[RegionsRule, ...] = (
 
 
 def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, HostSpec, str, str]]:
-    """Yield the identities of real machines in ``environments``, as written."""
+    """Yield the identities of real machines in ``environments``, as in the data."""
     for environment in environments:
         if environment.region.stage is not Stage.REHEARSAL:
             for host in environment.hosts:
@@ -246,8 +246,8 @@ def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, 
                     yield environment, host, port_guids.COLUMN, guid
 
 
-def _shared(environment: Environment, host: HostSpec, column: str, given: str, there: str) -> Problem:
-    text = f"'{given}' is also in {there}, but a machine is in one region; remove it from the other"
+def _shared(environment: Environment, host: HostSpec, column: str, identity: str, there: str) -> Problem:
+    text = f"'{identity}' is also in {there}, but a machine is in one region; remove it from the other"
     return host_problem(environment, host, column, text)
 
 
@@ -260,5 +260,5 @@ def _backbones(environments: Sequence[Environment]) -> dict[str, list[Environmen
 
 
 def _elsewhere(environment: Environment, file: str, path: DataPath) -> str:
-    """Return the place of a value in another environment, relative to the folder of any environment."""
+    """Return the place of a value in another environment, relative to the folder of an environment."""
     return f"../{environment.name}/{place(environment, file, path)}"

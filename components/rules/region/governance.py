@@ -1,4 +1,4 @@
-"""Rules about windows, freezes, waivers and approvals: long enough, for known tenants, without duplicates."""
+"""Rules about windows, freezes, waivers and approvals: sufficient length, known tenants, no duplicates."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from components.specs.times import DAY_MINUTES
 
 
 def tenants(environment: Environment) -> Iterator[Problem]:
-    """Report undeclared tenants of a freeze: it would protect no clusters.
+    """Report undeclared tenants of a freeze, because the freeze would protect no clusters.
 
-    A tenant with running clusters but without file is reported by another rule.
+    Another rule reports a tenant with running clusters but without a file.
     """
     declared = [tenant.tenant for tenant in environment.tenants]
-    lost = {cluster.tenant for cluster in environment.allocations.clusters.values()}
+    allocated = {cluster.tenant for cluster in environment.allocations.clusters.values()}
     named: list[tuple[DataPath, str]] = [
         (("freezes", index, "tenants", at), tenant)
         for index, freeze in enumerate(environment.policy.freezes)
         for at, tenant in enumerate(freeze.tenants)
     ]
     for path, tenant in named:
-        if tenant not in declared and tenant not in lost:
+        if tenant not in declared and tenant not in allocated:
             text = (
                 f"'{tenant}' has no file tenants/{tenant}.yaml (tenants: {listed(declared)}); remove it or pick one"
                 f"{suggestion(tenant, declared)}"
@@ -55,7 +55,7 @@ def windows(environment: Environment) -> Iterator[Problem]:
 
 
 def window_tools(environment: Environment) -> Iterator[Problem]:
-    """Report enforced windows without the image that blocks rolls."""
+    """Report enforced windows without the tool image that blocks rollouts."""
     known = [tool.name for tool in environment.versions.tools]
     if environment.region.nodes.windows is Windows.ENFORCE and KUBECTL not in known:
         text = (
@@ -66,7 +66,7 @@ def window_tools(environment: Environment) -> Iterator[Problem]:
 
 
 def window_turns(environment: Environment) -> Iterator[Problem]:
-    """Report enforced windows that are open or closed for less time than a transition takes."""
+    """Report enforced windows that are open or closed for less time than a transition requires."""
     for tenant in environment.tenants if environment.region.nodes.windows is Windows.ENFORCE else ():
         window = tenant.changes.window
         if window is None:
@@ -83,13 +83,13 @@ def window_turns(environment: Environment) -> Iterator[Problem]:
 
 
 def twice(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate waivers: removing one would have no effect."""
+    """Report duplicate waivers, because removing one of them would have no effect."""
     keys = [f"waiver of {waiver.rule} for {waiver.subject}" for waiver in environment.waivers.waivers]
     yield from _twice(environment, WAIVERS, "waivers", keys)
 
 
 def approved_twice(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate approvals of a change: removing one would not revoke the approval."""
+    """Report duplicate approvals of a change, because removing one of them would not revoke the approval."""
     keys = [
         (f"approval of {approval.tenant} for change {approval.digest[:12]}")
         for approval in environment.approvals.approvals
@@ -98,7 +98,7 @@ def approved_twice(environment: Environment) -> Iterator[Problem]:
 
 
 def _twice(environment: Environment, file: str, section: str, keys: Sequence[str]) -> Iterator[Problem]:
-    """Report entries of a section that repeat an earlier one."""
+    """Report entries of a section that repeat an earlier entry."""
     first: dict[str, str] = {}
     for index, text in enumerate(keys):
         path = (section, index)

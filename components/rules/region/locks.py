@@ -1,4 +1,4 @@
-"""Rules about lock files: of this region, consistent, unedited, up to date, without duplicates, with valid pins."""
+"""Rules about lock files: correct region, consistent, unedited, up to date, no duplicates, valid pins."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOSS = {
 
 
 def lost(environment: Environment) -> Iterator[Problem]:
-    """Report a missing lock file while the other exists: its content would be allocated again under running nodes."""
+    """Report a missing lock file if the other exists: its content would be allocated again while nodes use it."""
     locks = _locks(environment)
     for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
         if _is_new(lock) and not _is_new(beside):
@@ -52,7 +52,7 @@ def lost(environment: Environment) -> Iterator[Problem]:
 
 
 def both_lost(environment: Environment) -> Iterator[Problem]:
-    """Report that both lock files are missing while an allocation fails: in a region that ran, it succeeded."""
+    """Report that both lock files are missing if the allocation fails: an existing region had a valid allocation."""
     if all(_is_new(lock) for _, lock in _locks(environment)) and attempt(environment).problems:
         text = f"is missing, and so is {IMAGE_PINS}; if the region ran, first restore both with git checkout"
         yield Problem(ALLOCATIONS, 0, "", text)
@@ -70,10 +70,10 @@ def foreign(environment: Environment) -> Iterator[Problem]:
 
 
 def unpaired(environment: Environment) -> Iterator[Problem]:
-    """Report a lock file that is older than the other, such as one that was restored on its own."""
+    """Report a lock file that is older than the other, for example because only one file was restored."""
     locks = _locks(environment)
     if any(_is_new(lock) or lock.digest != digest_of(lock) for _, lock in locks):
-        return  # another rule reports it
+        return  # Another rule reports this.
     for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
         fits = entries_digest(beside)
         if lock.beside != fits:
@@ -87,7 +87,7 @@ def unpaired(environment: Environment) -> Iterator[Problem]:
 
 
 def _is_new(lock: LockFile) -> bool:
-    """Return whether ``lock`` was never written, or lost its content."""
+    """Return whether ``lock`` was never written or has lost its content."""
     return lock.model_fields_set <= {"schema_version"}
 
 
@@ -118,7 +118,9 @@ def numbers(environment: Environment) -> Iterator[Problem]:
     for kind, path, block in _given(environment):
         given[kind].append((block.first, block.last, (kind, path, block)))
     yield from left_out(environment, _given(environment), lambda path: _redo(environment, path, running))
-    for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
+    for (kind, other, first), (_, path, second) in (
+        pair for intervals in given.values() for pair in overlaps(intervals)
+    ):
         what = (
             (f"is also assigned to {other[1]}")
             if first == second
@@ -129,7 +131,7 @@ def numbers(environment: Environment) -> Iterator[Problem]:
 
 
 def allocations(environment: Environment) -> Iterator[Problem]:
-    """Report an allocation that fails, or else entries of lock files that are missing, stale or superfluous."""
+    """Report a failing allocation, or else missing, stale and superfluous entries of lock files."""
     wanted = attempt(environment)
     if wanted.problems:
         yield from wanted.problems
@@ -147,7 +149,7 @@ def allocations(environment: Environment) -> Iterator[Problem]:
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report pinned intents that are no longer allowed. A pin that is only out of date is not a problem."""
+    """Report pinned intents that are no longer allowed. Pins that are merely out of date are not reported."""
     by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
     for group, name in lock.groups.items():
         placed, intent = by_key.get(pool_of(group)), lock.intents[name]
@@ -166,7 +168,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
 
 
 def intents(environment: Environment) -> Iterator[Problem]:
-    """Report intents of a newer library, and content that changed under an immutable name."""
+    """Report intents of a newer Jacquard release, and content that changed under an immutable name."""
     lock = environment.image_pins
     for section, of in (("intents", template_revisions), ("dpu_intents", dpu_templates)):
         for name, intent in getattr(lock, section).items():
@@ -211,7 +213,7 @@ def _move(environment: Environment, placed: PlacedPool) -> str:
 
 
 def _given(environment: Environment) -> Iterator[Given]:
-    """Yield all numbers of the lock file: assigned ones first, then quarantined ones."""
+    """Yield all numbers of the lock file, assigned numbers before quarantined numbers."""
     lock = environment.allocations
     for name, vpc in lock.vpcs.items():
         yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in numbers_of(vpc))
@@ -246,14 +248,14 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
             missing[wanted[host]].append(host)
         elif host not in wanted:
             superfluous.append(host)
-    gone = defaultdict(list)
+    removed = defaultdict(list)
     for name in set(superfluous) - {host.host for host in environment.hosts}:
-        gone[have[name]].append(name)
+        removed[have[name]].append(name)
     there = {placed.key: placed for placed in pools(environment)}
-    for key in there.keys() & gone.keys():
-        yield _lost_hosts(environment, there[key], naturally(gone[key]))
-        superfluous = [name for name in superfluous if have[name] != key or name not in gone[key]]
-        missing.pop(key, None)  # these replace the removed hosts
+    for key in there.keys() & removed.keys():
+        yield _lost_hosts(environment, there[key], naturally(removed[key]))
+        superfluous = [name for name in superfluous if have[name] != key or name not in removed[key]]
+        missing.pop(key, None)  # These hosts replace the removed hosts.
     for key, names in missing.items():
         text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
         yield problem(environment, ALLOCATIONS, ("hosts",), text)
@@ -265,14 +267,14 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
 
 
 def _lost_hosts(environment: Environment, placed: PlacedPool, names: list[str]) -> Problem:
-    """Return the problem of removed hosts that the pool's nodes do not need, with the remaining spares."""
+    """Return the problem of removed hosts whose absence leaves enough hosts for the pool's nodes."""
     lock = environment.allocations
-    left = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
+    remaining = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
     sizes = [group.most_nodes for key, group in lock.groups.items() if pool_of(key) == placed.key]
     spares = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
     text = (
         f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} no longer in any"
-        f" inventory/hall-*.csv, and {left} hosts are left for {sum(sizes)} nodes and {spares}"
+        f" inventory/hall-*.csv, and {remaining} hosts are left for {sum(sizes)} nodes and {spares}"
         f" spare{'s' * (spares != 1)}; restore rows or names of existing hosts (git diff shows them), else"
         f" {_remedy(environment)}"
     )
@@ -284,7 +286,7 @@ def _remedy(environment: Environment) -> str:
 
 
 def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]) -> str:
-    """Return the remedy that allocates a number again, or restores it where nodes run with it."""
+    """Return the remedy that allocates a number again, or that restores the number if nodes run with it."""
     if running[path[:2]]:
         return restored(path[:2], running[path[:2]])
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

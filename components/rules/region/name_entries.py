@@ -1,4 +1,4 @@
-"""Names that must be unique, with their places, and duplicates among them."""
+"""Names that must be unique, with their places, and checks for duplicates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
 
 Entry = tuple[str, DataPath, str]
-"""File and path of a name, and the name."""
+"""Name, preceded by its file and path."""
 Parts = tuple[str, DataPath, str, tuple[str, ...]]
-"""File and path of a joined name, its kind, and the parts that are joined."""
+"""Parts of a joined name, preceded by file, path and kind of the name."""
 
 
 def items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[Entry]:
@@ -27,7 +27,7 @@ def items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[Entry]:
 
 
 def entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> Iterator[Entry]:
-    """Yield the values of ``key`` of the items of a list at ``path``."""
+    """Yield the values of ``key`` in the items of the list at ``path``."""
     for index, value in enumerate(values):
         yield file, (*path, index, key), getattr(value, key)
 
@@ -51,7 +51,7 @@ def twice(
 
 
 def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Problem]:
-    """Yield a problem for each joined name that equals one joined of other parts."""
+    """Yield a problem for each joined name that equals a joined name of other parts."""
     first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
     for file, path, what, parts in parts_seen:
         name = "-".join(parts)
@@ -62,7 +62,7 @@ def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Pr
 
 
 def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
-    """Yield the name parts of bucket key Secrets in the namespace from which copies are pushed into a cluster."""
+    """Yield the name parts of Secrets with bucket keys, in the namespace from which Secrets are copied to a cluster."""
     for tenant in environment.tenants:
         for index, bucket in enumerate(tenant.buckets):
             for at, access in enumerate(bucket.access):
@@ -85,10 +85,10 @@ def deployments(environment: Environment) -> Iterator[Parts]:
 
 
 def data_stores(environment: Environment) -> Iterator[Parts]:
-    """Yield the name parts of data stores: shared ones, and dedicated ones that clusters may get.
+    """Yield the name parts of shared data stores and of dedicated data stores that clusters may get.
 
-    They are cluster-scoped. Shared data stores come last, so that of two equal names theirs is reported: a cluster with
-    nodes cannot be renamed.
+    Data stores are cluster-scoped. Shared data stores are last, so that a duplicate is reported at the shared data
+    store: a cluster with nodes cannot be renamed.
     """
     region = environment.region.control_planes
     for placed in clusters(environment) if region.dedicated else ():

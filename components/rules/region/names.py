@@ -1,4 +1,4 @@
-"""Rules about names that are duplicated, reserved, or too long once joined."""
+"""Rules about names: no duplicates, no reserved names, and length limits of joined names."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ _IN_REGION = {
 RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
 """VRFs, devices and DPUDeployments that exist on each DPU."""
 MAX_GROUP_CHARACTERS = 52
-"""Maximum length of a rollout group: template names append a hash of ten digits and are limited to 63."""
+"""Maximum length of a rollout group's name. Template names append a hash of ten characters and are limited to 63."""
 MAX_RELEASE_CHARACTERS = 53
-"""Maximum length of a Helm release: the other ten characters of a label are for what a chart appends."""
+"""Maximum length of a Helm release's name; the remaining ten characters of a label are for suffixes of the chart."""
 MAX_STACK_CHARACTERS = 100
 """Maximum length of a stack's name in Pulumi's backends."""
 
@@ -84,7 +84,7 @@ def region_name(environment: Environment) -> Iterator[Problem]:
 
 
 def release_names(environment: Environment) -> Iterator[Problem]:
-    """Report charts whose name is too long for their Helm release."""
+    """Report charts whose name is too long for a Helm release."""
     for index, chart in enumerate(environment.versions.charts):
         if len(chart.name) > MAX_RELEASE_CHARACTERS:
             text = (
@@ -106,10 +106,10 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
-    """Report reserved names of clusters (namespaces of the platform, DPUs, charts) and VPCs (parts of a DPU)."""
+    """Report reserved names of clusters (platform namespaces, DPUs, charts) and of VPCs (devices on a DPU)."""
     region = environment.region
-    taken = {one.namespace for one in (*region_operators(region), *storage_drivers(region))}
-    taken |= {one.namespace for one in providers(region)}
+    taken = {operator.namespace for operator in (*region_operators(region), *storage_drivers(region))}
+    taken |= {provider.namespace for provider in providers(region)}
     for placed in clusters(environment):
         name = placed.cluster.name
         if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
@@ -126,7 +126,7 @@ def reserved_names(environment: Environment) -> Iterator[Problem]:
 
 
 def region_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate names among the tenants of a region."""
+    """Report duplicate names within a region."""
     tenants = environment.tenants
     placed_clusters = ((placed.file, (*placed.path, "name"), placed.cluster.name) for placed in clusters(environment))
     yield from twice(environment, "cluster", placed_clusters)
@@ -152,7 +152,7 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
 
 
 def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Iterable[str]]]:
-    """Yield the lists of ``region.yaml`` without duplicates: kind of entry, path, and the entries."""
+    """Yield the lists of ``region.yaml`` that must not contain duplicates: kind of entry, path, and entries."""
     region = environment.region
     yield "denied network", ("networks", "deny"), map(str, region.networks.deny)
     for index, fabric in enumerate(region.fabrics):
@@ -179,7 +179,9 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     versions = items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
     yield from twice(environment, "version", versions, "remove one")
     rows = enumerate(environment.versions.charts)
-    releases = [(VERSIONS, ("charts", index, "version"), f"{one.name} {one.version}") for index, one in rows]
+    releases = [
+        (VERSIONS, ("charts", index, "version"), f"{release.name} {release.version}") for index, release in rows
+    ]
     yield from twice(environment, "chart", releases, "write the version of each release")
     yield from twice(environment, "artefact of manifests", named(VERSIONS, environment.versions, "manifests"))
     yield from twice(environment, "baseline", named(FIRMWARE, environment.firmware, "firmware_baselines"))
@@ -191,7 +193,7 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
 
 
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate entries in a tenant's lists, and images of a tenant named like images of the catalogue."""
+    """Report duplicate entries in a tenant's lists, and images of a tenant with the name of a catalogue image."""
     for placed in clusters(environment):
         for what, key in (("storage class", "storage"), ("pod priority", "pod_priorities"), ("add-on", "add_ons")):
             listed = getattr(placed.cluster, key)
@@ -225,7 +227,7 @@ def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]
     yield from twice(environment, "contract for", named(file, tenant, "contract", key="instance_type"), "merge them")
     for index, vpc in enumerate(tenant.vpcs):
         yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
-        peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
+        peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, peer)) for peer in vpc.peers))
         yield from twice(environment, "peer", peers, "remove one")
         deny = items(file, ("vpcs", index, "deny"), map(str, vpc.deny))
         yield from twice(environment, "denied network", deny, "remove one")

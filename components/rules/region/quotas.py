@@ -1,4 +1,4 @@
-"""Rules about quotas: for existing classes, and not exceeded by the data."""
+"""Rules about quotas: for existing storage classes, and not exceeded by the data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def quota_classes(environment: Environment) -> Iterator[Problem]:
 
 
 def public_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report public addresses promised beyond the region's networks, or requested beyond a quota."""
+    """Report quotas of public addresses beyond the region's networks, and requested addresses beyond a quota."""
     networks = environment.region.networks.public
     room, promised = sum(map(usable, networks)), 0
     there = place(environment, REGION, ("networks", "public"))
@@ -93,7 +93,7 @@ def vms(environment: Environment) -> Iterator[Problem]:
 
 
 _FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
-"""Measures of VMs, and their texts in messages."""
+"""Measures of VMs, with their texts in messages."""
 
 
 def _gibibytes(count: int) -> str:
@@ -101,7 +101,7 @@ def _gibibytes(count: int) -> str:
 
 
 def _storage(tenant: TenantSpec) -> Counter[str]:
-    """Return the bytes of each storage class that VMs of a tenant use."""
+    """Return the bytes that VMs of a tenant use, by storage class."""
     used = Counter[str]()
     for _, vm in vms_of(tenant):
         for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):

@@ -1,4 +1,4 @@
-"""Ranges of ``region.yaml`` that exclude numbers assigned from them, reported once for each changed range."""
+"""Check of ranges in ``region.yaml`` that exclude assigned numbers, reported once per changed range."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from components.specs.reading.lock_text import digest_of
 from components.specs.reading.problems import Problem, dotted
 
 Given = tuple[Kind, DataPath, Block]
-"""A number, with its path in the lock file."""
+"""Kind of number, path in the lock file, and block."""
 _MAX_NUMBERS = 3
 
 
 def left_out(environment: Environment, found: Iterable[Given], redo: Callable[[DataPath], str]) -> Iterator[Problem]:
     """Yield problems for numbers of the lock file that are in use and outside their range.
 
-    In an edited lock file each number is reported at its own line. If the lock file is unedited, the range was changed:
-    it is reported once, regardless of the number of excluded numbers.
+    In an edited lock file, each number is reported at its line. In an unedited lock file the cause is a changed range:
+    the range is reported once, regardless of how many numbers it excludes.
 
     Args:
         environment: the region.
         found: numbers of the lock file.
-        redo: returns the remedy that allocates the number at a path again, or restores it.
+        redo: function that returns the remedy to allocate the number at a path again, or to restore the number.
     """
     allowed, outside = ranges(environment), defaultdict[Kind, list[Given]](list)
     for kind, path, block in found:

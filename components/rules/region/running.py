@@ -1,4 +1,4 @@
-"""Rules about numbers of running nodes: removed from the lock file, they would be allocated again under the nodes."""
+"""Rules about lock file entries of running nodes: missing entries would be allocated again while nodes use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Entry = tuple[str | int, ...]
 
 
 def numbers_gone(environment: Environment) -> Iterator[Problem]:
-    """Report clusters and VPCs with running nodes but without an entry in the lock file, even with accepted edits."""
+    """Report clusters and VPCs with running nodes but without a lock file entry, even if edits are accepted."""
     lock = environment.allocations
     for entry, nodes in running_nodes(environment).items():
         section, name = entry
@@ -26,16 +26,16 @@ def numbers_gone(environment: Environment) -> Iterator[Problem]:
 
 
 def running_nodes(environment: Environment) -> Counter[Entry]:
-    """Return the number of running nodes by entry of the lock file, for clusters that the data has."""
-    found, lock = Counter[Entry](), environment.allocations
+    """Return the number of running nodes by lock file entry, for clusters in the data."""
+    counts, lock = Counter[Entry](), environment.allocations
     vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
     for key, group in lock.groups.items():
         cluster = cluster_of(key)
         if cluster in vpcs:
-            given = lock.clusters.get(cluster)
-            found["clusters", cluster] += group.nodes
-            found["vpcs", given.vpc if given else vpcs[cluster]] += group.nodes
-    return found
+            allocation = lock.clusters.get(cluster)
+            counts["clusters", cluster] += group.nodes
+            counts["vpcs", allocation.vpc if allocation else vpcs[cluster]] += group.nodes
+    return counts
 
 
 def restored(entry: Entry, nodes: int) -> str:

@@ -1,4 +1,4 @@
-"""Rules about buckets: existing store and clusters, one owner, and reachable from workloads."""
+"""Rules about buckets: declared store and clusters, one owner, and reachable from workloads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _THERE = "default"
 """Namespace that exists in every cluster."""
 _HTTPS_PORT = ":443"
 _Place = tuple[str, str]
-"""Host of a store, with any non-default port, and the name of a bucket there."""
+"""Host of an object store, with any non-default port, and the name of a bucket in the store."""
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A bucket of a region in a store, with file and path of its name."""
+class PlacedBucket:
+    """Bucket of a region in an object store, with file and path of its name."""
 
     endpoint: str
     bucket: str
@@ -35,12 +35,12 @@ class Held:
 
     @property
     def place(self) -> _Place:
-        """Return the identity of the bucket, which is unique."""
+        """Return the unique identity of the bucket."""
         return urlsplit(self.endpoint).netloc.lower().removesuffix(_HTTPS_PORT), self.bucket
 
 
 def references(environment: Environment) -> Iterator[Problem]:
-    """Report undeclared stores of buckets, and access for clusters that the tenant does not have."""
+    """Report undeclared stores of buckets, and access for undeclared clusters."""
     stores = [store.name for store in environment.region.object_stores]
     for tenant, path, bucket in _buckets(environment):
         if bucket.store not in stores:
@@ -55,8 +55,8 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 
 def one_owner(environment: Environment) -> Iterator[Problem]:
-    """Report a bucket that two tenants share, that is duplicated, or that stores backups of control planes."""
-    owners: dict[_Place, Held] = {}
+    """Report buckets that two tenants share, that are duplicated, or that store backups of control planes."""
+    owners: dict[_Place, PlacedBucket] = {}
     for bucket in in_stores(environment):
         other = owners.setdefault(bucket.place, bucket)
         if other is not bucket and bucket.file != REGION:
@@ -68,21 +68,21 @@ def one_owner(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, bucket.file, bucket.path, text)
 
 
-def in_stores(environment: Environment) -> Iterator[Held]:
-    """Yield all buckets that ``environment`` has in object stores, the platform's first."""
+def in_stores(environment: Environment) -> Iterator[PlacedBucket]:
+    """Yield all buckets of ``environment`` in object stores; buckets of the platform are first."""
     for path, spec in _backups(environment):
-        yield Held(spec.endpoint, spec.bucket, REGION, path)
+        yield PlacedBucket(spec.endpoint, spec.bucket, REGION, path)
     stores = _stores(environment)
     for tenant, path, bucket in _buckets(environment):
         if bucket.store in stores:
             name, here = bucket.name_in_store(tenant.tenant), (*path, "bucket" if bucket.bucket else "name")
-            yield Held(stores[bucket.store].endpoint, name, tenant_file(tenant), here)
+            yield PlacedBucket(stores[bucket.store].endpoint, name, tenant_file(tenant), here)
 
 
 def namespaces(environment: Environment) -> Iterator[Problem]:
-    """Report access for namespaces that the cluster does not list, because they would not be created."""
+    """Report access for namespaces that the cluster does not list, because these namespaces would not exist."""
     for tenant, path, bucket in _buckets(environment):
-        listed = {one.name: [space.name for space in one.namespaces] for one in tenant.clusters}
+        listed = {cluster.name: [space.name for space in cluster.namespaces] for cluster in tenant.clusters}
         for at, access in enumerate(bucket.access):
             for index, name in enumerate(access.namespaces if access.cluster in listed else ()):
                 if name not in (_THERE, *listed[access.cluster]):
@@ -92,10 +92,10 @@ def namespaces(environment: Environment) -> Iterator[Problem]:
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:
-    """Report stores whose address is not reachable from a cluster with access. Hostnames are not checked."""
+    """Report stores whose address is unreachable from a cluster with access. Hostnames are not checked."""
     stores = _stores(environment)
     for tenant, path, bucket in _buckets(environment):
-        placed = {one.cluster.name: one for one in clusters_of(tenant)}
+        placed = {cluster.cluster.name: cluster for cluster in clusters_of(tenant)}
         for at, access in enumerate(bucket.access):
             if access.cluster in placed and bucket.store in stores:
                 text = _cut_off(environment, placed[access.cluster], stores[bucket.store])

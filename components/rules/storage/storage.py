@@ -1,4 +1,4 @@
-"""Rules for storage classes: one default per cluster, a reachable backend, and support in nodes and images."""
+"""Rules about storage classes: one default per cluster, a reachable backend, and support by nodes and images."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from components.specs.storage.storage import StorageClassSpec
 
 VAST_CLIENT = "vastnfs"
 MAX_CONNECTIONS = 16
-"""Maximum ``nconnect`` of the NFS client of Linux (its NFS_MAX_CONNECTIONS)."""
+"""Maximum ``nconnect`` of the Linux NFS client (NFS_MAX_CONNECTIONS)."""
 _RDMA = re.compile(r"(proto=)?rdma6?")
 _STATEFUL = {"slurm-operator"}
-"""Charts of add-ons that keep state on claims without class, by upstream's defaults: Slurm's controller keeps its jobs
-and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
+"""Charts of add-ons that by default keep state on claims without a storage class. Slurm's controller keeps jobs and
+reservations on such a claim (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
 
 
 def default_storage_class(environment: Environment) -> Iterator[Problem]:
@@ -35,9 +35,9 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
     known = [entry.name for entry in environment.region.storage]
     default = [entry.name for entry in environment.region.storage if entry.default]
     for placed in clusters(environment):
-        found = {name for name in placed.cluster.storage if name in default}
-        if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
-            rule = f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
+        defaults = {name for name in placed.cluster.storage if name in default}
+        if placed.cluster.storage and len(defaults) != 1 and set(placed.cluster.storage) <= set(known):
+            rule = f"{len(defaults)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
             text = f"{rule}, and {REGION} has none; set default: true on one class there"
             if default:
                 text = f"{rule}; list {one_of(default)}, default in {REGION}, or set default: true on one class there"
@@ -45,7 +45,7 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
 
 
 def local_disks(environment: Environment) -> Iterator[Problem]:
-    """Report local classes in clusters without local disks, and local classes that are declared durable."""
+    """Report local storage classes in clusters without local disks, and local storage classes declared as durable."""
     kinds = environment.instance_types.by_name
     for index, entry in enumerate(environment.region.storage):
         if entry.LOCAL and entry.durable:
@@ -60,14 +60,14 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
 
 
 def encrypted_disks(environment: Environment) -> Iterator[Problem]:
-    """Report encrypted classes on nodes whose images do not encrypt disks."""
+    """Report encrypted storage classes on nodes whose images do not encrypt disks."""
     kinds = environment.instance_types.by_name
     for placed, at, entry in offered(environment):
         if not entry.encrypted:
             continue
         cluster = placed.cluster
         with_disks = {
-            one.name for one in cluster.pools if one.instance_type in kinds and kinds[one.instance_type].nvme_disks
+            pool.name for pool in cluster.pools if pool.instance_type in kinds and kinds[pool.instance_type].nvme_disks
         }
         images = _images(environment, cluster.name, with_disks)
         plain = [f"{name} has none" for name, image in images.items() if not image.contents.encrypted_scratch]
@@ -81,25 +81,25 @@ def encrypted_disks(environment: Environment) -> Iterator[Problem]:
 
 
 def kept_default(environment: Environment) -> Iterator[Problem]:
-    """Report local default classes if a durable class exists, or if state depends on claims without class.
+    """Report local default classes if a durable class exists, or if add-ons keep state on claims without a class.
 
-    A cluster with only local classes is allowed: for jobs without state.
+    A cluster with only local classes is allowed, for jobs without state.
     """
     classes = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     for placed, at, entry in offered(environment):
         if not entry.LOCAL or not entry.default:
             continue
         names = placed.cluster.storage
-        local = {one.name for one in environment.region.storage if one.LOCAL}
+        local = {spec.name for spec in environment.region.storage if spec.LOCAL}
         kept = [name for name in names if name in classes and name not in local]
-        stateful = [one.name for one in add_ons(environment, placed) if one.chart in _STATEFUL]
+        stateful = [add_on.name for add_on in add_ons(environment, placed) if add_on.chart in _STATEFUL]
         there = place(environment, REGION, ("storage", classes[entry.name], "default"))
-        lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are deleted with their node"
+        reason = f"claims that name no class get '{entry.name}' ({there}), whose volumes are deleted with their node"
         if kept:
-            text = f"{lost}; set default on {one_of(kept)} instead, whose volumes outlive nodes"
+            text = f"{reason}; set default on {one_of(kept)} instead, whose volumes outlive nodes"
         elif stateful:
             text = (
-                f"{lost}, but {listed(stateful)} keeps its state on such claims; list a class whose volumes outlive"
+                f"{reason}, but {listed(stateful)} keeps its state on such claims; list a class whose volumes outlive"
                 " nodes, and set default on it there"
             )
         else:
@@ -108,8 +108,8 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
 
 
 def durable_volumes(environment: Environment) -> Iterator[Problem]:
-    """Report volumes that must outlive their node on local classes."""
-    lost = [entry.name for entry in environment.region.storage if entry.LOCAL]
+    """Report volumes of local storage classes that must outlive their node."""
+    local = [entry.name for entry in environment.region.storage if entry.LOCAL]
     kept = [entry.name for entry in environment.region.storage if not entry.LOCAL]
     for tenant in environment.tenants:
         if not tenant.vms:
@@ -124,15 +124,16 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
                 if not volume.scratch
             ]
         for path, name in classes:
-            if name in lost:
-                remedy = f"pick {one_of(kept)}" if kept else f"add a class that does to storage of {REGION}"
+            if name in local:
+                added = f"add a class whose volumes outlive nodes to storage of {REGION}"
+                remedy = f"pick {one_of(kept)}" if kept else added
                 text = f"'{name}' is on the disks of one node, but this volume must outlive it; {remedy}"
                 text += ", or write scratch: true" if "volumes" in path else ""
                 yield problem(environment, tenant_file(tenant), path, text)
 
 
 def mount_options(environment: Environment) -> Iterator[Problem]:
-    """Report classes with mount options that an image of the cluster's nodes does not support."""
+    """Report storage classes with mount options that an image of the cluster's nodes does not support."""
     for placed, at, entry in offered(environment):
         for options, needed, lacks in _demands(entry):
             images = _images(environment, placed.cluster.name, [pool.name for pool in placed.cluster.pools])
@@ -163,7 +164,7 @@ def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:
-    """Report storage with an address that hosts of a VPC cannot reach. Hostnames are not checked."""
+    """Report storage whose address hosts of a VPC cannot reach. Hostnames are not checked."""
     for placed, at, entry in offered(environment):
         for key in entry.MANAGEMENT_APIS:
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry), key))
@@ -175,9 +176,9 @@ def reachable(environment: Environment) -> Iterator[Problem]:
 def cut_off(
     environment: Environment, placed: PlacedCluster, name: str, address: Address | None, there: str
 ) -> str | None:
-    """Return why a cluster cannot reach storage ``name`` at ``address``, written at ``there``; None if it can.
+    """Return why a cluster cannot reach storage ``name`` at ``address``, set at ``there``; None if reachable.
 
-    The result is None if no DPU filters the VPC's hosts, or if the address is a hostname.
+    The result is also None if no DPU filters the VPC's hosts, or if the address is a hostname.
     """
     networks, vpc = environment.region.networks, placed.vpc
     if (
@@ -208,7 +209,7 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
 
 
 def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
-    """Return the images pinned for nodes of ``pools`` of ``cluster``, by version and pools."""
+    """Return the images pinned for nodes of ``pools`` in ``cluster``, each with its pools."""
     pins, running = environment.image_pins, dict[str, dict[str, None]]()
     for group, name in pins.groups.items():
         if cluster_of(group) == cluster and parts_of(group)[1] in pools:
@@ -221,7 +222,7 @@ def _images(environment: Environment, cluster: str, pools: Container[str]) -> di
 
 
 def address_of(text: str) -> Address | None:
-    """Return the address in ``text``, which may end with a port; None for a hostname."""
+    """Return the address in ``text``, without an optional port; None for a hostname."""
     match = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
     try:
         return ipaddress.IPv4Address(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""Rule about tenant isolation on storage systems: logins, view policies and exports that tenants do not share."""
+"""Rule about tenant isolation on storage systems: separate logins, view policies and exports."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _Wall = tuple[str, str, str]
 
 
 def between_tenants(environment: Environment) -> Iterator[Problem]:
-    """Report a login, a view policy or an export that two tenants share, or that contains another tenant's.
+    """Report logins, view policies and exports that two tenants share, and exports inside another tenant's export.
 
-    Only classes that clusters offer count: a class of a single tenant may use any value.
+    Only storage classes that clusters offer are checked. Classes of a single tenant may share any value.
     """
     uses = list(_uses(environment))
     tenants: dict[_Wall, set[str]] = defaultdict(set)
@@ -33,21 +33,21 @@ def between_tenants(environment: Environment) -> Iterator[Problem]:
     for tenant, index, wall in uses:
         tenants[wall].add(tenant)
         classes[wall].add(index)
-    held: dict[_Wall, tuple[set[str], set[int]]] = {}
+    users: dict[_Wall, tuple[set[str], set[int]]] = {}
     for tenant, index, (system, key, value) in uses:
-        for holder in ((system, key, one) for one in _holders(value) if (system, key, one) in tenants):
+        for holder in ((system, key, holder) for holder in _holders(value) if (system, key, holder) in tenants):
             if tenants[holder] != {tenant}:
-                who, where = held.setdefault(holder, (set(tenants[holder]), set(classes[holder])))
+                who, where = users.setdefault(holder, (set(tenants[holder]), set(classes[holder])))
                 who.add(tenant)
                 where.add(index)
-    for (_, key, value), (who, where) in held.items():
+    for (_, key, value), (who, where) in users.items():
         yield _in_common(environment, key, value, sorted(who), sorted(where))
 
 
 def _in_common(environment: Environment, key: str, value: str, tenants: list[str], classes: list[int]) -> Problem:
     """Return the problem at the last of ``classes``; the message lists the lines of the others."""
     *others, index = classes
-    entry, lines = environment.region.storage[index], [("storage", one, key) for one in others]
+    entry, lines = environment.region.storage[index], [("storage", other, key) for other in others]
     mine = str(getattr(entry, key))
     own = f"{mine.rstrip('/')}/{TENANT}" if mine.startswith("/") else f"{mine}-{TENANT}"
     beside = f" ({listed(place(environment, REGION, line) for line in lines)} too)" if lines else ""
@@ -60,7 +60,7 @@ def _in_common(environment: Environment, key: str, value: str, tenants: list[str
 
 
 def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
-    """Yield each isolation value of each tenant once, with the index of its class in the region's list."""
+    """Yield each isolation value of each tenant once, with the index of its storage class in the region's list."""
     places = {entry.name: index for index, entry in enumerate(environment.region.storage)}
     pairs = {(placed.tenant.tenant, entry.name): entry for placed, _, entry in offered(environment)}
     for (tenant, name), entry in pairs.items():
@@ -69,7 +69,7 @@ def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
 
 
 def _plain(value: str) -> str:
-    """Return ``value``; a path in its canonical spelling."""
+    """Return ``value``; a path is normalised."""
     return "/" + "/".join(filter(None, value.split("/"))) if value.startswith("/") else value
 
 

@@ -1,4 +1,4 @@
-"""Rules about guests of virtual machines: matching setup method, and minimum size."""
+"""Rules about guest systems of virtual machines: suitable setup method, and minimum size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANSWER = "store an answer file of Windows Setup in a Secret, name it as sysprep
 
 
 def set_up(environment: Environment) -> Iterator[Problem]:
-    """Report users and Secrets that a VM's system does not read: cloud-init is for Linux, answer files for Windows."""
+    """Report users and Secrets that a guest system does not read: cloud-init is for Linux, answer files for Windows."""
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             system = system_of(environment, tenant, vm)
@@ -36,7 +36,7 @@ def _unread(vm: VirtualMachineSpec, system: GuestSystem | None) -> Iterator[tupl
 
 
 def least(environment: Environment) -> Iterator[Problem]:
-    """Report Windows VMs of a size below the minimum of KubeVirt's preference."""
+    """Report Windows VMs whose size is below the minimum of KubeVirt's preference."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):

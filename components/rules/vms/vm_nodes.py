@@ -1,4 +1,4 @@
-"""Rules about VM sizes with special demands on nodes, which kubelets and images must support."""
+"""Rules about VM sizes with special requirements for kubelets and images of nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from components.specs.vms.vm_sizes import VmSizeSpec
 
 
 def needs(environment: Environment) -> Iterator[Problem]:
-    """Report sizes with dedicated CPUs, NUMA nodes or huge pages that no pool for VMs supports."""
+    """Report sizes with dedicated CPUs, NUMA alignment or huge pages that no pool for VMs supports."""
     sizes, kinds = environment.vm_catalog.sizes_by_name(), environment.instance_types.by_name
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
@@ -38,7 +38,7 @@ def needs(environment: Environment) -> Iterator[Problem]:
 
 
 def emulated_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report sizes with GPUs where VMs may be emulated, which is for trials without hardware."""
+    """Report sizes with GPUs in a region with emulated VMs, because emulated VMs do not support GPUs."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants if environment.region.vm_emulation else ():
         for index, name in enumerate(tenant.vms.offerings if tenant.vms else ()):
@@ -56,7 +56,7 @@ def _holds(kind: InstanceType | None, size: VmSizeSpec) -> bool:
 
 
 def _lacking(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmSizeSpec) -> str:
-    """Return the requirements of ``size`` that the nodes of ``pool`` lack; empty if one group meets them all."""
+    """Return the requirements of ``size`` that nodes of ``pool`` lack; empty if one rollout group meets all of them."""
     kind = environment.instance_types.by_name[pool.instance_type]
     node_setups = setups(environment, cluster, pool.name).values()
     lacks = dict.fromkeys((setup.image, tuple(setup.lacks(kind, size))) for setup in node_setups)

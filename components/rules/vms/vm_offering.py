@@ -1,4 +1,4 @@
-"""Rules about virtual machines: offerings fit on the nodes, and VMs use offerings."""
+"""Rules about virtual machines: offerings fit on nodes, and VMs match the offerings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from components.intents.images import find_image
 from components.intents.nodes import intents_of
-from components.intents.vm_room import given_by, ordered, vms_in, vms_on
+from components.intents.vm_room import node_resources, ordered, vms_in, vms_on
 from components.lookups.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
 from components.render.vms.virtual_machine import MOST_INLINE, user_data
 from components.rules.rule import Rules
@@ -37,11 +37,11 @@ _MEASURES = {
     "threads": (1, " dedicated CPUs"),
     "gpus": (1, " GPUs"),
 }
-"""Resources that VMs use on nodes, with unit and text."""
+"""Resources that VMs use on nodes, with unit and message text."""
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
-    """Report more public addresses in use than ordered."""
+    """Report VMs with more public addresses than the tenant ordered."""
     for tenant in environment.tenants:
         used = len(tenant.vms.public_names) if tenant.vms else 0
         if tenant.vms and used > tenant.vms.public_ips:
@@ -50,7 +50,7 @@ def vm_public_ips(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_user_data(environment: Environment) -> Iterator[Problem]:
-    """Report users and volumes of a VM that exceed the size of inline user data in KubeVirt."""
+    """Report VMs whose users and volumes exceed KubeVirt's maximum size of inline user data."""
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             size = len(user_data(vm).encode())
@@ -83,7 +83,7 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_roots(environment: Environment) -> Iterator[Problem]:
-    """Report root disks smaller than the golden volume they are cloned from, which CDI rejects."""
+    """Report root disks smaller than the golden volume to clone, because CDI rejects such clones."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
@@ -105,23 +105,23 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
             if vm.pool not in chosen or vm.size not in sizes:
                 continue
             holding = [name for name, pool in chosen.items() if vms_in(environment, cluster.name, pool, sizes[vm.size])]
-            if holding and vm.pool not in holding:  # another rule reports a size that fits nowhere
+            if holding and vm.pool not in holding:  # Another rule reports a size that fits on no node at all.
                 kind = chosen[vm.pool].instance_type
                 text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name {one_of(holding)}"
                 yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
 
 
 def vm_room(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that need more memory, GPUs or dedicated CPUs than the nodes for VMs have.
+    """Report VMs that together need more memory, GPUs or dedicated CPUs than the nodes for VMs have.
 
-    Other CPUs are overcommitted.
+    CPUs of VMs without dedicated CPUs are overcommitted and not counted.
     """
     kinds = environment.instance_types.by_name
     for tenant, vms, cluster in _homes(environment):
         used, room = ordered(environment, vms), Counter[str]()
         chosen = [pool for pool in vm_pools(environment, vms, cluster) if pool.instance_type in kinds]
         for pool in chosen:
-            for what, amount in given_by(environment, cluster.name, pool, kinds[pool.instance_type]).items():
+            for what, amount in node_resources(environment, cluster.name, pool, kinds[pool.instance_type]).items():
                 room[what] += most_nodes(environment, pool) * amount
         used["memory"] -= sum(used[str(pages)] for pages in PageSize)
         for what, (unit, measure) in _MEASURES.items():
@@ -135,7 +135,7 @@ def vm_room(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_fleets(environment: Environment) -> Iterator[Problem]:
-    """Report VMs named like a member of a fleet, which then could not be created."""
+    """Report VMs with the name of a fleet member, because that member could not be created."""
     for tenant in environment.tenants:
         fleets = {vm.name: (path, vm.count) for path, vm in vms_of(tenant) if vm.count is not None}
         for path, vm in vms_of(tenant) if fleets else ():
@@ -168,7 +168,7 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes with different GPUs under one device name: KubeVirt permits one selector for each."""
+    """Report VM sizes with different GPUs under one device name: KubeVirt permits one selector per device name."""
     first: dict[str, tuple[str, str]] = {}
     for index, size in enumerate(environment.vm_catalog.sizes):
         if size.gpu is None:
@@ -185,7 +185,7 @@ def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that fit on no node for VMs of the cluster, or that request another GPU."""
+    """Report VM sizes that fit on no node for VMs, for example because nodes have another GPU."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
@@ -205,7 +205,7 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes with GPUs that no pool for VMs provides, because its images reserve them for containers."""
+    """Report VM sizes with GPUs that no pool for VMs provides, because images reserve the GPUs for containers."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         chosen = vm_pools(environment, vms, cluster)
@@ -224,7 +224,7 @@ def vm_gpus(environment: Environment) -> Iterator[Problem]:
 
 
 def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, gpu: VmGpuSpec) -> str:
-    """Return which image of ``pool`` does not reserve ``gpu`` for VMs, and why; empty if all do."""
+    """Return the image of ``pool`` that does not reserve ``gpu`` for VMs, with the reason; empty if all images do."""
     intents = intents_of(environment, pool_key(cluster, pool.name))
     for name in dict.fromkeys(intent.image for intent in intents.values()):
         image = find_image(environment, name)
@@ -244,7 +244,7 @@ def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, Clus
 
 
 def vm_endings(environment: Environment) -> Iterator[Problem]:
-    """Report a retiring cluster with VMs, and a retiring pool without which VMs fit on no node."""
+    """Report retiring clusters with VMs, and retiring pools whose VMs fit on no other pool."""
     sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for index, cluster in enumerate(tenant.clusters):
@@ -263,15 +263,15 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
             chosen = vm_pools(environment, tenant.vms, cluster)
             stay = [pool for pool in chosen if not pool.retire]
             for at, pool in enumerate(cluster.pools):
-                lost = [
+                unplaced = [
                     name
                     for name in tenant.vms.offerings
                     if name in sizes and vms_in(environment, cluster.name, pool, sizes[name])
                     if not any(vms_in(environment, cluster.name, other, sizes[name]) for other in stay)
                 ]
-                if pool.retire and pool in chosen and lost:
+                if pool.retire and pool in chosen and unplaced:
                     text = (
-                        f"VMs of {listed(lost)} fit on no other pool of {cluster.name} ({there}); remove these"
+                        f"VMs of {listed(unplaced)} fit on no other pool of {cluster.name} ({there}); remove these"
                         " offerings and apply that first, or write false"
                     )
                     yield problem(environment, file, (*path, "pools", at, "retire"), text)

@@ -11,12 +11,12 @@ from components.specs.reading.problems import Problem
 from components.specs.vms.vm_offering import VirtualMachineSpec
 
 MOST_OBJECTS = 240
-"""Maximum number of VM objects in a stack: it should have fewer than 300 in total, and the prerequisites of VMs need
-some 60."""
+"""Maximum number of VM objects in a stack. A stack should have fewer than 300 objects, of which prerequisites of VMs
+use about 60."""
 
 
 def single_machines(environment: Environment) -> Iterator[Problem]:
-    """Report VMs with more objects than a stack supports. A fleet is one object, regardless of its size."""
+    """Report single VMs with more objects in total than a stack supports. A fleet of any size is one object."""
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -31,7 +31,7 @@ def single_machines(environment: Environment) -> Iterator[Problem]:
 
 
 def _objects(vm: VirtualMachineSpec) -> int:
-    """Return the number of objects of a VM or a fleet: itself, its durable volumes, its address."""
+    """Return the number of objects of a VM or fleet: the machine, its durable volumes, and its address."""
     return 1 + sum(not volume.scratch for volume in vm.volumes) + vm.public_ip
 
 

@@ -17,7 +17,7 @@ from components.specs.vms.vm_offering import VirtualMachineSpec
 
 
 def tools(environment: Environment) -> Iterator[Problem]:
-    """Report snapshots of VMs without the image that requests them."""
+    """Report VM snapshots in a region without the tool image that requests snapshots."""
     known = [tool.name for tool in environment.versions.tools]
     for tenant in environment.tenants if KUBECTL not in known else ():
         if tenant.vms and tenant.vms.snapshots:
@@ -26,7 +26,7 @@ def tools(environment: Environment) -> Iterator[Problem]:
 
 
 def classes(environment: Environment) -> Iterator[Problem]:
-    """Report volumes of VMs with snapshots whose driver archives the live disk."""
+    """Report volumes of VMs with snapshots whose driver archives a disk in use."""
     for tenant in environment.tenants:
         offered = _offered(environment, tenant)
         able = [name for name, entry in offered.items() if entry.SNAPSHOTS is SnapshotMethod.POINT_IN_TIME]
@@ -43,13 +43,18 @@ def classes(environment: Environment) -> Iterator[Problem]:
 
 
 def _offered(environment: Environment, tenant: TenantSpec) -> dict[str, StorageClassSpec]:
-    """Return the storage classes of the cluster that runs the VMs, by name."""
-    names = [name for one in tenant.clusters if tenant.vms and one.name == tenant.vms.cluster for name in one.storage]
+    """Return the storage classes of the cluster with the tenant's VMs, by name."""
+    names = [
+        name
+        for cluster in tenant.clusters
+        if tenant.vms and cluster.name == tenant.vms.cluster
+        for name in cluster.storage
+    ]
     return {entry.name: entry for entry in environment.region.storage if entry.name in names}
 
 
 def _volumes(path: DataPath, vm: VirtualMachineSpec) -> Iterator[tuple[DataPath, str]]:
-    """Yield path and storage class of each volume that is a claim."""
+    """Yield path and storage class of each persistent volume claim of a VM."""
     if vm.root is not None:
         yield (*path, "root", "storage_class"), vm.root.storage_class
     for at, volume in enumerate(vm.volumes):

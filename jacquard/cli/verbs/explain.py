@@ -30,7 +30,7 @@ def explain(
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Describe a rule: its findings, reason and level, and whether it can be waived."""
-    if wrong := extensions.told():
+    if wrong := extensions.problem_lines():
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
     known = rules()
     if rule is not None and rule not in known:

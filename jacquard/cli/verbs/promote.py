@@ -165,7 +165,7 @@ def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Fo
         return
     show_diff(stdout(), diff, summary)
     moved = f"{plural(len(groups), _group(pool))} promoted to {image}"
-    rest = f", {len(promotion.left) - len(groups)} remaining" if is_open else ""
+    rest = f", {len(promotion.remaining) - len(groups)} remaining" if is_open else ""
     stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
 
 
@@ -174,14 +174,17 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
     if output is Format.JSON:
         waves = [asdict(wave) for wave in plan]
         answer = {"pool": promotion.pool, "version": promotion.image, "intent": promotion.target.name}
-        why = {before.name: list(map(asdict, changes_of(before, promotion.target))) for before in promotion.leaving}
+        why = {
+            before.name: list(map(asdict, changes_of(before, promotion.target)))
+            for before in promotion.replaced_intents
+        }
         print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
         return
     if not plan:
         text = f"{promotion.pool}: {_is_current(promotion.pool, promotion.image)}, nothing to change"
         stdout().print(Text(text), soft_wrap=True)
         return
-    for before in promotion.leaving:
+    for before in promotion.replaced_intents:
         stdout().print(Text(f"{before.name} -> {promotion.target.name}", "bold"), soft_wrap=True)
         for change in changes_of(before, promotion.target):
             stdout().print(Text(f"  {change}"), soft_wrap=True)

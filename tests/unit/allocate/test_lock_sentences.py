@@ -52,7 +52,7 @@ def test_a_prefix_more_is_told_as_the_lock_file_has_it() -> None:
     after = allocated(before, tenants=(changed(ANT, vpcs=(changed(ANT.vpcs[0], more_prefixes=(more,)),)),))
 
     assert sentences(before, after) == [
-        "ant-one: more_prefixes {} -> {burst: {kind: load_balancers, prefix: 10.64.33.32/27}}, as its data say"
+        "ant-one: more_prefixes {} -> {burst: {kind: load_balancers, prefix: 10.64.33.32/27}}, as declared in its data"
     ]
 
 

@@ -9,7 +9,7 @@ from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.allocate.allocation import allocate, attempt
 from components.allocate.releases import release_quarantine
-from components.lookups.number_kinds import SORTS
+from components.lookups.number_kinds import NUMBER_KINDS
 from components.specs.base import Network
 from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
 from components.specs.ipv6 import Ipv6Spec, Network6
@@ -234,9 +234,9 @@ def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
 
 
 def test_the_ledger_knows_every_number_of_the_lock_file() -> None:
-    keys = {(sort.entry, key) for sort in SORTS.values() if sort.entry for key in sort.keys}
+    keys = {(sort.entry, key) for sort in NUMBER_KINDS.values() if sort.entry for key in sort.keys}
 
-    assert set(SORTS) == set(Freed.model_fields)
+    assert set(NUMBER_KINDS) == set(Freed.model_fields)
     assert all(key in entry.model_fields for entry, key in keys)
-    assert {sort.range for sort in SORTS.values() if sort.by_fabric} <= set(FabricSpec.model_fields)
-    assert {sort.range for sort in SORTS.values() if not sort.by_fabric} <= set(NetworksSpec.model_fields)
+    assert {sort.range for sort in NUMBER_KINDS.values() if sort.by_fabric} <= set(FabricSpec.model_fields)
+    assert {sort.range for sort in NUMBER_KINDS.values() if not sort.by_fabric} <= set(NetworksSpec.model_fields)

@@ -13,7 +13,7 @@ from small_region import changed
 from components.inputs.manifests import everything, manifests
 from components.inputs.slice_inputs import inputs
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import given
+from components.lookups.references.walk import missing_targets
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
 from components.render.region.external_secrets import ExternalSecretsInput
@@ -38,7 +38,7 @@ Secrets = dict[tuple[str, str], set[str]]
 
 def secrets(every: Iterable[Manifest]) -> Secrets:
     """Return the Secrets that those who apply ``every`` have to give."""
-    found = given(every, references_table()).values()
+    found = missing_targets(every, references_table()).values()
     return {(one.target.cluster, str(one.target)): one.keys for one in found if one.target.kind == "Secret"}
 
 

@@ -20,7 +20,7 @@ from small_region import changed
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import FOLDER, read_table, references_table
-from components.lookups.references.walk import Given, Target, given, kind_of, matching
+from components.lookups.references.walk import MissingTarget, Target, kind_of, matching, missing_targets
 from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.objects import manifest
@@ -107,7 +107,7 @@ def chosen(request: pytest.FixtureRequest) -> tuple[Manifest, ...]:
 
 
 def test_whatever_nobody_renders_or_makes_has_a_form(chosen: tuple[Manifest, ...]) -> None:
-    found = given(chosen, TABLE)
+    found = missing_targets(chosen, TABLE)
 
     assert [f"{one.first} refers to {one.target.kind} {one.target}" for one in found.values() if one.form is None] == []
 
@@ -182,8 +182,11 @@ def release(chart: str, **values: Any) -> Manifest:
     return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", chart, namespace="acme-train", spec=spec)
 
 
-def found(*items: Manifest, others: tuple[Manifest, ...] = ()) -> dict[str, Given]:
-    return {f"{one.target.cluster} {one.target.kind} {one.target}": one for one in given(items, TABLE, others).values()}
+def found(*items: Manifest, others: tuple[Manifest, ...] = ()) -> dict[str, MissingTarget]:
+    return {
+        f"{one.target.cluster} {one.target.kind} {one.target}": one
+        for one in missing_targets(items, TABLE, others).values()
+    }
 
 
 def test_what_is_inside_another_cluster_is_looked_for_there() -> None:
@@ -207,7 +210,7 @@ def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
 
 def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
     [store] = [item for item in rendered(load_environment("lab", ENVIRONMENTS)) if item.kind == "DataStore"]
-    [secret] = [one for one in given([store], TABLE).values() if one.target.kind == "Secret"]
+    [secret] = [one for one in missing_targets([store], TABLE).values() if one.target.kind == "Secret"]
 
     assert secret.target == Target("Secret", MANAGEMENT, "kamaji-system", "etcd-certs")
     assert (secret.keys, secret.needed_by, secret.first) == (
@@ -224,7 +227,7 @@ def test_nodes_for_the_controllers_of_dpus_are_asked_for_where_dpf_is_and_nowher
         items = rendered(load_environment(name, ENVIRONMENTS))
         if any(item.kind == "DPFOperatorConfig" for item in items):
             needed.add(name)
-        if Target("software", "", "", "node-role.kubernetes.io/control-plane") in given(items, TABLE):
+        if Target("software", "", "", "node-role.kubernetes.io/control-plane") in missing_targets(items, TABLE):
             asked.add(name)
 
     assert asked == needed
@@ -236,7 +239,7 @@ def test_files_of_api_servers_have_the_keys_that_flags_name() -> None:
     files = {"login-authority", "webhook-kubeconfig", "audit-policy"}
     keys = {
         str(one.target): one.keys
-        for one in given(rendered(chosen), TABLE).values()
+        for one in missing_targets(rendered(chosen), TABLE).values()
         if one.target.namespace == "acme-train" and one.form in files
     }
 

@@ -14,7 +14,7 @@ from secret_access import ALL, Access, secret_access
 
 from components.inputs.manifests import everything
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import given
+from components.lookups.references.walk import missing_targets
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 from components.specs.environment import Environment
@@ -84,7 +84,7 @@ def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() ->
     tenants = {item.name.removeprefix("tenant-") for item in rendered() if item.name.startswith("tenant-")}
     inside = {
         f"`{one.target.namespace}/{re.sub('|'.join(sorted(tenants)), '<tenant>', one.target.name)}`"
-        for one in given(rendered(), references_table()).values()
+        for one in missing_targets(rendered(), references_table()).values()
         if one.target.kind == "Secret" and one.target.cluster != MANAGEMENT
     }
 

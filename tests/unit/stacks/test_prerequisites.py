@@ -13,7 +13,7 @@ from small_region import changed
 from components.inputs.manifests import everything
 from components.inputs.slice_inputs import made
 from components.lookups.references.table import references_table
-from components.lookups.references.walk import Given, Target, given
+from components.lookups.references.walk import MissingTarget, Target, missing_targets
 from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest, namespace
@@ -22,18 +22,18 @@ from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 from jacquard.providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
 from stacks import gates
-from stacks.prerequisites import Looked, keys_of, look
+from stacks.prerequisites import PrerequisiteCheck, keys_of, look
 
 ENVIRONMENTS = paths.ROOT / "environments"
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 ITEMS = tuple(everything(LAPTOP))
-GIVEN = tuple(one for one in given(ITEMS, references_table()).values() if one.target.is_object)
+GIVEN = tuple(one for one in missing_targets(ITEMS, references_table()).values() if one.target.is_object)
 
 
 class Cluster:
     """A cluster that has objects and returns only their metadata."""
 
-    def __init__(self, *held: Given, unserved: str = "", error: ApiError | None = None) -> None:
+    def __init__(self, *held: MissingTarget, unserved: str = "", error: ApiError | None = None) -> None:
         self.held = {one.target: managed(*one.keys) for one in held}
         self.unserved, self.error = unserved, error
         self.asked: list[str] = []
@@ -59,30 +59,34 @@ def managed(*keys: str) -> dict[str, Any]:
 
 def looked(
     clusters: Mapping[str, Cluster], items: Iterable[Manifest] = ITEMS, others: Iterable[Manifest] = ()
-) -> Looked:
+) -> PrerequisiteCheck:
     return look(cast("Mapping[str, ApiServer]", clusters), tuple(items), lambda: others)
 
 
-def of(cluster: str) -> tuple[Given, ...]:
+def of(cluster: str) -> tuple[MissingTarget, ...]:
     return tuple(one for one in GIVEN if one.target.cluster == cluster)
 
 
-def namespaces(*names: str) -> tuple[Given, ...]:
-    return tuple(Given(Target("Namespace", MANAGEMENT, "", name), None) for name in names)
+def namespaces(*names: str) -> tuple[MissingTarget, ...]:
+    return tuple(MissingTarget(Target("Namespace", MANAGEMENT, "", name), None) for name in names)
 
 
 SPACES = namespaces(*{one.target.namespace for one in of(MANAGEMENT) if one.target.namespace})
 
 
 def test_when_all_is_there_nothing_is_told() -> None:
-    assert looked({MANAGEMENT: Cluster(*of(MANAGEMENT)), "acme-train": Cluster(*of("acme-train"))}) == Looked()
+    assert (
+        looked({MANAGEMENT: Cluster(*of(MANAGEMENT)), "acme-train": Cluster(*of("acme-train"))}) == PrerequisiteCheck()
+    )
 
 
 @pytest.mark.parametrize("away", GIVEN, ids=lambda one: f"{one.target.cluster}-{one.target.kind}-{one.target}")
-def test_each_that_is_taken_away_is_missed(away: Given) -> None:
+def test_each_that_is_taken_away_is_missed(away: MissingTarget) -> None:
     here = away.target.cluster
     rest = [one for one in of(here) if one is not away]
-    others = SPACES if here == MANAGEMENT else (Given(Target("Namespace", here, "", away.target.namespace), None),)
+    others = (
+        SPACES if here == MANAGEMENT else (MissingTarget(Target("Namespace", here, "", away.target.namespace), None),)
+    )
 
     [text] = looked({here: Cluster(*rest, *others)}).missing
 
@@ -95,9 +99,9 @@ def test_each_that_is_taken_away_is_missed(away: Given) -> None:
 @pytest.mark.parametrize(
     ("away", "key"),
     [(one, key) for one in GIVEN for key in sorted(one.keys)],
-    ids=lambda one: str(one.target) if isinstance(one, Given) else one,
+    ids=lambda one: str(one.target) if isinstance(one, MissingTarget) else one,
 )
-def test_each_key_that_is_taken_away_is_missed(away: Given, key: str) -> None:
+def test_each_key_that_is_taken_away_is_missed(away: MissingTarget, key: str) -> None:
     cluster = Cluster(*of(away.target.cluster))
     cluster.held[away.target] = managed(*away.keys - {key})
 
@@ -113,7 +117,7 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
     found = looked({MANAGEMENT: Cluster(*spaces)}, lab)
 
     texts = {text.splitlines()[0].partition(":")[0]: text for text in found.missing}
-    assert found.unseen == ()
+    assert found.unchecked == ()
     assert texts["logins of BMCs, one for each rack in each namespace with its hosts"] == (
         "logins of BMCs, one for each rack in each namespace with its hosts: 2 missing,"
         " required by BareMetalHost research/a01-u01\n"
@@ -130,14 +134,14 @@ def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() 
 
     assert len(alone.missing) == 1
     assert "acme-train-kubeconfig" in alone.missing[0]
-    assert looked({MANAGEMENT: Cluster()}, [release], others=ITEMS) == Looked()
+    assert looked({MANAGEMENT: Cluster()}, [release], others=ITEMS) == PrerequisiteCheck()
 
 
 def test_other_stacks_are_rendered_only_when_something_seems_to_be_missing() -> None:
     def never() -> Iterable[Manifest]:
         pytest.fail("nothing is missing")
 
-    assert look(cast("Any", {MANAGEMENT: Cluster(*of(MANAGEMENT))}), ITEMS, never) == Looked()
+    assert look(cast("Any", {MANAGEMENT: Cluster(*of(MANAGEMENT))}), ITEMS, never) == PrerequisiteCheck()
 
 
 HOST = manifest("metal3.io/v1alpha1", "BareMetalHost", "u01", namespace="hosts", spec={"bmc": {"credentialsName": "a"}})
@@ -146,7 +150,7 @@ HOST = manifest("metal3.io/v1alpha1", "BareMetalHost", "u01", namespace="hosts",
 def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -> None:
     items = (namespace("hosts"), HOST)
 
-    assert looked({MANAGEMENT: Cluster()}, items).unseen == (
+    assert looked({MANAGEMENT: Cluster()}, items).unchecked == (
         "not checked, because namespace hosts does not exist yet: hosts/a",
     )
     assert len(looked({MANAGEMENT: Cluster(*namespaces("hosts"))}, items).missing) == 1
@@ -155,16 +159,16 @@ def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -
 def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
     cluster = Cluster(*of(MANAGEMENT), unserved="StorageClass")
 
-    assert looked({MANAGEMENT: cluster}) == Looked(
-        unseen=("not checked, because management does not serve StorageClass yet: local-nvme",)
+    assert looked({MANAGEMENT: cluster}) == PrerequisiteCheck(
+        unchecked=("not checked, because management does not serve StorageClass yet: local-nvme",)
     )
 
 
 def test_what_may_not_be_read_is_told_and_does_not_hold_up() -> None:
     cluster = Cluster(*namespaces("hosts"), error=ApiError(403, "Forbidden", "no"))
 
-    assert looked({MANAGEMENT: cluster}, [namespace("hosts"), HOST]) == Looked(
-        unseen=("not checked, because the user of this run may not get Secrets of management: hosts/a",)
+    assert looked({MANAGEMENT: cluster}, [namespace("hosts"), HOST]) == PrerequisiteCheck(
+        unchecked=("not checked, because the user of this run may not get Secrets of management: hosts/a",)
     )
 
 
