@@ -3,7 +3,7 @@
 The public API: components and their arguments, specs of the data, and the functions `load_environment`, `check`,
 `inputs`, `render` and `impact`. Every other module is internal and may change in any release.
 
-A name is imported when it is first used: the set-up command runs on a Python without any dependency.
+A name is imported on first use, because the set-up command runs on a Python without any dependency.
 """
 
 import sys

@@ -22,9 +22,9 @@ from jacquard.previews.snapshots import side
 
 
 def check(environment: Environment) -> list[Problem]:
-    """Return the problems that cross-checks find in ``environment``, sorted by file and line; empty when it is valid.
+    """Return the problems that cross-checks find in ``environment``, sorted by file and line; empty if there are none.
 
-    Policies are not part of it: they also judge objects, in `jacquard check` and in the policy pack.
+    Policies are not evaluated here, because they require objects; `jacquard check` and the policy pack evaluate them.
     """
     return checks.check(environment)
 
@@ -53,10 +53,10 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
     """Return the impact of a change on the environment ``name``: nodes, DPUs, tenants, and the edits that cause it.
 
     Args:
-        name: name of the environment, which both folders hold.
+        name: name of the environment, which must exist in both folders.
         base: folder of all environments (with ``catalog/``) before the change.
         head: the same folder after the change.
-        now: time that freezes and approvals are judged by. Default: the current time.
+        now: time with which freezes and approvals are compared. Default: the current time.
 
     Raises:
         SpecError: the data of one side are invalid.

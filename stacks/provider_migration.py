@@ -72,8 +72,8 @@ def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, migrate_to: Kind | 
         f"{provider} {plug_in.version}" for provider, plug_in in sorted(wrote.items()) if plug_in.version
     )
     return (
-        f"stack {stack} was last written by {before.words}{f' ({versions})' if versions else ''}, but {now.words} would"
-        f" continue here and may replace unchanged objects; to continue with the former: {settings.TOOLCHAIN}={ours}"
-        f" jacquard up {environment} (for plain pulumi: {settings.TOOLCHAIN}={ours} jacquard env {environment}); to"
-        f" migrate, after a review: jacquard up {environment} --migrate-providers {now}"
+        f"stack {stack} was last written by {before.display_name}{f' ({versions})' if versions else ''}, but"
+        f" {now.display_name} would continue here and may replace unchanged objects; to continue with the former:"
+        f" {settings.TOOLCHAIN}={ours} jacquard up {environment} (for plain pulumi: {settings.TOOLCHAIN}={ours}"
+        f" jacquard env {environment}); to migrate, after a review: jacquard up {environment} --migrate-providers {now}"
     )

@@ -46,7 +46,7 @@ def write_list(environment: Environment) -> None:
 def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:
     """Register a command for the management cluster and each hosted one; they are created in parallel.
 
-    A removed cluster stays until the region's stack has deleted its objects.
+    A removed cluster is deleted only after the region's stack has deleted the objects in the cluster.
     """
     tenants = [placed.cluster.name for placed in clusters(environment)]
     tenants += kubeconfig.ending(environment, kubeconfigs)

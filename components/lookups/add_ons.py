@@ -33,7 +33,7 @@ CONSEQUENCES: Mapping[Capability | None, str] = {
     Capability.METRICS: "kubectl top and autoscaling by CPU have no metrics",
     None: "dependent software cannot be installed",
 }
-"""Consequences of a missing capability. Without a network ``jacquard check`` reports a problem."""
+"""Consequence of each missing capability. ``jacquard check`` itself rejects a cluster without a network."""
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
@@ -172,12 +172,12 @@ def own_values(environment: Environment) -> dict[tuple[str, str], str]:
 
 
 def overrides(environment: Environment, cluster: ClusterSpec) -> dict[str, tuple[Override, ...]]:
-    """Return the values of the data for ``cluster`` by add-on: those of the region, overridden by its own ones."""
-    found: dict[str, dict[str, Override]] = {}
+    """Return the values set for ``cluster``, by add-on; values of the cluster override values of the region."""
+    values: dict[str, dict[str, Override]] = {}
     for written in (environment.region.add_on_values, cluster.add_on_values):
         for name, spec in written.items():
-            found.setdefault(name, {}).update({one.path: one for one in overrides_of(spec)})
-    return {name: tuple(by_path.values()) for name, by_path in found.items()}
+            values.setdefault(name, {}).update({override.path: override for override in overrides_of(spec)})
+    return {name: tuple(by_path.values()) for name, by_path in values.items()}
 
 
 def overrides_of(spec: AddOnValuesSpec) -> Iterator[Override]:
@@ -187,16 +187,16 @@ def overrides_of(spec: AddOnValuesSpec) -> Iterator[Override]:
 
 
 def left_out(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return by cluster each default add-on that is left out without replacement, with reason and consequence."""
-    found = {placed.cluster.name: tuple(_left_out_of(environment, placed)) for placed in clusters(environment)}
-    return {name: lost for name, lost in found.items() if lost}
+    """Return the default add-ons that each cluster omits without replacement, with reason and consequence."""
+    omitted = {placed.cluster.name: tuple(_left_out_of(environment, placed)) for placed in clusters(environment)}
+    return {name: consequences for name, consequences in omitted.items() if consequences}
 
 
 def _left_out_of(environment: Environment, placed: PlacedCluster) -> list[str]:
     without = placed.cluster.without_add_ons if takes_defaults(placed.cluster) else {}
-    given = {entry.gives for entry in add_ons(environment, placed) if entry.gives} if without else set()
+    provided = {entry.gives for entry in add_ons(environment, placed) if entry.gives} if without else set()
     return [
         f"{entry.name} is left out ({without[entry.name]}), so {CONSEQUENCES[entry.gives]}"
         for entry in environment.add_ons.add_ons
-        if entry.name in without and entry.default and entry.gives in CONSEQUENCES and entry.gives not in given
+        if entry.name in without and entry.default and entry.gives in CONSEQUENCES and entry.gives not in provided
     ]

@@ -1,1 +1,1 @@
-"""The jacquard command line: arguments, output and exit codes, without logic of its own."""
+"""The jacquard command line: arguments, output and exit codes. The other packages contain the logic."""

@@ -1,4 +1,4 @@
-"""Entry point of the ``jacquard`` command; it handles Ctrl-C before it loads anything that takes time."""
+"""Entry point of the ``jacquard`` command; it handles Ctrl-C before it loads slow modules."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ FactsOption = Annotated[
 ]
 FactsAgeOption = Annotated[
     int,
-    typer.Option("--facts-age", min=1, metavar="MINUTES", help="Age limit of facts; older ones are ignored."),
+    typer.Option("--facts-age", min=1, metavar="MINUTES", help="Maximum age of facts; older facts are ignored."),
 ]
 PreviewOption = Annotated[
     Path | None,
@@ -136,4 +136,4 @@ TodayOption = Annotated[
     ),
 ]
 DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff of each property.")]
-FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Continue to print new lines.")]
+FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new lines.")]

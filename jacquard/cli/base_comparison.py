@@ -20,7 +20,7 @@ from jacquard.previews.compare import impact as impact_between
 from jacquard.previews.impacts.edits import Edit, edits
 from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Impact, Shared
-from jacquard.previews.impacts.occupancy import Given, occupied
+from jacquard.previews.impacts.occupancy import CollectedFacts, occupied
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered import rendered_by, rendered_here
 from jacquard.previews.report import Report, report
@@ -53,7 +53,7 @@ class Compared:
     impact: Impact
 
     def report(self, now: dt.datetime, preview: Preview | None = None) -> Report:
-        """Return the report of the change; it is identical for every ``now`` of one day (UTC).
+        """Return the report of the change; all values of ``now`` on one UTC day give the same report.
 
         Args:
             now: time of the report, with a time zone.
@@ -64,7 +64,7 @@ class Compared:
 
 
 def without_new(names: Sequence[str], base: Base) -> list[str]:
-    """Return the ``names`` that exist in ``base``; print a note for each of the others, which cannot run yet."""
+    """Return the ``names`` that exist in ``base``; print a note for each other name."""
     old = environments(base.environments)
     for name in names:
         if name not in old:
@@ -77,8 +77,8 @@ def impacts(names: Sequence[str], base: Base) -> list[Impact]:
     return [comparison.impact for comparison in compare(names, base)]
 
 
-def compare(names: Sequence[str], base: Base, facts: Mapping[str, Given] | None = None) -> list[Compared]:
-    """Return the effect of the work tree on each of the environments ``names``, and on others through the catalogue.
+def compare(names: Sequence[str], base: Base, facts: Mapping[str, CollectedFacts] | None = None) -> list[Compared]:
+    """Return the effect of the work tree on the environments ``names``, and on others that share their catalogue.
 
     Args:
         names: names of environments.
@@ -138,7 +138,7 @@ def _nothing_runs(name: str, base: Base) -> str:
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:
-    """Return the effect on other environments, which read the same catalogue; empty if the catalogue is unchanged."""
+    """Return the effect on other environments that share the catalogue; empty if the catalogue is unchanged."""
     if not any(edit.file.startswith("../") for edits_of_one in edited.values() for edit in edits_of_one):
         return ()
     others = [name for name in data.names() if name not in edited and name in environments(base.environments)]
@@ -147,7 +147,7 @@ def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared
 
 def _shared(name: str, base: Base) -> Shared:
     try:
-        result = impact(name, base, ())  # the impact of that environment itself names the edits
+        result = impact(name, base, ())  # the report of that environment lists the edits
     except (SpecError, Stop):
         return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
     return Shared(environment=name, effect=result.effect, nodes=result.gone)

@@ -23,7 +23,7 @@ from jacquard.machine import paths
 from jacquard.previews.engine_preview import ask
 from jacquard.previews.impacts.verdict import judged
 from jacquard.previews.preview import Preview, StackPreview
-from jacquard.previews.stacks import StackSides, asked, failed, not_asked, stack_sides
+from jacquard.previews.stacks import StackSides, by_engine, failed, stack_sides, without_engine
 from jacquard.previews.violations import offences
 from policies import Judgement, judge, levels
 
@@ -33,7 +33,7 @@ _Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previewed:
-    """A preview of one environment, with the judgements that its findings are derived from."""
+    """Preview of one environment, with the policy results of base and head; `findings` compares these results."""
 
     preview: Preview
     compared: Compared
@@ -41,7 +41,7 @@ class Previewed:
     head: Judgement
 
     def findings(self) -> Iterator[sarif.Finding]:
-        """Yield the findings with the files and lines that they refer to."""
+        """Yield the findings with their files and lines."""
         home = f"{paths.environments().name}/{self.preview.environment}"
         before = sarif.of_judgement(self.base, self.compared.base.environment, home)
         yield from sarif.against(before, sarif.of_judgement(self.head, self.compared.head.environment, home))
@@ -75,12 +75,12 @@ def _stacks(compared: Compared, environment: Environment) -> tuple[list[StackPre
         answers = {stack: (failed(sides[stack], engine), ()) for stack in differing}
     else:
         answers = _answers(engine, environment, [sides[stack] for stack in differing])
-    previews = [answers[stack][0] if stack in answers else not_asked(pair) for stack, pair in sides.items()]
+    previews = [answers[stack][0] if stack in answers else without_engine(pair) for stack, pair in sides.items()]
     return previews, [violation for _, violations in answers.values() for violation in violations]
 
 
 def _answers(engine: Engine, environment: Environment, differing: Sequence[StackSides]) -> dict[str, _Answer]:
-    """Preview stacks in parallel; none depends on another, because nothing is applied.
+    """Preview stacks in parallel, in any order, because nothing is applied.
 
     Raises:
         EngineStopped: the command was interrupted.
@@ -117,7 +117,7 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: 
                 return able.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
 
         answer = ask(run)
-    preview, violations = asked(sides, answer, environment)
+    preview, violations = by_engine(sides, answer, environment)
     ended(screen.console, title, answer.seconds, preview.outcome)
     return preview.model_copy(update={"state": state_digest(ready.resources)}), violations
 

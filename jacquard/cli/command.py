@@ -1,4 +1,4 @@
-"""The ``jacquard`` command; it loads only the verb that is called."""
+"""The ``jacquard`` command; it loads only the module of the called verb."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EPILOG = (
 
 
 class _Verbs(Group):
-    """Command group with names and help texts only; it loads a command when it is called."""
+    """Command group that knows only names and help texts; it loads a verb's module when the verb is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and arguments of the called verb."""

@@ -14,7 +14,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.machine import paths, pins
-from jacquard.previews.impacts.occupancy import FactsError, Given, read_facts
+from jacquard.previews.impacts.occupancy import CollectedFacts, FactsError, read_facts
 from stacks.extensions import joined
 
 
@@ -83,7 +83,9 @@ def comparable(name: str) -> Environment:
     return _without(load(name), rule_name(mixed))
 
 
-def facts(files: Iterable[Path], names: Sequence[str], *, now: dt.datetime, limit_minutes: int) -> Mapping[str, Given]:
+def facts(
+    files: Iterable[Path], names: Sequence[str], *, now: dt.datetime, limit_minutes: int
+) -> Mapping[str, CollectedFacts]:
     """Return the facts of the environments ``names`` from files of ``jacquard facts``; warn about unusable facts.
 
     Raises:

@@ -113,6 +113,6 @@ def _violations(violations: Iterable[Violation]) -> Iterator[Text]:
 
 
 def tell_stopping(console: Console | None = None) -> None:
-    """Print a note that the command stops after its current operations."""
+    """Print a note that the command stops after the current operations."""
     text = "stopping after the current operations, which are recorded; press Ctrl-C again to stop immediately"
     show(text, "interrupted", console)

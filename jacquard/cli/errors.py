@@ -115,7 +115,7 @@ def known(failure: Exception) -> Stop | None:
             return Stop(str(failure), ExitCode.INTERRUPTED)
         case EngineError() | ProviderError() | StackError() | ToolchainError():
             return Stop(str(failure))
-        case OSError() if not isinstance(failure, BrokenPipeError):  # a closed pipe, as after `| head`, is no mistake
+        case OSError() if not isinstance(failure, BrokenPipeError):  # a closed pipe, as after `| head`, is not an error
             return Stop(explained(failure))
     return None
 
@@ -138,18 +138,18 @@ def tell(failure: Exception, console: Console | None = None) -> None:
     if stop is None:
         return
     if isinstance(failure, SpecError):
-        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # its first line names the environment
+        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # line 1 names the environment
     else:
         show(str(stop), _WORDS.get(stop.code, "error"), console)
 
 
 def warn_deprecated(old: str, new: str) -> None:
-    """Print a warning that an option or variable has another name now."""
+    """Print a warning that an option or variable was renamed."""
     show(f"{old} is deprecated; use {new}", "warning")
 
 
 def show(message: str, word: str, console: Console | None = None) -> None:
-    """Print ``message`` after a coloured ``word``, to ``console`` or standard error."""
+    """Print ``message`` after a coloured ``word`` such as ``error``, to ``console`` or standard error."""
     style = {
         "error": "bold red",
         "refused": "bold red",

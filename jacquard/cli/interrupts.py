@@ -1,8 +1,8 @@
 """Handling of Ctrl-C without tracebacks: a running command gets KeyboardInterrupt; otherwise the process exits.
 
-By default, Python raises an exception at the current position of the program. While modules load, this exception is
-lost or wrapped in another; before and after a command, nothing catches it. If SIGINT is ignored, as in a background
-job of a shell, it stays ignored.
+By default, Python raises KeyboardInterrupt at the current position of the program. While modules load, the exception is
+lost or wrapped in another exception; before and after a command, nothing catches the exception. If the process ignores
+SIGINT, as in a background job of a shell, it continues to ignore SIGINT.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def revive(environment: Environment, variables: Mapping[str, str]) -> None:
 
 
 def remove(environment: str, variables: Mapping[str, str] = os.environ) -> None:
-    """Stop and delete everything of a local region; idempotent.
+    """Stop and delete all clusters and processes of a local region; idempotent.
 
     Raises:
         Stop: something could not be removed.

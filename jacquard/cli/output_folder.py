@@ -1,4 +1,4 @@
-"""Output folders with an index of the files that a command wrote; only these files are replaced or removed."""
+"""Output folders with an index of the files that a command wrote; later runs replace or remove only those files."""
 
 from __future__ import annotations
 

@@ -15,13 +15,13 @@ from jacquard.cli import interrupts
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Description of a verb that is available before its module is loaded."""
+    """Description of a verb, available before the verb's module is loaded."""
 
     name: str
     target: str
-    """``module:name`` of its function, or of the Typer with its subcommands."""
+    """``module:name`` of the verb's function, or of a Typer with the verb's subcommands."""
     help: str
-    """First paragraph of the help of the verb."""
+    """First paragraph of the verb's help."""
     examples: tuple[str, ...]
     """Example commands as typed."""
 
@@ -30,7 +30,7 @@ class Verb:
         with interrupts.ended_at_once():
             target = pkgutil.resolve_name(self.target)
         if not gc.get_freeze_count():
-            gc.freeze()  # imported modules stay in memory; collecting them would take a tenth of a verb's time
+            gc.freeze()  # modules stay in memory; collecting garbage among them would take a tenth of a verb's time
         gc.enable()
         if isinstance(target, typer.Typer):
             command = get_command(target)
@@ -221,5 +221,5 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         ),
     ),
 }
-"""Verbs of each panel of ``jacquard --help``, by its title."""
+"""Verbs of ``jacquard --help``, by the title of their panel."""
 VERBS = {verb.name: verb for verbs in PANELS.values() for verb in verbs}

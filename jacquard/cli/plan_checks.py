@@ -1,4 +1,4 @@
-"""Checks before a stack is applied: the provider plug-ins that wrote it, and the destructive changes of its plan."""
+"""Checks before a stack is applied: the kind of its provider plug-ins, and the destructive changes of its plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Plan:
 
     stack: str
     empty: bool = False
-    """Whether nothing changes, including recorded resources, and nothing is awaited."""
+    """Whether the plan changes no object and no recorded resource, and waits for nothing."""
     held: tuple[Held, ...] = ()
     """Destructive changes that require confirmation."""
     seconds: float = 0.0
@@ -40,7 +40,7 @@ class Plan:
 
 
 class BlockedError(Stop):
-    """Nothing is applied, because plans contain unconfirmed destructive changes."""
+    """Plans contain unconfirmed destructive changes; nothing is applied."""
 
     def __init__(self, message: str, plans: Sequence[Plan]) -> None:
         super().__init__(message, ExitCode.CONFIRMATION_REQUIRED)
@@ -80,7 +80,7 @@ def plan(
     if not ready.resources:
         return Plan(stack=stack)  # an empty stack has nothing to delete
     if kind := others(ready.writers, engine.serving):
-        text = f"{stack}: provider migration to {kind.words}, which refresh its state first"
+        text = f"{stack}: provider migration to {kind.display_name}, which refresh its state first"
         show(text, "note", screen.console)
         options = ("--yes", "--skip-preview")
         watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up", screen=screen)
@@ -96,7 +96,7 @@ def judged(run: Run, environment: Environment) -> Plan:
 
 
 def require_writers(engine: Engine, ready: Ready, migrate_to: Kind | None = None) -> None:
-    """Pass if the running provider plug-ins are of the kind that wrote the stack, or may take it over.
+    """Pass if the running provider plug-ins are of the kind that wrote the stack, or may take over the stack.
 
     Raises:
         Stop: with CONFIRMATION_REQUIRED and the remedy.
@@ -108,7 +108,7 @@ def require_writers(engine: Engine, ready: Ready, migrate_to: Kind | None = None
 def require_confirmation(
     environment: str, plans: Sequence[Plan], confirmed: Sequence[str], *, of: str | None = None
 ) -> None:
-    """Pass if there are no destructive changes, or the tokens of all of them are given.
+    """Pass if there are no destructive changes, or if ``confirmed`` contains the tokens of all destructive changes.
 
     Args:
         environment: name of the environment of the plans.

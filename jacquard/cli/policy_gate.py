@@ -1,4 +1,4 @@
-"""Policy checks before an apply: refused environments and frozen stacks are not applied."""
+"""Policy checks before an apply: refused environments and frozen stacks with changes are not applied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from policies import Judgement, judge, levels
 def refuse(environment: Environment, now: dt.datetime) -> Judgement:
     """Return the judgement of the policies if they allow ``environment``.
 
-    If they refuse it, nothing of it is applied, including parts without violations.
+    After a refusal, no part of the environment is applied, including parts without violations.
 
     Raises:
         SpecError: the settings of the policies are wrong.
@@ -40,7 +40,7 @@ def refuse(environment: Environment, now: dt.datetime) -> Judgement:
 
 
 def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> frozenset[str]:
-    """Return the frozen stacks, which have no changes and are not applied.
+    """Return the frozen stacks, none of which has changes; frozen stacks are not applied.
 
     Raises:
         Stop: with REFUSED if a frozen stack has changes; or its preview failed.

@@ -1,4 +1,4 @@
-"""Check of an apply against its preview: nothing is applied that differs from the preview; all reasons are reported."""
+"""Checks that an apply matches its preview; otherwise nothing is applied, and all differences are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jacquard.previews.attestations import attestation
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.attestations.attestation import DIGITS, AttestationError, Statement
 from jacquard.previews.attestations.signing import SignatureError, signer
-from jacquard.previews.attestations.statement import Found, facts_now
+from jacquard.previews.attestations.statement import Candidate, facts_now
 from jacquard.previews.impacts.edits import edits
 from jacquard.previews.impacts.impact import Impact, TenantImpact
 from stacks.target import stack_names
@@ -33,7 +33,7 @@ class Apply:
     environment: Environment
     """Environment to apply."""
     engine: Engine
-    """Engine that applies it."""
+    """Engine that runs the apply."""
     now: dt.datetime
     """Start time of the command, with a time zone."""
     preview: Path | None
@@ -109,7 +109,7 @@ class Apply:
         existing = [stack for stack in stacks if stack in stack_names(self.environment)]
         states = {stack: state_digest(self.engine.look(stack).resources) for stack in existing}
         engine = self.engine if stacks else None
-        return facts_now(Found(environment=self.environment, impact=impact, states=states, engine=engine))
+        return facts_now(Candidate(environment=self.environment, impact=impact, states=states, engine=engine))
 
 
 def _unapproved(tenant: TenantImpact) -> str:

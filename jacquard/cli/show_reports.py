@@ -1,4 +1,4 @@
-"""Reports and options of ``jacquard show``, and checks of their combinations."""
+"""Reports and options of ``jacquard show``, and checks of option combinations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
-"""Names of the reports, which replace the path."""
+"""Names of the reports; a report name is given in place of a path."""
 _TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
 _MAX_LISTED = 12
@@ -162,7 +162,7 @@ def _refuse_contracts(environment: str, *, plain_network: bool, border: bool, me
 
 
 def chosen(every: Mapping[str, Example], wanted: str, *, helm: bool) -> Example:
-    """Return the example order of ``wanted``; with ``helm``, one with chart values.
+    """Return the example order of ``wanted``; with ``helm``, an order with chart values.
 
     Raises:
         Stop: there is no such example.

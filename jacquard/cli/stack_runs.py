@@ -80,7 +80,7 @@ def together(needs: Needs, work: Callable[[str, Screen], Result], *, telling: bo
     Args:
         needs: dependencies of each stack.
         work: called with a stack and the screen for its progress.
-        telling: whether a failure is printed immediately if there are several stacks.
+        telling: whether each failure is printed immediately if there are several stacks.
 
     Raises:
         Exception: a failure that is not `known`, after all stacks have ended.

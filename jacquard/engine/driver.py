@@ -28,7 +28,7 @@ from stacks.provider_migration import RECORD, PlugIns, writers
 _POLL_SECONDS = 0.1
 _TAIL_LINES = 20
 _MISSING = "no stack named"
-"""Part of the engine's error message for a stack that does not exist."""
+"""Part of the engine's error message about a missing stack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +104,11 @@ class Engine:
         return serving(self.variables)
 
     def prepare(self, stack: str) -> Ready:
-        """Prepare ``stack`` for an operation and return its recorded state and the repairs.
+        """Prepare ``stack`` for an operation; return its recorded state and the repairs.
 
         Creates a missing stack, removes the lock of a dead engine, and clears operations that a killed engine left
-        pending. The next ``up`` adopts objects that the killed engine created without recording them; it recognises
-        them by their mark.
+        pending. The next ``up`` adopts objects that the killed engine created without recording, recognised by their
+        mark.
 
         Raises:
             EngineError: another process has locked the stack, or its state cannot be read.
@@ -130,7 +130,7 @@ class Engine:
         return Ready(stack=stack, repairs=repairs, resources=_resources(state))
 
     def look(self, stack: str) -> Ready:
-        """Return the recorded state of ``stack``, empty if it does not exist; nothing is created or repaired.
+        """Return the recorded state of ``stack``, empty for a missing stack; nothing is created or repaired.
 
         Raises:
             EngineError: the state cannot be read.
@@ -242,7 +242,7 @@ class Engine:
 
 
 def _require_python() -> None:
-    """Check that the Python interpreter exists with which ``Pulumi.yaml`` and commands in the graph run the program.
+    """Check that the Python interpreter exists that ``Pulumi.yaml`` and commands in the graph use to run the program.
 
     Raises:
         EngineError: a user's repository has no such interpreter.
@@ -257,7 +257,7 @@ def _require_python() -> None:
 
 
 def log_folder() -> Path:
-    """Return the folder for logs and events of the engine; it outlives the region."""
+    """Return the folder for logs and events of the engine, which is kept when the region is destroyed."""
     return paths.home() / "pulumi" / "logs"
 
 
@@ -282,7 +282,7 @@ def _follow(
     progress: Progress,
     watch: Callable[[Progress], None],
 ) -> None:
-    """Process all events of an engine until it exits, and forward stop requests to it."""
+    """Process all events of an engine until the engine exits, and forward stop requests to the engine."""
     forwarded = 0
     while True:
         ended = process.poll() is not None

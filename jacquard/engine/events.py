@@ -38,13 +38,13 @@ class Diagnostic:
     message: str
 
     def __str__(self) -> str:
-        """Return the message, with its resource unless that is the stack."""
+        """Return the message, with the name of its resource unless the resource is the stack."""
         return f"{self.urn}: {self.message}" if self.urn.text and is_object(self.urn) else self.message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """An operation that has started and not finished."""
+    """An operation that has started, but not finished."""
 
     urn: Urn
     operation: str
@@ -57,11 +57,11 @@ class Progress:
     """Summary of the events so far. Pass each event to `see`, in order."""
 
     done: dict[str, str] = field(default_factory=dict)
-    """URN to operation, for resources whose operation succeeded."""
+    """Operation by URN, for resources whose operation succeeded."""
     failed: dict[str, str] = field(default_factory=dict)
     running: dict[str, Running] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
-    """URN to the URN of its parent."""
+    """URN of the parent by URN of the resource."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
@@ -70,7 +70,7 @@ class Progress:
     preview: bool = False
 
     def see(self, line: str, now: float) -> None:
-        """Process a line of the event log; an incomplete line, from an engine crash, is skipped."""
+        """Process a line of the event log; an incomplete line, left by an engine crash, is skipped."""
         try:
             event = json.loads(line)
         except ValueError:
@@ -126,7 +126,7 @@ class Progress:
         return sorted(operations, key=lambda item: (item.since, item.urn.text))
 
     def component(self, urn: str) -> Urn:
-        """Return the component that contains a resource; a resource outside a component is returned itself."""
+        """Return the component that contains a resource, or the resource itself if it is outside a component."""
         parent = self.parents.get(urn, "")
         return Urn(urn) if not parent or Urn(parent).type == STACK else Urn(parent)
 

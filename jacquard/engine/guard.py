@@ -1,7 +1,7 @@
 """Finds destructive changes of a plan that need confirmation.
 
-An object whose declaration did not change is never deleted or replaced without confirmation, whatever the engine
-plans. An object of a guarded kind needs confirmation too, unless its owner was removed from the data, which `jacquard
+An object whose declaration did not change is never deleted or replaced without confirmation, even if the engine plans
+it. An object of a guarded kind needs confirmation too, unless its owner was removed from the data, which `jacquard
 check` allows only after retirement. A node group can be deleted after an apply with zero replicas.
 """
 
@@ -35,12 +35,13 @@ _NETWORKS = frozenset(
         "vpc.dpu.nvidia.com/DPUVirtualNetwork",
     }
 )
-"""Kinds whose objects are named like their VPC, or like it with a suffix after a hyphen."""
+"""Kinds whose objects have the name of their VPC, or this name followed by a hyphen and a suffix."""
 
 
 _RELEASE, _KUSTOMIZATION = "helm.toolkit.fluxcd.io/HelmRelease", "kustomize.toolkit.fluxcd.io/Kustomization"
 _OTHER_DELIVERY = {_RELEASE: _KUSTOMIZATION, _KUSTOMIZATION: _RELEASE}
-"""Kinds by which Flux installs the same operator. Deleting one uninstalls its objects, unless it is suspended."""
+"""Kinds by which Flux can install the same operator. Deleting such an object uninstalls the operator, unless the object
+is suspended."""
 
 
 class Reason(StrEnum):
@@ -55,19 +56,19 @@ class Reason(StrEnum):
 
 
 Users: TypeAlias = Callable[[Loss], tuple[str, ...] | None]
-"""Returns the users of an object, except those that the plan itself moves or deletes; None if they are unknown."""
+"""Function that returns the users of an object, except users that the plan itself moves or deletes; None if unknown."""
 MOST_NAMED = 5
 """Maximum number of users listed in a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """An object that a plan would delete or replace, and whose change is blocked until it is confirmed."""
+    """An object that a plan would delete or replace; the change is blocked until it is confirmed."""
 
     loss: Loss
     reason: Reason
     users: tuple[str, ...] = ()
-    """Users of the object, if they are the reason."""
+    """Users of the object, if the users are the reason for the block."""
 
     @property
     def operation(self) -> str:
@@ -99,7 +100,7 @@ def held(plan: Plan, environment: Environment, users: Users = _no_users) -> list
 
 
 def digest(stack: str, found: Sequence[Held]) -> str:
-    """Return the confirmation token of these changes of ``stack``; other objects or reasons have another token."""
+    """Return the confirmation token of these changes of ``stack``; it differs for other objects or reasons."""
     named = [[item.operation, item.loss.urn.text, *item.loss.forced_by, item.reason, *item.users] for item in found]
     text = json.dumps([stack, sorted(named)], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
@@ -118,7 +119,7 @@ def _guarded(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
 
 
 def _used(loss: Loss, owners: frozenset[str], users: Users) -> Held | None:
-    """Return the block of an object that is in use; a replacement under the same name keeps serving its users."""
+    """Return the block of an object that is in use; a replacement under the same name still serves the users."""
     if loss.replaced or loss.cluster not in owners or (by := users(loss)) == ():
         return None
     return Held(loss=loss, reason=Reason.UNSEEN if by is None else Reason.IN_USE, users=by or ())
@@ -129,7 +130,7 @@ def _kind(recorded: Json) -> str:
 
 
 def _is_taken_over(loss: Loss, plan: Plan) -> bool:
-    """Return whether this active delivery and one of the other kind (release, Kustomization) install one operator."""
+    """Return whether this active delivery and one of the other kind (release, Kustomization) share an operator."""
     group, _, kind = _OTHER_DELIVERY.get(_kind(loss.recorded), "").partition("/")
     if loss.identity is None or (loss.recorded.get("spec") or {}).get("suspend") is True:
         return False

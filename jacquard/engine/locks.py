@@ -38,7 +38,7 @@ class Holder:
 
     @property
     def gone(self) -> bool:
-        """Return whether the process has certainly ended: it was on this machine, and no such engine runs."""
+        """Return whether the process has certainly ended: it ran on this machine, where no engine has its number."""
         return self.host == socket.gethostname() and not _runs_engine(self.pid)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ def engine_locks(state: Path, stack: str) -> list[Holder]:
 
 
 def project() -> str:
-    """Return the name of the project, under which the engine stores its stacks and locks."""
+    """Return the name of the project; the engine stores stacks and locks under this name."""
     match = _NAME.search((paths.project() / paths.PROJECT_FILE).read_text(encoding="utf-8", errors="replace"))
     return match[1] if match else PROJECT
 
@@ -124,7 +124,7 @@ def _runs_engine(pid: int) -> bool:
     except PermissionError:
         return True
     try:
-        # Process numbers are reused: only a `pulumi` can be the process that wrote the lock.
+        # Process numbers are reused, and only a `pulumi` process can have written the lock.
         program = (_PROCESSES / str(pid) / "cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
         state = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""Previews stacks that do not exist, without creating them, on a temporary state."""
+"""Previews missing stacks on a temporary state, without creating these stacks."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def _temporary(engine: Engine, stack: str, state: Path) -> Engine:
     temporary = copy.copy(engine)
     temporary.variables = {**engine.variables, "PULUMI_BACKEND_URL": f"file://{state}?metadata=skip"}
     if _SALT not in text and not any(name in temporary.variables for name in _PASSPHRASE):
-        temporary.variables[_PASSPHRASE[0]] = REHEARSAL_PASSPHRASE  # a temporary state keeps no secret
+        temporary.variables[_PASSPHRASE[0]] = REHEARSAL_PASSPHRASE  # a temporary state contains no secret
     temporary.options = (*engine.options, "--config-file", str(copied))
     return temporary

@@ -13,7 +13,7 @@ from jacquard.engine.shutdown import asked
 
 Result = TypeVar("Result")
 Needs: TypeAlias = Mapping[str, Collection[str]]
-"""Stacks in order, each with the stacks that must finish before it starts."""
+"""Stacks in order, each with the stacks that must finish before its start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Outcome(Generic[Result]):
     failure: Exception | None = None
     """Exception of the work."""
     because_of: tuple[str, ...] = ()
-    """Failed stacks because of which this stack was not started; empty if the command was stopped before its turn."""
+    """Failed stacks that prevented the start of this stack; empty if the command was stopped first."""
 
     @property
     def done(self) -> bool:
@@ -49,13 +49,13 @@ def side_by_side(
 ) -> list[Outcome[Result]]:
     """Run ``work`` for each stack in threads, and return the outcomes in the order of ``needs``.
 
-    Stacks that are ready start in that order. After a stop request no further stack starts; running engines get the
-    request and are awaited.
+    Stacks that are ready start in that order. After a stop request, no further stack starts; the request is forwarded
+    to running engines, which are awaited.
 
     Args:
         needs: the stacks, each with its dependencies. Dependencies that are not keys of ``needs`` count as finished.
         work: called with the name of a stack; an exception is the failure of that stack.
-        at_once: maximum number of stacks in progress.
+        at_once: maximum number of parallel stacks.
         stopping: called when this command is asked to stop and the engines get the request.
     """
     places = {stack: place for place, stack in enumerate(needs)}

@@ -42,7 +42,7 @@ def _of_machine() -> int:
 
 
 def _of_container() -> int:
-    """Return the unused part of the container's memory limit (cgroup v2); without a limit, that of the machine."""
+    """Return the unused part of the container's memory limit (cgroup v2), or the machine's available memory."""
     try:
         limit, used = ((_GROUP / f"memory.{name}").read_text(encoding="ascii") for name in ("max", "current"))
         return max(0, int(limit) - int(used))

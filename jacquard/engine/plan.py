@@ -19,7 +19,7 @@ _ABSENT = object()
 
 Json: TypeAlias = Mapping[str, Any]
 Identity: TypeAlias = tuple[str, str, str, str, str]
-"""Provider, API group, kind, namespace and name of an object, independent of its resource name."""
+"""Provider, API group, kind, namespace and name of an object; independent of the resource name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

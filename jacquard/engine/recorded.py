@@ -1,4 +1,4 @@
-"""Computes a digest of a stack's recorded state, by which an apply detects concurrent changes."""
+"""Computes a digest of a stack's recorded state; an apply detects concurrent changes by this digest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Handles stop requests (Ctrl-C and signals) while engines run: forwards them, so that each engine exits cleanly.
+"""Forwards stop requests (Ctrl-C and signals) to running engines, so that each engine exits cleanly.
 
-Signals arrive in the main thread of the process, whichever thread runs an engine, so the process has a single instance.
+A process has a single instance, because all signals arrive in the main thread, whichever thread runs an engine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Asked:
 
     @property
     def to_pass_on(self) -> int:
-        """Return the number of requests to forward to a running engine: all except Ctrl-C, which it receives itself."""
+        """Return the number of requests to forward to a running engine; Ctrl-C reaches engines directly."""
         return self._to_forward
 
     def __bool__(self) -> bool:

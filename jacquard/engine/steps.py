@@ -23,9 +23,9 @@ class Step:
     cluster: str
     """Cluster of the resource."""
     there: Json
-    """Existing object, as far as known; empty if there is none."""
+    """Known properties of the existing object; empty if there is no object."""
     declared: Json
-    """Current declaration; empty if there is none."""
+    """Current declaration; empty if the resource is no longer declared."""
     differing: tuple[str, ...]
     """Paths of the properties that differ according to the provider."""
     forced_by: tuple[str, ...]

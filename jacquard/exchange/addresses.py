@@ -9,7 +9,7 @@ from components.specs.hosts.bmc import parse_bmc
 DRIVER = "redfish-virtualmedia+https"
 """Default driver of a bare address: Redfish with virtual media over HTTPS."""
 SYSTEM_PATH = "/redfish/v1/Systems/1"
-"""Path of a BMC's only system, with most vendors."""
+"""Path of the only system of a BMC, used by most vendors."""
 _PREFIX_LENGTH = re.compile(r"/[0-9]{1,3}")
 _HEX = re.compile(r"[0-9a-f]{12}")
 

@@ -1,4 +1,4 @@
-"""Reads BareMetalHosts of a cluster, as ``kubectl get baremetalhosts -A -o json`` or ``-o yaml`` prints them."""
+"""Reads the output of ``kubectl get baremetalhosts -A -o json`` or ``-o yaml``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HARDWARE = ("status", "hardware")
 
 
 def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the hosts of ``text``, JSON or YAML according to its first character, and the errors in it.
+    """Return the hosts and errors of ``text``, which is JSON or YAML according to its first character.
 
     A record has the identifying fields of ``metadata`` and ``spec``, its ``labels``, and the chassis data of the
     inspection under ``hardware``.

@@ -13,16 +13,16 @@ from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH, bmc_url
 from jacquard.exchange.records import Record, is_credential, known_keys
 
 HALL = "hall"
-"""Pseudo-column that identifies rows of other halls."""
+"""Pseudo-column with the hall of a row; rows of other halls are skipped."""
 MAX_LISTED = 12
 _PLACE = re.compile(r"\{([a-z_]*)\}")
 _TEMPLATES = ("rack", "slot", "host", "instance_type", "leaf")
-"""Columns that a fixed value can contain in braces."""
+"""Columns that a fixed value can refer to in braces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Options of an import, as given left and right of ``=``."""
+    """Options of an import; mappings contain the texts left and right of ``=``."""
 
     maps: Mapping[str, str] = field(default_factory=dict)
     """Inventory column, or ``hall``, by key of the file."""
@@ -31,9 +31,9 @@ class Choices:
     types: Mapping[str, str] = field(default_factory=dict)
     """Instance type by its name in the file."""
     only: Mapping[str, str] = field(default_factory=dict)
-    """Key, and the value that rows must have."""
+    """Required value of a selected row, by key of the file."""
     driver: str | None = None
-    """Driver of BMCs given by address; None for the existing driver of the host, or the default."""
+    """Driver of BMCs given as an address; None for the existing driver of the host, or the default driver."""
     system_path: str = SYSTEM_PATH
 
     def url(self, address: str) -> str:

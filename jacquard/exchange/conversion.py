@@ -16,7 +16,7 @@ from jacquard.exchange.records import Record, whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A future inventory row, and the origins of its values."""
+    """A new inventory row, and the origin of each value."""
 
     file: str
     line: int
@@ -26,7 +26,7 @@ class Row:
 
 
 class Converter:
-    """Converts records of one file to rows; ``problems`` then contains the problems of the records."""
+    """Converts the records of one file to rows, and collects the problems of the records in ``problems``."""
 
     def __init__(
         self, file: str, source: Source, choices: Choices, known: Mapping[str, Mapping[str, str]], types: Sequence[str]
@@ -42,12 +42,12 @@ class Converter:
             self._keys[column] = (key,)
 
     def hall(self, item: Record) -> str | None:
-        """Return the hall of ``item``; None if it has none, or if the rows are already selected by hall."""
+        """Return the hall of ``item``; None if ``item`` has no hall, or if the rows are already selected by hall."""
         keys = self._keys[HALL]
         return None if any(key in self._choices.only for key in keys) else self._first(item, keys)[1]
 
     def row(self, item: Record) -> Row:
-        """Return ``item`` as a row; values of a known host that the file does not contain are unchanged."""
+        """Return ``item`` as a row; a known host keeps the values that the file does not contain."""
         values = {column: self._first(item, self._keys[column]) for column in ALL_COLUMNS}
         cells = {column: self._cleaned(column, value) for column, (_, value) in values.items() if value}
         origins = {column: key for column, (key, value) in values.items() if value}
@@ -82,7 +82,7 @@ class Converter:
         return value
 
     def _set_bmc(self, item: Record, cells: dict[str, str], origins: dict[str, str], known: str) -> None:
-        """Set the BMC in Metal3's form, from its address if the file has no URL."""
+        """Set the BMC in Metal3's form, from the BMC's address if the file has no URL."""
         key, address = self._first(item, self._source.addresses)
         if "bmc" not in cells and address:
             cells["bmc"], origins["bmc"] = address, key

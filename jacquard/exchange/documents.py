@@ -23,9 +23,9 @@ _AGAIN = "export it again"
 
 
 def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of the list that ``text`` is, or has at ``key``; any other document is a single entry.
+    """Return the entries of the list in ``text``, at its top or at ``key``; any other document is a single entry.
 
-    Problems never contain text of the file, because it may be a password.
+    Problems never contain text of the file, because the text may be a password.
     """
     try:
         whole = json.loads(text)
@@ -43,7 +43,7 @@ def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
 
 
 def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of one or more YAML documents, as `read_json` does. All values are strings, as in the file."""
+    """Return the entries of one or more YAML documents, like `read_json`. All values are strings, as in the file."""
     loader = CBaseLoader(text)
     entries: list[Entry] = []
     try:
@@ -63,7 +63,7 @@ def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether ``text`` is safe to load: the C library recurses for each level until the process crashes."""
+    """Return whether ``text`` is safe to load: deep nesting crashes the process, because the C library recurses."""
     depth = 0
     for event in parse(text, Loader=CBaseLoader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -83,7 +83,7 @@ def _items(node: Node | None, key: str) -> list[Node]:
 
 
 def _entries(text: str, whole: Any, key: str) -> Iterator[tuple[int, Any]]:
-    """Yield each entry of ``text``, decoded as ``whole``, with its position; the decoder does not report positions."""
+    """Yield the entries of ``whole``, the decoded ``text``, with their positions in ``text``."""
     at = _skip(text, 0)
     if isinstance(whole, list):
         yield from _list(text, at)

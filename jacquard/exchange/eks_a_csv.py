@@ -1,7 +1,8 @@
 """Reads and writes the hardware CSV of EKS Anywhere on bare metal.
 
-Columns: anywhere.eks.amazonaws.com, "Prepare hardware inventory". EKS Anywhere skips unknown columns, so values without
-a column of their own follow after its columns; values that a ``hardwareSelector`` can match are in ``labels``.
+Columns: anywhere.eks.amazonaws.com, "Prepare hardware inventory". EKS Anywhere skips unknown columns. Values without a
+column in EKS Anywhere are therefore in additional columns at the end; values that a ``hardwareSelector`` can match are
+in ``labels``.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _COLUMNS = (
 
 
 def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the machines of ``text`` and the errors in it; each label in ``labels`` is read separately."""
+    """Return the machines and errors of ``text``; each label in ``labels`` is read separately."""
     rows, problems = read_table(file, text)
     records = []
     for line, row in rows:

@@ -1,4 +1,4 @@
-"""Supported formats, by the name of the command-line option."""
+"""Supported formats, by their name on the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jacquard.exchange.records import Record
 
 
 class TargetFormat(StrEnum):
-    """Formats that can be written; all of them can also be read."""
+    """Formats that can be written; all these formats can also be read."""
 
     EKS_A_CSV = "eks-a-csv"
     NETBOX = "netbox"
@@ -54,12 +54,11 @@ class Target:
     own: tuple[str, ...]
     """Columns with values that the inventory does not contain."""
     required: tuple[str, ...]
-    """Columns of ``own`` that the other system rejects if they are empty."""
+    """Columns of ``own`` for which the other system rejects empty values."""
     defaults: tuple[str, ...] = ()
     """Columns of ``own`` that have a default value."""
     drives_bmcs: bool = True
-    """Whether the other system logs in to BMCs itself, and therefore needs their addresses, user names and
-    passwords."""
+    """Whether the other system logs in to BMCs, which requires addresses, user names and passwords."""
 
 
 SOURCES: Mapping[SourceFormat, Source] = {

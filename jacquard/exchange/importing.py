@@ -37,7 +37,7 @@ _RULES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A host whose row would change: old and new value by column."""
+    """A host with a changed row: old and new value by column."""
 
     host: str
     columns: Mapping[str, tuple[str, str]]
@@ -112,7 +112,7 @@ class _Draft:
         self._removed, self._kept = (gone, []) if prune else ([], gone)
         stay = [by_host[host] if host in by_host else self._known(host) for host in old if host in by_host or not prune]
         self._rows = [*stay, *(row for host, row in by_host.items() if host not in old), *twice]
-        # The converter reports a row without a slot; its other columns are still checked.
+        # The converter reports the missing slot of a row; the other columns of the row are still checked.
         self.text = inventory_text([{**row.cells, "slot": row.cells["slot"] or "1"} for row in self._rows])
         self._reader = InventoryReader(self.file, hall)
         self._hosts = self._reader.read(self.text)
@@ -153,7 +153,7 @@ class _Draft:
             yield from rule(after)
 
     def _located(self, problem: Problem) -> tuple[tuple[int, str], Problem]:
-        """Return line and column of ``problem`` in the file of its row, and the problem with that location."""
+        """Return the line and column of ``problem`` in the file with the row, and the problem with that location."""
         row = self._row(problem.line) if problem.file == self.file else None
         text = re.sub(rf"{re.escape(self.file)}:([0-9]+)", self._place, problem.text)
         if row is None:

@@ -1,7 +1,8 @@
 """Reads and writes devices of NetBox: CSV for bulk import or from exported tables, or JSON of ``/api/dcim/devices/``.
 
 Values without a NetBox field are custom fields: ``cf_<name>`` in CSV for import, ``custom_fields`` in JSON, the bare
-label in an exported table. A slot is not a rack unit here, so ``position`` is only read if it is mapped.
+label in an exported table. Because a slot is not a rack unit, ``position`` is read only if an option maps it to a
+column.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 ADDRESSES = ("oob_ip",)
 _COLUMNS = ("name", *OWN[:5], "location", "rack", "serial", *OWN[5:])
 _NAMES = ("name", "model", "value", "address", "display")
-"""Keys of a referenced object that can serve as its name, by preference."""
+"""Keys that can contain the name of a referenced object, by preference."""
 
 
 def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the devices of ``text``, CSV or JSON according to its first character, and the errors in it."""
+    """Return the devices and errors of ``text``, which is CSV or JSON according to its first character."""
     if text.lstrip()[:1] in {"{", "["}:
         return _read_devices(file, text)
     rows, problems = read_table(file, text)
@@ -80,7 +81,7 @@ def _read_devices(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 
 
 def _csv_value(value: Any) -> Any:
-    """Return ``value`` as in CSV: referenced objects by their name."""
+    """Return ``value`` in CSV form: a referenced object is replaced by its name."""
     if not isinstance(value, dict):
         return value
     return next((value[name] for name in _NAMES if isinstance(value.get(name), str)), value)

@@ -1,7 +1,7 @@
 """Reads and writes expected machines of NVIDIA Infra Controller (NICo).
 
-The format is that of ``nico-admin-cli expected-machine replace-all``. Values without a field are in
-``metadata.labels``, of which NICo allows ten for each object.
+The format is the input of ``nico-admin-cli expected-machine replace-all``. Values without a field are in
+``metadata.labels``; NICo allows ten labels for each object.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ ADDRESSES = ("bmc_ip_address",)
 
 
 def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
-    """Return the expected machines of ``text`` and the errors in it.
+    """Return the expected machines and errors of ``text``.
 
-    In addition to its fields, a record has ``labels`` by key, and as ``boot_nic`` the primary or only interface.
+    A record has the fields of the machine, ``labels`` by key, and the primary or only interface as ``boot_nic``.
     """
     entries, problems = read_json(file, text, _KEY)
     records = []

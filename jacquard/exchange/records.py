@@ -10,7 +10,7 @@ from typing import Any
 _CREDENTIAL = re.compile(r"passw|passphrase|secret|token|user_?name|private_?key", re.IGNORECASE)
 """Keys whose values are dropped when a file is read, so that no later text can contain them."""
 _REFERENCES = ("bmc_secret", "cf_bmc_secret")
-"""Keys that match the pattern of credentials but only name one."""
+"""Keys that match the pattern of credentials, but contain only the name of a credential."""
 _MAX_DEPTH = 8
 _WHOLE = re.compile(r"([0-9]+)\.0+")
 _INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
@@ -21,11 +21,11 @@ class Record:
     """A machine of a foreign file."""
 
     line: int
-    """Line number of its start, from 1."""
+    """Line number at which the machine starts, from 1."""
     fields: Mapping[str, Any]
     """Fields, nested as in the file."""
     withheld: tuple[str, ...] = ()
-    """Names of its dropped credentials."""
+    """Names of the dropped credentials."""
 
     def value(self, key: str) -> str | None:
         """Return the text at ``key``, such as ``mac``, ``labels.type`` or ``host_nics[0].mac_address``; None if absent.
@@ -84,7 +84,7 @@ def _without(value: Any, withheld: dict[str, None], depth: int = 0) -> Any:
 
 
 def _at(node: Any, key: str) -> Any:
-    """Return the value at ``key`` below ``node``; names of labels can contain dots, so all splits are tried."""
+    """Return the value at ``key`` below ``node``; all splits are tried, because names of labels can contain dots."""
     if not key:
         return node
     if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""Reads and writes CSV tables of other systems: any column order, further columns, any line ends, multi-line cells."""
+"""Reads and writes CSV tables of other systems: any column order, unknown columns, any line ends, multi-line cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[int, dict[str, str]]
 
 
 def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
-    """Return the rows of ``text`` and the errors in it; empty lines are skipped.
+    """Return the rows and errors of ``text``; empty lines are skipped.
 
     Problems never contain a row, because a cell may be a password.
     """

@@ -1,6 +1,6 @@
 """Sends requests to a forge's HTTP API, and converts errors to one-sentence messages. Does not retry.
 
-Redirects are not followed, so that the token is only sent to its own address.
+Redirects are not followed, so that the token is sent to the configured address only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _REMEDIES: dict[int, str] = {
 
 
 class Token(AuthBase):
-    """The header with a token; an auth object, so that ``.netrc`` cannot replace it."""
+    """The header with a token, as an auth object, so that ``.netrc`` cannot replace the header."""
 
     def __init__(self, header: str, value: str) -> None:
         self._header = header
@@ -154,7 +154,7 @@ def _message(answer: requests.Response) -> str:
 
 
 def _limit_seconds(answer: requests.Response, message: str) -> float | None:
-    """Return the waiting time of a rate limit, None if there is no limit; GitHub answers with 403 as well as 429."""
+    """Return the waiting time of a rate limit; None without a limit. GitHub uses status 403 as well as 429."""
     headers, status = answer.headers, answer.status_code
     if status not in (HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
         return None
@@ -168,7 +168,7 @@ def _limit_seconds(answer: requests.Response, message: str) -> float | None:
 
 
 def _seconds_until(moment: dt.datetime | None, answer: requests.Response) -> float:
-    """Return the seconds from the forge's own time until ``moment``, because the local clock may differ."""
+    """Return the seconds until ``moment`` by the forge's clock, because the local clock may differ."""
     now = _moment(answer.headers.get("Date", ""))
     return max((moment - now).total_seconds(), 1.0) if moment and now else _UNSAID_LIMIT_SECONDS
 

@@ -38,7 +38,7 @@ class Comment:
 
 
 class Forge(Protocol):
-    """A pull request at a forge, with the rights of the token; every method raises `ForgeError`."""
+    """A pull request at a forge, accessed with the rights of a token; every method can raise `ForgeError`."""
 
     def own_comments(self) -> Iterable[Comment]:
         """Return the comments written by the owner of the token, from all pages."""

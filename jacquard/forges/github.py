@@ -30,7 +30,7 @@ class GitHub:
         """Yield the comments written by the owner of the token."""
         author = self._own_name()
         for entry in self._connection.pages(self._comments):
-            if (entry.get("user") or {}).get("login") == author:  # a deleted account is null
+            if (entry.get("user") or {}).get("login") == author:  # the author is null after the account was deleted
                 yield Comment(number=entry["id"], body=entry.get("body") or "")
 
     def create(self, body: str) -> None:
@@ -46,7 +46,7 @@ class GitHub:
         self._connection.ask("DELETE", f"{self._issues}/comments/{number}")
 
     def _own_name(self) -> str:
-        """Return the owner of the token; for a workflow's own token only GraphQL returns it, not REST."""
+        """Return the owner of the token, from GraphQL, because REST returns no owner for a workflow's own token."""
         if self._author is None:
             answer = self._connection.ask("POST", self._graphql, body={"query": "query { viewer { login } }"})
             login = ((answer.get("data") or {}).get("viewer") or {}).get("login")

@@ -73,14 +73,14 @@ class _Variables:
         self._missing: list[str] = []
 
     def get(self, *names: str, default: str | None = None) -> str:
-        """Return the first of ``names`` that is set, or the default; without a default it is recorded as missing."""
+        """Return the value of the first set variable of ``names``, or the default; record a variable without either."""
         value = next((self._variables[name] for name in names if self._variables.get(name)), default)
         if value is None:
             self._missing.append(names[0])
         return value or ""
 
     def run(self, override: str | None, number: str, attempt: str) -> Run:
-        """Return the run of ``override``, or of two variables."""
+        """Return the run from ``override``, or from the two variables."""
         text = override or f"{self.get(number)}.{self.get(attempt, default='1')}"
         return tuple(map(int, text.split("."))) if _RUN.fullmatch(text) else ()
 

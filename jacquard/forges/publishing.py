@@ -1,7 +1,8 @@
-"""Writes one comment repeatedly: found by its mark and author; an older run never overwrites a newer run.
+"""Writes one comment repeatedly, identified by mark and author; an older run never overwrites a newer run.
 
 No forge supports conditional writes of comments. The comment is therefore read immediately before each write and again
-a moment later. If an older run has overwritten it, it is written again; of several comments the newest run's stays.
+a moment later. If an older run has overwritten the comment, it is written again. Of several comments, the newest run's
+comment is kept.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Post:
     """Text of a comment.
 
     Args:
-        text: starts with its mark, a line by which later runs find the comment.
+        text: starts with the mark, a line by which later runs find the comment.
         run: run that produced the text.
     """
 
@@ -133,7 +134,7 @@ def _run(comment: Comment) -> Run:
 
 
 def _lines(body: str) -> list[str]:
-    """Return the lines of a body in a form for comparison, because forges change line ends."""
+    """Return the lines of a body in comparable form, because forges change line ends."""
     return [line.rstrip() for line in body.strip().splitlines()] or [""]
 
 

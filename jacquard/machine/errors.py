@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ToolchainError(Exception):
-    """An error that the user can fix; its text is the whole message, with one line per problem."""
+    """An error that the user can fix; the text is the complete message, with one line per problem."""
 
 
 class SettingError(ToolchainError):

@@ -11,7 +11,7 @@ _PUBLIC, _PRIVATE = 0o644, 0o600
 
 
 def replace_text(path: Path, text: str) -> bool:
-    """Replace ``path`` by ``text`` and return whether that changed anything; the mode of an existing file is kept.
+    """Write ``text`` to ``path``, keep the mode of an existing file, and return whether the file changed.
 
     Raises:
         OSError: the file cannot be written; the error names ``path``.
@@ -20,7 +20,7 @@ def replace_text(path: Path, text: str) -> bool:
 
 
 def replace_private(path: Path, content: str | bytes) -> bool:
-    """Replace ``path`` by an owner-readable file, creating its folder; return whether that changed anything.
+    """Write ``path``, readable by its owner only, and create its folder; return whether the file changed.
 
     Raises:
         OSError: the file cannot be written; the error names ``path``.

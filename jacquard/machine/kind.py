@@ -12,6 +12,6 @@ class Kind(StrEnum):
     STAND_IN = "stand-in"
 
     @property
-    def words(self) -> str:
+    def display_name(self) -> str:
         """Return the name of the plug-ins in messages."""
         return "the vendor's plug-ins" if self is Kind.VENDOR else "the stand-ins"

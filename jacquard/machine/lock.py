@@ -1,4 +1,4 @@
-"""Locks between processes of one machine; the kernel holds them, so the end of an owner always releases them."""
+"""Locks between processes of one machine; the kernel releases a lock when its owner exits."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def locked(
 ) -> Iterator[str]:
     """Hold the lock ``path`` while the block runs.
 
-    The kernel's lock is decisive, the text in the file is only information. A killed owner therefore cannot keep the
+    Only the kernel's lock counts; the text in the file is for messages. A killed owner therefore cannot keep the
     lock, and a reused process number cannot be mistaken for an owner.
 
     Args:
-        path: file of the lock. It remains, empty, after the lock is released; it may be removed while the lock is held.
+        path: file of the lock. The file remains, empty, after the lock is released; it may be removed while the lock is
+            held.
         owner: description of this process, for processes that wait.
         shared: exclude only processes that request an exclusive lock.
         waiting: called once, before waiting, with the text of the holder, which may be empty.
-        refusal: returns the error after an unsuccessful wait, from the text of the holder; without it the wait is
-        endless.
+        refusal: returns the error after an unsuccessful wait, from the text of the holder; None waits without a limit.
         wait_seconds: waiting time before the refusal.
 
     Yields:
@@ -60,7 +60,7 @@ def locked(
         yield left
     finally:
         if not shared:
-            # The file is kept: deleting it would let two later processes lock two different files.
+            # The file is kept: after a deletion, two later processes could lock two different files.
             _write(handle, "")
         os.close(handle)
 
@@ -72,7 +72,7 @@ def held(path: Path, purpose: str, say: Callable[[str], None]) -> Iterator[None]
     Args:
         path: file of the lock.
         purpose: purpose of the lock, for processes that wait.
-        say: reports the process that this process waits for, and the takeover of a dead owner's lock.
+        say: prints the holder of the lock, and the takeover of a dead owner's lock.
     """
     with locked(
         path, _record(purpose), waiting=lambda text: say(f"waiting for {_owner(text) or 'another process'}")

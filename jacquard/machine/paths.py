@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """Folder of the code: the working tree of a clone, or the packages of a virtual environment."""
 PROJECT_FILE = "Pulumi.yaml"
 DATA = "environments"
-"""Folder of a project with the data of its environments."""
+"""Folder of a project with the data of all environments."""
 GIVEN = "given.json"
 """File in the folder of a local region with the list of its simulated prerequisites."""
 GOLDEN_IMAGES = "golden-images.json"
@@ -33,8 +33,8 @@ VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
 def project() -> Path:
     """Return the current project.
 
-    This is the project of the data in ``JACQUARD_ENVIRONMENTS``, else the project around the current folder, else the
-    clone.
+    This is the project that contains ``JACQUARD_ENVIRONMENTS``, otherwise the project around the current folder,
+    otherwise the clone.
 
     Raises:
         SettingError: there is no project; the code is installed and the current folder is outside any project.
@@ -89,12 +89,12 @@ def _here() -> Path | None:
 
 
 def _is_clone(folder: Path) -> bool:
-    """Return whether ``folder`` is a clone; the command of another clone uses its own data even from there."""
+    """Return whether ``folder`` is a clone; there, the command of another clone still uses the other clone's data."""
     return (folder / "jacquard" / "machine" / Path(__file__).name).is_file()
 
 
 def policy_pack() -> str:
-    """Return the folder of the policy pack, relative to the project: that of a clone, or of a user's repository."""
+    """Return the folder of the policy pack, relative to the project, which is a clone or a user's repository."""
     return "policies" if own() is None else "policy-pack"
 
 

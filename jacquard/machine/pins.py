@@ -16,7 +16,7 @@ _PIN = re.compile(rf"{_PACKAGE}\s*(==|@)\s*([^\s;]+)")
 
 
 def requirement() -> str:
-    """Return the requirement that pins the installed version: its source address if it has one, else its number."""
+    """Return the requirement that pins the installed version: by source address if known, otherwise by number."""
     installed = distribution(_PACKAGE)
     origin = _origin(installed)
     url = origin.get("url", "")

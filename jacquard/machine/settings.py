@@ -1,6 +1,6 @@
-"""Settings from environment variables, read in one place, so that invalid values are reported before any work starts.
+"""Settings from environment variables, read in one place to report invalid values before any work starts.
 
-Set-up alone can take a quarter of an hour; a typing error must not be reported only after that.
+Set-up alone can take a quarter of an hour, which is too late to report a typing error.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def speed() -> float:
 
 
 def now() -> dt.datetime:
-    """Return the start time of the command, with a time zone, with which freezes, waivers and images are compared.
+    """Return the start time of the command, with a time zone; freezes, waivers and images are compared with this time.
 
     The variable sets another time for tests and rehearsals; otherwise this is the only place that reads the clock.
 
@@ -92,7 +92,7 @@ def now() -> dt.datetime:
 
 
 def migrate_providers() -> Kind | None:
-    """Return the kind of provider plug-ins that may take over stacks written by the other kind; None if neither.
+    """Return the kind of provider plug-ins that may take over stacks written by the other kind, or None.
 
     Raises:
         SettingError: the value is unknown.

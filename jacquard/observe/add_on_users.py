@@ -1,6 +1,6 @@
-"""Finds the users of an add-on in a tenant's cluster: objects that stop working once its chart is uninstalled.
+"""Finds the users of an add-on in a tenant's cluster: objects that stop working when the add-on's chart is uninstalled.
 
-Objects installed by the platform are ignored: they are in a namespace of the platform, or carry the mark of Flux.
+Objects installed by the platform are ignored: objects in a namespace of the platform or with the mark of Flux.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jacquard.providers.kube.objects import dig
 RELEASE = "helm.toolkit.fluxcd.io/HelmRelease"
 """Kind of an add-on's release, with its group."""
 _MADE_IN = "helm.toolkit.fluxcd.io/namespace"
-"""Label that helm-controller sets on its objects: the namespace of the release, which is named after the cluster."""
+"""Label that helm-controller sets on its objects: the namespace of the release, which has the name of the cluster."""
 _POD: Kind = ("v1", "Pod")
 _MAKERS: tuple[Kind, ...] = (("apps/v1", "ReplicaSet"), ("batch/v1", "Job"))
 """Kinds between a pod and the objects that users create."""
@@ -38,7 +38,7 @@ class _Users:
 
 
 def _every(version: str, *kinds: str) -> _Users:
-    """Return that all objects of these kinds are users, because only the chart acts on them."""
+    """Return true: all objects of these kinds are users, because only the chart's controllers process these kinds."""
     return _Users(tuple((version, kind) for kind in kinds))
 
 
@@ -100,7 +100,7 @@ def add_on_users(connect: Callable[[], ApiServer], used: Uninstalled, known: Kno
     """Return the users of a chart's objects in a cluster, as `jacquard.observe.users.users` does.
 
     Raises:
-        UnseenError: the cluster does not answer, or rejects the request.
+        UnreadableError: the cluster does not answer, or rejects the request.
     """
     users = _USERS.get(used.chart)
     return using_add_on(read(connect, users.kinds), used, known) if users else ()

@@ -1,4 +1,4 @@
-"""Reads the status of a region from the objects of each backend; all code specific to a backend is in its entry.
+"""Reads the status of a region from the objects of each backend; each entry contains all code specific to one backend.
 
 Cluster API's own objects (Cluster, MachineDeployment, MachineSet, Machine) are the same in all backends.
 """
@@ -23,7 +23,7 @@ REPORTS = (*HOSTS, (_API, "HostFirmwareSettings"), (_API, "HostFirmwareComponent
 
 
 def image(template: Object) -> str | None:
-    """Return the SHA-256 of the image in a Metal3MachineTemplate; its checksum has no other type."""
+    """Return the SHA-256 of the image in a Metal3MachineTemplate; rendered templates use no other checksum type."""
     checksum: str | None = dig(template, "spec", "template", "spec", "image", "checksum")
     return checksum
 
@@ -45,7 +45,7 @@ def report(of: Objects) -> Report:
 
 
 def _values(reports: Mapping[str, Object]) -> Iterator[tuple[str, str]]:
-    """Yield the values that a host reports; for several components of a kind, all their versions."""
+    """Yield the values that a host reports; for several components of one kind, all versions."""
     written = dig(reports.get(_HOST), "status", "provisioning", "image", "checksum")
     if written:
         yield "image_sha256", str(written)
@@ -67,7 +67,7 @@ _K0S = "k0s"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlPlanes:
-    """Control planes of a backend, and the nodes that join them."""
+    """Control planes of a backend, and the nodes that join these control planes."""
 
     kind: Kind
     """Object with the cluster's name and namespace, whose ``status.version`` is the minimum version of its pods."""
@@ -80,7 +80,7 @@ class BareMetal:
     """Hosts of a backend, and the machines on them."""
 
     machine: Kind
-    """Kind of a Machine's infrastructure reference; cloned from a template."""
+    """Kind of a Machine's infrastructure object, which is cloned from a template."""
     template: Kind
     image: Callable[[Object], str | None]
     """Returns the SHA-256 of the image in a template, in hex."""
@@ -91,7 +91,7 @@ class BareMetal:
     reports: tuple[Kind, ...]
     """Kinds that `report` reads."""
     provider: str
-    """Prefix of the provider IDs of its nodes; two segments follow."""
+    """Prefix of the nodes' provider IDs; two segments follow."""
     report: Callable[[Objects], Report]
     """Returns a function that maps the two segments to the host of a node and the values that the host reports."""
 

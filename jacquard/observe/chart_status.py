@@ -1,8 +1,9 @@
 """Status of charts that are pinned for tenants' clusters, read from the objects of Flux.
 
 Source: fluxcd/helm-controller. ``status.history`` contains the releases that Helm stores, the newest first, each with
-the digest of its chart (``ociDigest``) and the time of its last installation or upgrade. Helm does not wait for pods
-in tenants' clusters, so the nodes of the cluster count too: they are not ready without the agents that they need.
+the digest of its chart (``ociDigest``) and the time of its last installation or upgrade. Helm does not wait for pods in
+tenants' clusters. Therefore the readiness of the cluster's nodes counts too: a node without a required agent is not
+ready.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ class ChartStatus:
     version: str
     """Pinned version."""
     applied: str | None
-    """Digest of the applied source; None if there is no source yet."""
+    """Digest of the applied source; None without a source."""
     installed: str | None
-    """Digest that Flux last installed; None if it installed none, or if releases of the chart differ."""
+    """Digest that Flux last installed; None without an installation, or if releases of the chart differ."""
     settled: bool
     settled_since: str | None
     why: list[str]
@@ -58,7 +59,7 @@ def chart_status(environment: Environment, seen: Observation, pools: Iterable[Po
 
 def _status(environment: Environment, seen: Observation, cluster: str, chart: str, pools: list[Pool]) -> ChartStatus:
     pin = environment.image_pins.charts_of(cluster)[chart]
-    source = seen.one("OCIRepository", cluster, chart)
+    source = seen.management_object("OCIRepository", cluster, chart)
     named = {"kind": "OCIRepository", "name": chart, "namespace": cluster}
     releases = [
         body
@@ -99,7 +100,7 @@ def _causes(source: Object | None, releases: list[Object], digest: str, pools: l
 
 
 def _since(releases: list[Object], pools: list[Pool]) -> str | None:
-    """Return the time at which the last release was installed and the last node became ready."""
+    """Return the time at which the last release was installed or the last node became ready, whichever is later."""
     times = [_last(body).get("lastDeployed") for body in releases]
     times += [group.settled_since for pool in pools for group in pool.groups]
     moments = [dt.datetime.fromisoformat(text) for text in times if text]

@@ -33,11 +33,11 @@ Identity: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A declared object, and how it is applied."""
+    """A declared object, and the method of its apply."""
 
     manifest: Manifest
     in_set: bool
-    """Whether an object set applies it, with its own field manager."""
+    """Whether an object set applies the object, with the set's field manager."""
     of_another: bool
     """Whether another controller creates the object, so that only some of its fields are declared."""
 
@@ -48,7 +48,7 @@ class Declared:
 
 
 @dataclass(slots=True)
-class Found:
+class ClusterDrift:
     """Result of comparing one cluster."""
 
     compared: int = 0
@@ -64,11 +64,11 @@ def drift(environment: Environment, connect: Callable[[Environment, str], ApiSer
         declared.setdefault(item.manifest.cluster, []).append(item)
     retained = {_kind(version, kind) for version, kind in template_kinds(environment)}
 
-    def look(cluster: str) -> Found:
+    def look(cluster: str) -> ClusterDrift:
         try:
             return _Comparison(cluster, connect(environment, cluster), retained).at(declared[cluster])
         except (ProviderError, OSError) as error:
-            return Found(unread=[Unread(cluster=cluster, what=None, reason=str(error))])
+            return ClusterDrift(unread=[Unread(cluster=cluster, what=None, reason=str(error))])
 
     now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     with ThreadPoolExecutor(_WORKERS) as workers:
@@ -104,9 +104,9 @@ class _Comparison:
 
     def __init__(self, cluster: str, api: ApiServer, retained: set[str]) -> None:
         self._cluster, self._api, self._retained = cluster, api, retained
-        self._result = Found()
+        self._result = ClusterDrift()
 
-    def at(self, declared: list[Declared]) -> Found:
+    def at(self, declared: list[Declared]) -> ClusterDrift:
         """Compare ``declared`` with the existing objects, and return the result."""
         wanted = {item.identity: item for item in declared}
         versions = {kind_of(item.manifest): item.manifest.api_version for item in declared}

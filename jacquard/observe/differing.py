@@ -28,12 +28,12 @@ _HANDS = ("kubectl", "before-first-apply")
 _OURS = (labels.FIELD_MANAGER, SET_MANAGER)
 _PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
 _MARKS = {"labels": (PART_OF,), "annotations": (MADE_BY, MEMBER, "pulumi.com/")}
-"""Marks that objects get when they are applied, in addition to the rendered ones; entries are prefixes."""
+"""Prefixes of the marks that an apply adds to the rendered metadata."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SERVERS_OWN = ("status", "apiVersion", "kind")
 _SECRET = re.compile("passw|token|secret|credential|private", re.IGNORECASE)
 _SHOWN = 100
-"""Maximum length of a reported value, in characters; for a longer value only the length is reported."""
+"""Maximum length of a reported value, in characters; only the length of a longer value is reported."""
 _HIDDEN = "(secret)"
 _ABSENT = object()
 
@@ -47,7 +47,7 @@ class Compared:
 
     fields: tuple[FieldDrift, ...]
     unsure: str | None = None
-    """Reason why the server could not evaluate the apply, so that differences of notation may be included."""
+    """Reason why the server could not evaluate the apply; differences may then be differences of notation only."""
 
 
 def manager_of(*, in_set: bool) -> str:
@@ -146,7 +146,7 @@ def _by(manager: str) -> By:
 
 
 def _field(live: Object, path: Steps, wanted: Any, there: Any, *, secret: bool) -> FieldDrift:
-    """Return a field with its owner; an owner other than Jacquard wrote the undeclared value."""
+    """Return a field with its owner; the undeclared value was written by an owner other than Jacquard."""
     owners = [entry for entry in _entries(live) if covers(entry.get("fieldsV1") or {}, live, path)]
     owners.sort(key=lambda entry: (_by(entry["manager"]) is By.OURS, -_moment(entry).timestamp(), entry["manager"]))
     first = owners[0] if owners and there is not _ABSENT else None

@@ -35,11 +35,11 @@ class DpuDeploymentStatus:
 
     deployment: str
     total: int
-    """Number of DPUs that the data assigns to it."""
+    """Number of DPUs that the data assigns to the DPUDeployment."""
     images: dict[str, int]
-    """BFB to the number of DPUs created with it."""
+    """Number of DPUs by the BFB with which they were created."""
     flavors: dict[str, int]
-    """DPUFlavor to the number of DPUs created with it."""
+    """Number of DPUs by the DPUFlavor with which they were created."""
     settled: bool
     why: list[str]
     """Reason why the DPUs are not settled, the nearest cause only; empty if they are settled."""
@@ -57,7 +57,7 @@ def dpu_deployments(environment: Environment, seen: Observation) -> list[DpuDepl
         name, made = key.partition("/")[2], templates(pins.dpu_intents[intent])
         [(label, value)] = deployment_selector(name)["matchLabels"].items()
         dpus = [body for body in owned[f"{label}={value}"] if not dig(body, "metadata", "deletionTimestamp")]
-        causes = _causes(seen.one("DPUDeployment", NAMESPACE, name), dpus, total[key], made)
+        causes = _causes(seen.management_object("DPUDeployment", NAMESPACE, name), dpus, total[key], made)
         why = list(islice(causes, 1))
         statuses.append(
             DpuDeploymentStatus(

@@ -34,9 +34,9 @@ class By(StrEnum):
     OTHER = "other manager"
     """A controller, or another program."""
     OURS = "not applied"
-    """No other owner than Jacquard: the current declaration is not applied yet."""
+    """Jacquard: the current declaration is not applied yet."""
     NOBODY = "nobody"
-    """No owner: the field does not exist, or the managers that set it no longer own it."""
+    """No owner: the field does not exist, or its former managers no longer own it."""
 
 
 class FieldDrift(Spec):
@@ -45,14 +45,14 @@ class FieldDrift(Spec):
     path: str
     """Path of the field, with dots; a key that contains dots is in brackets."""
     declared: str | None
-    """Value after an apply, as JSON; None if the apply would remove the field, or would not change it because it is not
-    declared. Secret values are hidden."""
+    """Value after an apply, as JSON; None if the apply would remove the field, or if the field is not declared and
+    stays unchanged. Secret values are hidden."""
     live: str | None
     """Live value, as JSON; None if the field does not exist."""
     by: By
     """Current owner of the field."""
     manager: str | None
-    """Field manager that owns the field; None if there is none."""
+    """Field manager that owns the field; None without an owner."""
     since: AwareDatetime | None
     """Time of the manager's last write to the object."""
 
@@ -93,7 +93,7 @@ class Drift(Spec):
     environment: str
     """Name of the environment."""
     observed_at: AwareDatetime
-    """Time of the observation, not later than any of the answers."""
+    """Time of the observation; every answer was received at this time or later."""
     compared: int
     """Number of declared objects that were compared."""
     objects: tuple[ObjectDrift, ...]

@@ -31,14 +31,14 @@ Held: TypeAlias = dict[Place, list[int]]
 
 
 class ClusterFacts(Spec):
-    """A cluster, and whether it could be read."""
+    """A cluster, and the result of reading it."""
 
     cluster: str
     """Name of the cluster; ``management`` for the management cluster of the region."""
     tenant: str | None
     """Tenant of the cluster; None for the management cluster."""
     unreachable: str | None
-    """Reason why the cluster could not be read; None if it was read."""
+    """Reason why the cluster could not be read; None after a successful read."""
     stray_pods: int | None = Field(ge=0)
     """Number of pods with GPUs on nodes outside pools; None if the pods were not read."""
 
@@ -87,7 +87,7 @@ class HostFacts(Spec):
 
 
 class Facts(Spec):
-    """Answers of the clusters of a region at one time."""
+    """Answers of a region's clusters at one time."""
 
     kind: Literal["jacquard facts"] = "jacquard facts"
     """Identifies the file format."""
@@ -96,7 +96,7 @@ class Facts(Spec):
     environment: str
     """Name of the environment."""
     observed_at: AwareDatetime
-    """Time of the observation, not later than any of the answers."""
+    """Time of the observation; every answer was received at this time or later."""
     clusters: tuple[ClusterFacts, ...]
     """All clusters of the region, including unreachable clusters."""
     nodes: tuple[NodeFacts, ...]

@@ -1,6 +1,6 @@
 """Reads hosts and images from objects of IronCore metal.
 
-A host is represented by its BMC, with the name from the inventory; its Server exists once the BMC was queried.
+The BMC object represents a host and has its name from the inventory; the Server is created after the BMC is queried.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The drained pods follow ``internal/controllers/machine/drain/{drain,filters}.go`` of Cluster API, which follows
 ``pkg/drain/filters.go`` of kubectl: all pods of a node except pods of DaemonSets, mirrors of static pods, and finished
 pods, which no longer use resources. A drain skips a pod labelled ``cluster.x-k8s.io/drain: skip`` or excepted by a
-MachineDrainRule, but the pod ends with the machine, so it counts here.
+MachineDrainRule, but the pod ends with the machine. Such a pod therefore counts here.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _runs(pod: Object) -> bool:
 
 
 def _claims(pod: Object) -> list[str]:
-    """Return the names of a pod's resource claims, including claims created for it."""
+    """Return the names of a pod's resource claims, including claims created from templates."""
     named = [claim.get("resourceClaimName") for claim in dig(pod, "spec", "resourceClaims") or ()]
     made = [claim.get("resourceClaimName") for claim in dig(pod, "status", "resourceClaimStatuses") or ()]
     return [name for name in (*named, *made) if name]

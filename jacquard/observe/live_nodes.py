@@ -27,7 +27,7 @@ def management_kinds(environment: Environment) -> tuple[Kind, ...]:
 
 
 def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
-    """Return the nodes of all pools, each with the values that it and its host report."""
+    """Return the nodes of all pools, with the values reported by each node and its host."""
     metal = bare_metal(environment)
     report = metal.report(seen.of)
     nodes = (

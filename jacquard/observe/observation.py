@@ -39,13 +39,13 @@ class Observation:
     """Objects by cluster and kind."""
     unreachable: dict[str, str] = field(default_factory=dict)
     at: dt.datetime | None = None
-    """Time of the observation by the clock of this machine, not later than any of the answers."""
+    """Time of the observation by the clock of this machine; every answer was received at this time or later."""
 
     def of(self, kind: str, cluster: str = MANAGEMENT) -> list[dict[str, Any]]:
         """Return all objects of a kind in a cluster; empty if the cluster did not answer."""
         return self.objects.get((cluster, kind), [])
 
-    def one(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
+    def management_object(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
         """Return an object of the management cluster, or None."""
         for body in self.of(kind):
             if body["metadata"]["name"] == name and body["metadata"].get("namespace") == namespace:
@@ -79,7 +79,7 @@ def observe(
         connect: opens a client of a cluster.
         management: kinds read in the management cluster; None for all kinds of the region's status.
         tenants: kinds read in each tenant cluster.
-        keep: selects the objects to keep, page by page, because the pods of a cluster may not fit into memory.
+        keep: selects the objects to keep from each page, because all pods of a cluster may not fit into memory.
     """
     clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
     clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}

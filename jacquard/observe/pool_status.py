@@ -1,8 +1,8 @@
 """Status of the node pools of a region, counted by machines and evaluated by the rules of Cluster API.
 
-A group is settled if the controller has observed the last change, all counters agree, its conditions confirm it, and
-the declared number of Machines exists, all with the pinned image. Counters alone are not sufficient: they stay at zero
-during a large scale-up, and look finished before a rollout has started.
+A group is settled if the controller has observed the last change, all counters agree, its conditions confirm the
+result, and the declared number of Machines exists, all with the pinned image. Counters alone are not sufficient: during
+a large scale-up and before a rollout starts, they do not differ from the final values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Group:
     ready: int
     updated: int
     images: dict[str, int]
-    """Image to the number of machines created with it."""
+    """Number of machines by the image with which they were created."""
     fingerprint: str | None
     """Fingerprint of the intent in the applied MachineDeployment; None if there is no MachineDeployment."""
     settled: bool
@@ -57,7 +57,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A node pool: the sum of its rollout groups."""
+    """Status of a node pool, summed over its rollout groups."""
 
     cluster: str
     name: str
@@ -72,7 +72,7 @@ class Pool:
 
 @dataclass(slots=True)
 class Pools:
-    """Index of all machines, so that a region with thousands of machines is traversed once."""
+    """Index of all machines, built in a single pass over the thousands of machines of a region."""
 
     environment: Environment
     seen: Observation
@@ -120,9 +120,9 @@ class Pools:
         )
 
     def group(self, cluster: str, pool: str, domain: str, size: GroupAllocation) -> Group:
-        """Return the status of a rollout group with ``size`` nodes, or as many as its autoscaler requests."""
+        """Return the status of a rollout group with ``size`` nodes, or the number that its autoscaler requests."""
         name = group_name(cluster, pool, domain)
-        deployment = self.seen.one("MachineDeployment", cluster, name)
+        deployment = self.seen.management_object("MachineDeployment", cluster, name)
         least = size.nodes if size.max_nodes is None else size.min_nodes or 0
         total = min(max(dig(deployment, "spec", "replicas") or 0, least), size.most_nodes)
         every = self.machines.get((cluster, name), [])
@@ -188,7 +188,7 @@ def _old_images(pinned: str, images: Counter[str]) -> list[str]:
 
 
 def _drains(machines: list[Object]) -> list[str]:
-    """Return the pods for which deleted machines wait, at most three lines."""
+    """Return the pods that block deleted machines, at most three lines."""
     drained = [body for body in machines if condition(body, "Deleting").get("reason") == _DRAINING]
     messages = [(key(body)[1], str(condition(body, "Deleting").get("message")).splitlines()[1:]) for body in drained]
     lines = [f"{name} is being drained: {line.removeprefix('* ')}" for name, lines in messages for line in lines]
@@ -211,8 +211,8 @@ def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Obje
 def roll_holders(environment: Environment, pool: str, deployment: Object | None) -> list[str]:
     """Return the reason why the rollout of a group of ``pool`` (``cluster/pool``) is paused; empty if it is not paused.
 
-    A paused MachineDeployment still scales and repairs. Its rollout waits if machines differ from its template, or if
-    it was paused before it created any.
+    A paused MachineDeployment still scales and repairs. Its rollout waits if machines differ from the template, or if
+    no machine was created before the pause.
     """
     if deployment is None or dig(deployment, "spec", "paused") is not True:
         return []

@@ -39,7 +39,7 @@ class ControlPlane:
     endpoint: str | None
     ready: bool
     reachable: bool
-    """Whether its API answers from this machine."""
+    """Whether the API answers requests from this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,15 +99,14 @@ class RegionStatus:
     settled: bool
     why: list[str]
     unreachable: dict[str, str]
-    """Cluster to the reason why it could not be read."""
+    """Reason why a cluster could not be read, by cluster."""
     clusters: list[ControlPlane]
     pools: list[Pool]
     hosts: dict[str, int]
-    """State, in the terms of the bare-metal backend, to the number of hosts."""
+    """Number of hosts by state, in the terms of the bare-metal backend."""
     dpus: dict[str, int]
     dpu_deployments: list[DpuDeploymentStatus]
-    """DPUs by DPUDeployment. They do not affect ``settled``, because each waits for the release of its maintenance
-    hold."""
+    """DPUs by DPUDeployment. DPUs do not affect ``settled``: each DPU waits for the release of its maintenance hold."""
     charts: list[ChartStatus]
     """Charts that are pinned for clusters."""
     vpcs: list[Vpc]
@@ -127,7 +126,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
     classes = [sc for t in environment.tenants for c in t.clusters for sc in _classes(environment, c, seen)]
     unread = [f"cluster {name} cannot be read: {reason}" for name, reason in seen.unreachable.items()]
-    # Without the management cluster nothing else is known; a message for each pool would hide the reason.
+    # Without the management cluster, all other states are unknown; a message for each pool would hide the reason.
     why = (
         unread
         if MANAGEMENT in seen.unreachable
@@ -175,9 +174,9 @@ def _tally(states: Iterable[str]) -> dict[str, int]:
 def _control_plane(
     environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, seen: Observation
 ) -> ControlPlane:
-    body = seen.one("Cluster", cluster.name, cluster.name) or {}
+    body = seen.management_object("Cluster", cluster.name, cluster.name) or {}
     backend = control_planes(environment)
-    reported = dig(seen.one(backend.kind[1], cluster.name, cluster.name), "status", "version")
+    reported = dig(seen.management_object(backend.kind[1], cluster.name, cluster.name), "status", "version")
     endpoint = dig(body, "spec", "controlPlaneEndpoint") or {}
     running, version = backend.kubernetes(reported) if reported else None, running_version(environment, cluster)
     return ControlPlane(
@@ -261,7 +260,8 @@ def settle(
 ) -> RegionStatus:
     """Poll until the region is settled in ``polls`` consecutive observations, and return the last status.
 
-    One observation is not sufficient after a change: controllers that have not started look like finished controllers.
+    One observation is not sufficient after a change: the state before a controller starts equals the state after it
+    finishes.
     """
     deadline = clock() + timeout_seconds
     in_a_row = 0

@@ -1,7 +1,7 @@
 """Finds the users of a storage class or a VM image: claims, disks and machines of any creator.
 
-Kubernetes and CDI allow the deletion of either while it is used. Claims that name the class then wait forever, as do
-disks that are cloned from the image.
+Kubernetes and CDI allow the deletion of a class or image in use. Afterwards, claims of the class and disks cloned from
+the image wait forever.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Name: TypeAlias = tuple[str, str, str]
 Known: TypeAlias = Callable[[Name], bool]
 
 
-class UnseenError(Exception):
+class UnreadableError(Exception):
     """The users could not be read; the message contains the reason."""
 
 
@@ -45,7 +45,7 @@ def users(connect: Callable[[], ApiServer], used: Name, known: Known) -> tuple[s
         known: returns whether a user is ignored, because the plan handles it.
 
     Raises:
-        UnseenError: the cluster does not answer, or rejects the request.
+        UnreadableError: the cluster does not answer, or rejects the request.
     """
     return using(read(connect, USERS), used, known)
 
@@ -59,13 +59,13 @@ def read(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object
     """Return all objects of ``kinds`` in a cluster; kinds that the cluster does not serve are skipped.
 
     Raises:
-        UnseenError: the cluster does not answer, or rejects the request.
+        UnreadableError: the cluster does not answer, or rejects the request.
     """
     try:
         api = connect()
         return [body for kind in kinds for body in _each(api, kind)]
     except (ProviderError, OSError) as error:
-        raise UnseenError(str(error)) from None
+        raise UnreadableError(str(error)) from None
 
 
 def user_names(found: Iterable[Object], uses: Callable[[Object], bool], known: Known) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def _owner(objects: Mapping[Name, Object], name: Name) -> Name:
 
 
 def _refers(body: Object) -> Iterator[Name]:
-    """Yield the objects from which an object takes its class, content or disks."""
+    """Yield the objects that an object uses as class, content or disks."""
     namespace, spec = key(body)[0], body.get("spec") or {}
     if body["kind"] == "VirtualMachinePool":
         spec = dig(spec, "virtualMachineTemplate", "spec") or {}

@@ -13,7 +13,7 @@ from pathlib import Path
 CODE = "components"
 """Folder of a clone with the code that renders objects."""
 EXTENSIONS = "extensions"
-"""Folder of a user's repository with the code that renders objects of its own."""
+"""Folder of a user's repository with the code that renders additional objects."""
 _SHORT = 9
 _WORK_TREE = "work tree"
 

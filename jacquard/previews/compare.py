@@ -66,9 +66,10 @@ def impact(
         head: region after the change.
         edits: edits of data files.
         names: names of base and head.
-        now: moment from which freezes are considered.
-        alone: applies edits one at a time; None if the code of Jacquard differs, so that edits are not the only cause.
-        undecided: whether the code of Jacquard differs and that of the base could not render its objects.
+        now: time from which freezes are considered.
+        alone: applies edits one at a time; None if the code of Jacquard differs, because edits are then not the only
+            cause.
+        undecided: whether the code of Jacquard differs, and the code of the base could not render the base.
     """
     environments = base.environment, head.environment
     rows = Rows(*environments, Causes(Scopes(*environments), edits, alone))

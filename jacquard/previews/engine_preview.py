@@ -10,7 +10,7 @@ from jacquard.engine.failures import causes
 from jacquard.engine.steps import Step
 
 REFRESH = "--refresh"
-"""Pulumi option to read the live objects of the state before the preview, without recording them."""
+"""Pulumi option that reads the live objects of the state before the preview, without recording their values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,11 @@ def ask(preview: Callable[..., Run]) -> Answer:
     """Return the preview of a stack by the engine.
 
     ``up`` does not read live objects that it does not change. A preview with refresh that detects drift therefore has
-    another plan, or none if an object has another owner by now. In these cases the preview is repeated without refresh,
-    as ``up`` runs it.
+    another plan, or no plan if an object now has another owner. In these cases the preview is repeated without refresh,
+    like ``up``.
 
     Args:
-        preview: runs the preview of a stack with additional options, and returns also if it fails.
+        preview: runs the preview of a stack with additional options; a failed preview is returned, not raised.
     """
     refreshed = preview(REFRESH)
     drift = tuple(refreshed.progress.steps.drift.values())

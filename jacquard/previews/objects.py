@@ -1,6 +1,6 @@
 """Planned changes of objects: steps of the engine as changes of single objects, each with its origin.
 
-Without an engine: the differences between the rendered objects of base and head, in the same form.
+Without an engine, the changes are the differences between the rendered objects of base and head.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Declared:
         self._head = {_key(item): item for item in head}
 
     def changed(self, key: _Key) -> list[Path] | None:
-        """Return the fields of an object that differ between base and head; None if only one of them has the object."""
+        """Return the fields of an object that differ between base and head; None if one of the two lacks the object."""
         was, will = self._base.get(key), self._head.get(key)
         if was is None and will is None:
             return []

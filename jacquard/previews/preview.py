@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     """Outcome of the preview of a stack."""
 
     SAME_OBJECTS = "same objects"
-    """Base and head render the same objects, so that the engine did not run."""
+    """Base and head render the same objects; the engine did not run."""
     UNCHANGED = "unchanged"
     """The engine would change nothing."""
     CHANGED = "changed"
@@ -42,7 +42,8 @@ class Outcome(StrEnum):
     FAILED = "failed"
     """The engine failed, or a cluster was unreachable; the preview contains the changes detected until then."""
     GONE = "gone"
-    """The head does not have the stack: it is no longer applied, and its objects remain until it is destroyed."""
+    """The stack does not exist in the head: it is no longer applied, and its objects remain until the stack is
+    destroyed."""
 
 
 class Operation(StrEnum):
@@ -64,8 +65,8 @@ class Origin(StrEnum):
     EARLIER = "earlier"
     """Base and head declare it equally, but the declaration was not applied yet."""
     DRIFT = "drift"
-    """The declaration was applied, and the object was changed in the cluster since. ``up`` does not revert that by
-    itself."""
+    """The declaration was applied, and the object was changed in the cluster afterwards. ``up`` does not revert such a
+    change."""
 
 
 class Field(Spec):
@@ -83,13 +84,13 @@ class ObjectChange(Spec):
     """An equal change of one or more objects."""
 
     operation: Operation
-    """Planned operation; for drift, the operation that would revert it."""
+    """Planned operation; for drift, the operation that would revert the drift."""
     origin: Origin
     """Reason of the change."""
     kind: str
     """Kind of the objects with their API group: ``<group>/<Kind>``."""
     names: tuple[str, ...]
-    """Objects, each as ``cluster/namespace/name``."""
+    """Objects as ``cluster/namespace/name``."""
     fields: tuple[Field, ...] = ()
     """Changed fields of each object; empty if whole objects are created or deleted."""
     forced_by: tuple[str, ...] = ()
@@ -133,7 +134,7 @@ class Standing(StrEnum):
     WAIVED = "waived"
     """The head has the violation, and a waiver covers it."""
     TOLD = "told"
-    """Reported only by a run of the engine, so that the state of the base is unknown."""
+    """Reported only by a run of the engine; the state of the base is unknown."""
 
 
 class Waiver(Spec):

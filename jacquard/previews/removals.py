@@ -12,7 +12,7 @@ from jacquard.engine.guard import Held
 from jacquard.engine.plan import Loss, Plan
 from jacquard.observe.add_on_users import RELEASE, Uninstalled, add_on_users
 from jacquard.observe.observation import connect
-from jacquard.observe.users import USED, Name, UnseenError, users
+from jacquard.observe.users import USED, Name, UnreadableError, users
 from jacquard.providers.kube.objects import dig
 
 
@@ -40,7 +40,7 @@ def _users(plan: Plan, environment: Environment, loss: Loss) -> tuple[str, ...] 
         if uninstalled:
             return add_on_users(lambda: connect(environment, cluster), uninstalled, known)
         return users(lambda: connect(environment, cluster), used, known)
-    except UnseenError:
+    except UnreadableError:
         return None
 
 

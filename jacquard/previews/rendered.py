@@ -26,7 +26,7 @@ _FIELDS = ("body", "cluster", "retain", "protect")
 def rendered_by(base: Base, name: str) -> Mapping[Key, tuple[Manifest, ...]] | None:
     """Return the objects of environment ``name`` as rendered by the code of ``base``.
 
-    None if rendering fails: the code is too old for this interface, or rejects its own data.
+    Return None if rendering fails: the code is too old for this interface, or rejects its own data.
     """
     # A clone contains Jacquard; with an installed Jacquard, extensions are located by the folder of environments.
     code = {} if base.installed else {"PYTHONPATH": str(base.code)}

@@ -23,7 +23,7 @@ class SliceDiff(Spec):
     """Name of the slice, the last part of its stack's name where the environment is applied in slices."""
     changes: tuple[ObjectChange, ...]
     """Changes of objects, deletions first; equal changes of several objects are combined. Replacements are shown as
-    updates, since only the engine knows which fields require a replacement."""
+    updates, because only the engine knows the fields that require a replacement."""
 
 
 class RenderedDiff(Spec):
@@ -38,8 +38,8 @@ class RenderedDiff(Spec):
     head: str
     """Head commit, or ``work tree`` with uncommitted changes."""
     by_head: bool
-    """Whether the code of the head rendered both sides, since that of the base could not; differences caused by changed
-    code are missing then."""
+    """Whether the code of the head rendered both sides, because the code of the base could not render; differences
+    caused by changed code are then missing."""
     slices: tuple[SliceDiff, ...]
     """Slices with changed objects, in the order in which they are applied; removed slices at the end."""
 
@@ -51,13 +51,13 @@ def rendered_diff(base: Side, head: Side, impact: Impact, *, by_head: bool) -> R
         base: region before the change.
         head: region after the change.
         impact: impact of the change, with the names of both sides.
-        by_head: whether the code of the base could not render its own objects.
+        by_head: whether the code of the base could not render the base.
     """
     by_slice: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys((*head.parts, *base.parts)):
         if not same(base.parts.get(key), head.parts.get(key)):
             by_slice[key[0]].append(key)
-    # Any component can use a secret of another one; without differences no component needs to be rendered.
+    # A component can use a secret of another component; without differences, no component needs to be rendered.
     secrets = Secrets.of(item.body for side in (base, head) for item in _objects(side, side.parts if by_slice else ()))
     diffs = {
         name: rendered_changes(Declared(*(_objects(side, keys) for side in (base, head))), secrets)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-SECRET = "[secret]"  # noqa: S105 - a placeholder, the same as that of the engine
+SECRET = "[secret]"  # noqa: S105 - a placeholder, equal to the engine's
 _ENGINES_MARK = "4dabf18193072939515e22adb298388d"
 """Key by which the engine marks a mapping that represents a secret value."""
 _HOLDERS = frozenset({"data", "stringData"})

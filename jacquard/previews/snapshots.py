@@ -70,7 +70,7 @@ def rendered(environment: Environment) -> dict[Key, tuple[Manifest, ...]]:
 
 
 def same(before: Part | None, after: Part | None) -> bool:
-    """Return whether a component has the same objects; the inputs may differ in values that are not rendered."""
+    """Return whether a component has the same objects; its inputs may differ in values that are not rendered."""
     if before is None or after is None:
         return before is after
     return before.concept == after.concept or before.objects() == after.objects()

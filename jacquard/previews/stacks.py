@@ -38,7 +38,7 @@ class StackSides:
     differs: bool
     """Whether the rendered objects differ between base and head, or the difference is unknown."""
     gone: bool = False
-    """Whether the head does not have the stack."""
+    """Whether the stack does not exist in the head."""
 
     @property
     def rendered(self) -> str:
@@ -52,7 +52,7 @@ def stack_sides(base: Side, head: Side, *, undecided: bool = False) -> Iterator[
     Args:
         base: region before the change.
         head: region after the change.
-        undecided: whether the rendered objects of the base are unknown, so that all stacks may differ.
+        undecided: whether the rendered objects of the base are unknown; then all stacks may differ.
     """
     keys: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys((*head.parts, *base.parts)):
@@ -70,7 +70,7 @@ def stack_sides(base: Side, head: Side, *, undecided: bool = False) -> Iterator[
         )
 
 
-def not_asked(sides: StackSides) -> StackPreview:
+def without_engine(sides: StackSides) -> StackPreview:
     """Return the preview of a stack that the engine does not preview."""
     if not sides.gone:
         return StackPreview(stack=sides.stack, outcome=Outcome.SAME_OBJECTS)
@@ -84,10 +84,10 @@ def failed(sides: StackSides, reason: str) -> StackPreview:
     return StackPreview(stack=sides.stack, outcome=Outcome.FAILED, reason=masked, rendered=sides.rendered)
 
 
-def asked(
+def by_engine(
     sides: StackSides, answer: Answer, environment: Environment
 ) -> tuple[StackPreview, tuple[events.Violation, ...]]:
-    """Return the preview of a stack by the engine, and the policy violations it reported, whatever the outcome."""
+    """Return the engine's preview of a stack and the reported policy violations, for every outcome."""
     progress = answer.run.progress
     steps = tuple(progress.steps.found.values())
     secrets = _secrets(sides, (*steps, *answer.drift))

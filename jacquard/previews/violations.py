@@ -15,7 +15,7 @@ from policies import Judgement, Violation
 from policies.waivers import subjects
 
 _Key: TypeAlias = tuple[str, str, str]
-"""Rule, subject and problem; they do not depend on the object, so that a recreated template is not a new violation."""
+"""Rule, subject and problem of a violation, without the object, so that a recreated template is no new violation."""
 _ORDER = tuple(Standing)
 
 

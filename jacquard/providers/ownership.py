@@ -1,7 +1,7 @@
-"""Mark by which a resource recognises its own objects: field managers can be shared, Pulumi URNs are unique.
+"""Mark that identifies the objects of a resource by its Pulumi URN; field managers can be shared, URNs are unique.
 
 Without the mark, a second stack, or a resource that was renamed or moved to another apiVersion, would adopt an existing
-object; deleting either resource would then delete the object of both.
+object; deleting one of the two resources would then delete the object of both.
 """
 
 MADE_BY = "jacquard.dev/made-by"

@@ -88,7 +88,7 @@ _HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github",
 
 
 def repository(region: str) -> dict[str, str]:
-    """Return the files of a new repository by path, without those of `environments/`.
+    """Return the files of a new repository by path, without the files of `environments/`.
 
     Args:
         region: name of the first region.

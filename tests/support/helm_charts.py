@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from jacquard.lab.rehearsal.charts import Charts, HelmError, known
+from jacquard.lab.rehearsal.charts import Charts, HelmError, releases_by_chart
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
 
-CHARTS = known()
+CHARTS = releases_by_chart()
 
 
 class Helm:

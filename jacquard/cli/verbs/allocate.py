@@ -70,8 +70,8 @@ def allocate(
     Existing allocations stay, missing ones are added, and unused numbers are freed and quarantined. Pins of existing
     rollout groups change only with 'jacquard promote'. Review the change like any other.
 
-    A pool that shrinks keeps its hosts as spares. --release-hosts releases them; another cluster can get them with the
-    next change, after this one is applied.
+    A pool that shrinks keeps its hosts as spares. --release-hosts releases these hosts. Another cluster can get
+    released hosts with the next change, after the release is applied.
     """
     _refuse_contradictions(release_hosts, count, replace_hosts)
     spec = data.load(environment)

@@ -63,8 +63,8 @@ def approve(
     """Record that a tenant approves a change.
 
     Writes the approval into approvals.yaml, with the digest of the tenant's part of the change between --base and the
-    work tree. It is valid for exactly this part, also after a rebase that does not alter it, and for no other change.
-    Review and merge it with the change; 'preview', 'impact' and 'up --preview' read it.
+    work tree. The approval is valid for exactly this part, also after a rebase that does not alter the part, and for no
+    other change. Review and merge the approval with the change; 'preview', 'impact' and 'up --preview' read it.
     """
     with base_comparison.base_of(base) as earlier:
         [impact] = base_comparison.impacts([data.known(environment)], earlier)

@@ -35,7 +35,8 @@ NumberOption = Annotated[
         "--pull-request",
         min=1,
         metavar="NUMBER",
-        help="Number of the pull request. Default: that of the job.",
+        help="Number of the pull request. Default: the pull request of the job.",
+        show_default=False,
     ),
 ]
 RunOption = Annotated[
@@ -43,7 +44,8 @@ RunOption = Annotated[
     typer.Option(
         "--run",
         metavar="N[.M]",
-        help="Run and attempt; an older run never overwrites the comment of a newer one. Default: those of the job.",
+        help="Run and attempt; an older run never overwrites a newer run's comment. Default: from the job.",
+        show_default=False,
     ),
 ]
 RequiredOption = Annotated[
@@ -57,10 +59,10 @@ def comment(
     """Create or update the comment of a pull request, at GitHub or GitLab.
 
     Runs in a job of GitHub Actions or GitLab CI, whose variables identify the pull request. The token is read from
-    GITHUB_TOKEN or GITLAB_TOKEN. The comment of an earlier run, identified by its marker and its author, is updated;
-    that of a later run is not. Requests are retried for at most five minutes if the forge limits their rate. Without a
-    token, or if the forge rejects the request, a warning is printed and the exit code is 0. At GitHub, the text is
-    also added to the summary page of the run.
+    GITHUB_TOKEN or GITLAB_TOKEN. The comment of an earlier run, identified by marker and author, is updated; the
+    comment of a later run is left unchanged. Requests are retried for at most five minutes if the forge limits their
+    rate. Without a token, or if the forge rejects the request, a warning is printed and the exit code is 0. At GitHub,
+    the text is also added to the summary page of the run.
     """
     text = _read(file)
     if not marked(text):

@@ -39,10 +39,10 @@ def down(
 ) -> None:
     """Destroy an environment.
 
-    Deletes the objects in the clusters, then, for a rehearsal, the clusters. A rehearsal is always removed, also if its
+    Deletes the objects in the clusters, then, for a rehearsal, the clusters. A rehearsal is always removed, even if its
     clusters do not run or its data are invalid. Any other environment requires its name with --yes-destroy, and
-    protected objects are never deleted. The stacks of an environment in slices are destroyed in parallel, each after
-    the stacks that depend on it; if a stack cannot be destroyed, the stacks it depends on remain.
+    protected objects are never deleted. If an environment has several stacks, they are destroyed in parallel, each
+    after its dependents. If a stack cannot be destroyed, its dependencies remain.
     """
     data.known(environment)
     with locks.exclusively(environment, "down"):
@@ -77,7 +77,7 @@ def _end_rehearsal(spec: Environment) -> None:
         if bootstrap in existing:
             _try(Screen(stderr()), engine, bootstrap, "clusters")
     finally:
-        # This runs even if the state cannot be read, and also finds processes that no stack records.
+        # The removal also works without a readable state, and finds processes that no stack records.
         local_region.remove(spec.name, engine.variables)
 
 
@@ -108,7 +108,7 @@ def _empty(engine: Engine, spec: Environment, stack: str, screen: Screen) -> Non
 
 
 def _try(screen: Screen, engine: Engine, stack: str, title: str) -> None:
-    """Destroy a stack of a rehearsal; after a failure, delete its state, because its clusters are removed anyway."""
+    """Destroy a stack of a rehearsal; after a failure, delete its state, because the clusters are removed anyway."""
     try:
         # Protected objects are deleted too: a rehearsal has no tenants to protect.
         _destroy(screen, engine, _prepared(screen, engine, stack), title)
@@ -149,7 +149,7 @@ def _prepared(screen: Screen, engine: Engine, stack: str) -> Ready:
 
 
 def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
-    """Pass if no object is protected; otherwise the engine would delete its dependents before it refuses.
+    """Pass if no object is protected; otherwise the engine would delete its dependents before it rejects the run.
 
     Raises:
         Stop: objects are protected; contains all of them.

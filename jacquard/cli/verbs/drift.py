@@ -13,7 +13,7 @@ def drift(environment: arguments.Env, *, output: arguments.FormatOption = Format
     """Report differences between the clusters of a region and its data, by field owner.
 
     Compares every declared object, including hosts, with the existing one; values that the API server only normalizes
-    are not differences. Sends only dry-run requests, which change nothing. Exits with 0 without differences, with 6 if
+    are not differences. All requests are dry-run and change nothing. Exits with 0 without differences, with 6 if
     objects differ, and with 7 if no object differs but some could not be read.
     """
     result = compared(data.checked(environment))

@@ -13,7 +13,7 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.observe.facts import KINDS, Facts, assemble
 from jacquard.observe.jobs import Jobs
 from jacquard.observe.observation import observe
-from jacquard.previews.impacts.occupancy import told
+from jacquard.previews.impacts.occupancy import utc_text
 
 _MARK = '"kind": "jacquard facts"'
 
@@ -21,10 +21,10 @@ _MARK = '"kind": "jacquard facts"'
 def facts(environment: arguments.Env, *, out: arguments.OutOption = None) -> None:
     """Record the jobs on each node of a region, for 'jacquard impact --facts'.
 
-    Reads the clusters and changes nothing. For each node, counts the pods with GPUs that end if the node is drained or
-    deleted; pods of DaemonSets, static pods and finished pods are not counted. Also records the states of machines and
-    hosts. A cluster that does not answer is listed with the reason, and its nodes are omitted. Exits with 7, and writes
-    nothing, if no cluster can be read.
+    Reads the clusters and changes nothing. For each node, counts the GPU pods that would end if the node were drained
+    or deleted; pods of DaemonSets, static pods and finished pods are not counted. Also records the states of machines
+    and hosts. A cluster that does not answer is listed with the reason, and its nodes are omitted. Exits with 7, and
+    writes nothing, if no cluster can be read.
     """
     spec = data.load(environment)
     observed = assemble(spec, observe(spec, tenants=KINDS, keep=Jobs(spec).keep))
@@ -48,4 +48,4 @@ def _summary(observed: Facts, unread: int) -> str:
     jobs = f" by {plural(pods, 'pod')} on {plural(gpus, 'GPU')}" if busy else ""
     missing = f"; {plural(unread, 'cluster')} not read" if unread else ""
     nodes = f"{len(busy)} of {plural(len(observed.nodes), 'node')} occupied{jobs}"
-    return f"{observed.environment}: {nodes}, as of {told(observed.observed_at)}{missing}"
+    return f"{observed.environment}: {nodes}, as of {utc_text(observed.observed_at)}{missing}"

@@ -61,7 +61,7 @@ def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str
 
 
 def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Object]]:
-    """Return the templates, and objects that may reference them; read in this order, new references are not missed."""
+    """Return the templates, and the objects that may reference them; reading in this order misses no new reference."""
     templates = [body for version, kind in kinds for body in api.list(version, kind)]
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]
 

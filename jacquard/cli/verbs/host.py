@@ -40,9 +40,9 @@ def host(
 ) -> None:
     """Record that a host is out of service, or back in service.
 
-    Edits out_of_service.yaml. The pool of the host gets free hosts of the same failure domain for its missing nodes. If
-    there are none, its spare hosts replace it, or nodes are missing; the output says which. The host stays assigned to
-    the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
+    Edits out_of_service.yaml. The pool of the host gets free hosts of the same failure domain for its missing nodes.
+    Without free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays
+    assigned to the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
     """
     _refuse(out, reason, ticket, back=back)
     spec = data.load(environment)

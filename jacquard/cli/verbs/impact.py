@@ -30,7 +30,7 @@ def impact(
 ) -> None:
     """Report the effect of a change on nodes, tenants and the rest of a region, before it is merged.
 
-    Compares the data of the work tree with those of its merge base with --base. Reports replaced, added and removed
+    Compares the data of the work tree with the data of its merge base with --base. Reports replaced, added and removed
     nodes, how many are unavailable simultaneously, the spares used, the duration, all other affected objects, the edit
     that causes each effect, and pending promotions. Needs no engine and no cluster; --facts adds the nodes with
     running jobs. Effects that cannot be determined are reported as unknown.

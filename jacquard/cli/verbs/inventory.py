@@ -72,7 +72,8 @@ _Driver = Annotated[
     typer.Option(
         "--bmc-driver",
         metavar="DRIVER",
-        help=f"Driver for BMCs given as an address. Default: that of the existing host, or {DRIVER}.",
+        help=f"Driver for BMCs given as an address. Default: the existing driver of the host, or {DRIVER}.",
+        show_default=False,
     ),
 ]
 _Path = Annotated[

@@ -1,4 +1,4 @@
-"""``jacquard new``: creates the folder of a new environment, completely or not at all."""
+"""``jacquard new``: creates the folder of a new environment; invalid files are not written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _Like = Annotated[
 ]
 _Halls = Annotated[
     str | None,
-    typer.Option("--halls", metavar="A,B", help="Halls of the site. Default: a, or those of --like."),
+    typer.Option(
+        "--halls", metavar="A,B", help="Halls of the site. Default: a, or the halls of --like.", show_default=False
+    ),
 ]
 _Repository = Annotated[
     Path | None,

@@ -29,9 +29,9 @@ from jacquard.engine.missing_stacks import previewing
 from jacquard.machine import settings
 from jacquard.previews.attestations.attestation import FILE as STATEMENT
 from jacquard.previews.attestations.signing import SUFFIX, SignatureError, signature
-from jacquard.previews.attestations.statement import Found, attested
+from jacquard.previews.attestations.statement import Candidate, attested
 from jacquard.previews.bases import Base
-from jacquard.previews.impacts.occupancy import LIMIT_MINUTES, Given
+from jacquard.previews.impacts.occupancy import LIMIT_MINUTES, CollectedFacts
 from jacquard.previews.preview import Outcome, Preview
 from stacks.target import stack_names
 
@@ -69,9 +69,9 @@ def preview(
     requires confirmation of destructive changes.
 
     With --base, first reports the effect of the change on nodes and tenants, as 'impact' does. The engine previews only
-    stacks whose rendered objects differ between base and head. If a stack fails or is unreachable, the others are still
-    reported and the exit code is 1; if a stack waits for a gate, it is 3. With --out, also writes attestation.json,
-    which 'up --preview' uses to apply exactly this change.
+    stacks whose rendered objects differ between base and head. If a stack fails or is unreachable, the other stacks are
+    still reported and the exit code is 1. If a stack waits for a gate, the exit code is 3. With --out, also writes
+    attestation.json, which 'up --preview' uses to apply exactly this change.
     """
     names = data.chosen(chosen)
     if base is not None:
@@ -91,7 +91,7 @@ def _of_change(
     names: list[str],
     base: str,
     now: dt.datetime,
-    facts: Mapping[str, Given],
+    facts: Mapping[str, CollectedFacts],
     out: Path | None,
     output: Format,
     key: Path | None,
@@ -138,7 +138,7 @@ def _attested(base: Base, results: list[Previewed], now: dt.datetime, key: Path 
             f"'up --preview' cannot use this preview, because the preview of {', '.join(failed)} is incomplete", "note"
         )
         return {}
-    text = attested(base, [_found(result) for result in results], now)
+    text = attested(base, [_candidate(result) for result in results], now)
     if key is None:
         return {STATEMENT: text}
     try:
@@ -147,11 +147,11 @@ def _attested(base: Base, results: list[Previewed], now: dt.datetime, key: Path 
         raise Stop(str(error), ExitCode.BAD_DATA) from None
 
 
-def _found(result: Previewed) -> Found:
+def _candidate(result: Previewed) -> Candidate:
     environment = result.compared.head.environment
     states = {stack.stack: stack.state for stack in result.preview.stacks if stack.state}
     engine = Engine(environment.name, environment.region.state, {}) if states else None
-    return Found(environment=environment, impact=result.compared.impact, states=states, engine=engine)
+    return Candidate(environment=environment, impact=result.compared.impact, states=states, engine=engine)
 
 
 def _json(value: Any) -> str:

@@ -220,7 +220,7 @@ def _table(plan: list[PlannedWave]) -> Table:
 def _promote_cluster(
     spec: Environment, cluster: str, *, version: str | None, data_store: str | None, output: Format
 ) -> None:
-    """Change the pin of the control plane of ``cluster``.
+    """Change the Kubernetes version or data store that the control plane of ``cluster`` is pinned to.
 
     Raises:
         Stop: not exactly one of ``version`` and ``data_store`` is set.

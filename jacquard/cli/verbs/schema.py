@@ -59,8 +59,8 @@ def schema(
 ) -> None:
     """Check or write schemas, editor headers and reference pages.
 
-    All of them are generated from the code: schemas/ for completion and validation in editors, the first line of each
-    data file with its schema, and docs/reference/ from the models, the help texts and the rules. Without --write,
+    All these files are generated from the code: schemas/ for completion and validation in editors, the first line of
+    each data file with its schema, and docs/reference/ from the models, the help texts and the rules. Without --write,
     changes nothing and exits with 1 if a file is out of date.
     """
     root = paths.environments().parent
@@ -87,7 +87,7 @@ def schema(
 
 
 def generated(root: Path) -> dict[Path, str]:
-    """Return the texts of the files below ``root`` that are generated, or whose first line is generated.
+    """Return the texts of the files below ``root`` that are generated completely or in their first line.
 
     Raises:
         SpecError: a data file cannot be read.
@@ -120,7 +120,7 @@ def _text(path: Path, folder: Path) -> str:
 
 
 def _leftovers(root: Path) -> set[Path]:
-    """Return the files that this or an older version generated, including those of removed kinds."""
+    """Return the files that this or an older version generated, including files of removed kinds."""
     files = {*(root / reference.FOLDER).glob("*.md"), *(root / schemas.FOLDER).glob("*.schema.json")}
     return {path for path in files if not outputs.foreign(path, schemas.MARK)}
 

@@ -49,7 +49,7 @@ class Applied:
 
 @dataclass(slots=True)
 class Up:
-    """A running ``up``, with its changes and the duration of each phase so far."""
+    """A running ``up``, with the changes and phase durations so far."""
 
     environment: Environment
     engine: Engine
@@ -112,7 +112,7 @@ class Up:
         return Applied(changes=changes, seconds=seconds)
 
     def clusters(self) -> None:
-        """Create the clusters of a rehearsal and restart stopped ones; removed clusters stay until they are empty."""
+        """Create or restart the clusters of a rehearsal; clusters removed from the data stay until they are empty."""
         screen, names = Screen(self.console), local_region.clusters(self.environment)
         stack = f"{self.environment.name}.{BOOTSTRAP}"
         planned = self.plan(stack, screen)
@@ -125,7 +125,7 @@ class Up:
             self.durations["clusters"] += shown.duration_seconds
 
     def end_clusters(self) -> None:
-        """Delete the removed clusters of a rehearsal, which are empty now."""
+        """Delete the clusters that were removed from the data of a rehearsal, after their objects are deleted."""
         screen = Screen(self.console)
         planned = self.plan(f"{self.environment.name}.{BOOTSTRAP}", screen)
         done = self.apply(planned, screen, title="removed clusters", total=len(self.ending), what="clusters")
@@ -154,17 +154,17 @@ class Up:
         require_done(self.environment.name, outcomes, done="applied", resume=resume)
 
     def _plans(self, stacks: Sequence[str]) -> dict[str, Plan]:
-        """Return the plans of the stacks, without stacks that can be planned only after others are applied.
+        """Return the plans of the stacks, without stacks that can be planned only after other stacks are applied.
 
         Raises:
             Stop: the first stack cannot be planned, another is refused, or confirmation is required.
         """
         first = stacks[:1]
-        # Most failures affect all stacks, so the first one is planned before the others.
+        # Most failures affect all stacks, so the first stack is planned before the others.
         outcomes = together({stack: first if stack not in first else () for stack in stacks}, self.plan)
 
         def later(outcome: Outcome[Plan]) -> bool:
-            # The plan may only need objects of other stacks, such as a kind of an operator.
+            # The plan may only lack objects of other stacks, such as a kind that an operator installs.
             stop = outcome.failure
             waits = isinstance(stop, Stop) and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
             return waits and outcome.stack not in first
@@ -226,13 +226,13 @@ def up(
 ) -> None:
     """Apply an environment and wait until it is ready.
 
-    The stacks of an environment in slices are applied in parallel, each after its dependencies. If a stack fails, only
-    its dependents are not started; a table at the end shows the result of each stack.
+    If an environment has several stacks, they are applied in parallel, each after its dependencies. If a stack fails,
+    only its dependents are not started; a table at the end shows the result of each stack.
 
     A rehearsal first creates its clusters on this machine. You can run the command again at any time: it continues
-    after an interruption, and changes nothing without changes in the data. Exits with 3 if it waits for a gate, with 4
-    if a policy refuses the data or the preview does not match, and with 5, before any change, if destructive changes
-    or a provider migration require confirmation.
+    after an interruption, and changes nothing if the data are unchanged. Exits with 3 if it waits for a gate, with 4 if
+    a policy refuses the data or the preview does not match, and with 5, before any change, if destructive changes or a
+    provider migration require confirmation.
     """
     settings.check()
     spec = data.checked(environment)
@@ -259,7 +259,7 @@ def up(
 
 
 def _apply(work: Up, output: Format) -> None:
-    """Apply the stacks of a region; for a rehearsal, create its clusters before and delete removed ones after."""
+    """Apply the stacks of a region; for a rehearsal, first create its clusters, and finally delete removed clusters."""
     try:
         if work.environment.region.stage is Stage.REHEARSAL:
             work.ending = kubeconfig.ending(work.environment, paths.kubeconfigs(work.environment.name))

@@ -52,7 +52,7 @@ class Board(Screen):
             self.console.print(Text("\n").join([Text(f"{stack}:", "bold"), *lines]), soft_wrap=True)
 
     def ended(self, failure: Exception | None) -> None:
-        """Count a finished stack, and print its failure immediately if the board was created with ``telling``."""
+        """Count a finished stack; if the board was created with ``telling``, print a failure immediately."""
         with self._lock:
             self._finished += 1
         if failure and self._telling:

@@ -33,7 +33,7 @@ class Result:
     problems: tuple[Problem, ...] = ()
     judgement: Judgement = field(default_factory=Judgement)
     behind: tuple[Behind, ...] = ()
-    """Pools, and the DPUs, that are out of date. That is not a problem: a promotion updates them."""
+    """Pools, and the DPUs, that are out of date. Not a problem, because a promotion updates them."""
     unmet: tuple[Unmet, ...] = ()
     """Contracts that cannot be met because of hosts out of service; not a problem, since faults must be recorded."""
     caveats: tuple[Caveat, ...] = ()
@@ -96,7 +96,7 @@ class Result:
         yield seconds(self.duration_seconds)
 
     def _notes(self) -> Iterator[str]:
-        """Yield everything that does not fail the check; equal texts once, as pools have a template per domain."""
+        """Yield advice, waived problems and notes, which do not fail the check; equal texts of several objects once."""
         alike: dict[str, list[Violation]] = defaultdict(list)
         for item in self.judgement.advised:
             alike[f"advice: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)

@@ -32,18 +32,18 @@ _PLAIN = re.compile(
     r"|(?=.*[a-f])[0-9a-f]{2}(?::[0-9a-f]{2}){5}",  # a MAC address with a letter
     re.IGNORECASE,
 )
-"""Strings that all readers parse as strings; most values of objects match."""
+"""Strings that YAML 1.1 and 1.2 parse as strings; most values of objects match."""
 _BLOCKS = (dict, list, tuple, MappingProxyType)
 """Types of mappings and lists; ``isinstance`` with ``Mapping`` takes several times as long."""
 _WIDTH = 1 << 20
-"""Practically unlimited, since folding would turn a diff of one word into a diff of many lines."""
+"""Practically unlimited line width, because folding would turn a diff of one word into a diff of many lines."""
 _REMEMBERED = 1 << 16
 """Number of cached scalars; most occur in many objects."""
 _NOT_IN_FILE_NAMES = str.maketrans({"/": "_", ":": "_"})
 
 
 def files(manifests: Iterable[Manifest]) -> dict[str, str]:
-    """Return the text of each manifest by its path.
+    """Return the text of each manifest by path.
 
     Kinds with the same name in different API groups would share a path; the API group is added to both paths.
     """
@@ -64,8 +64,8 @@ def files(manifests: Iterable[Manifest]) -> dict[str, str]:
 def yaml_text(body: Mapping[str, Any]) -> str:
     """Return an object as YAML, keys in the renderer's order.
 
-    Mappings and lists are written without ruamel.yaml, which takes more than a minute for a large region instead of a
-    second.
+    Mappings and lists are written without ruamel.yaml, because ruamel.yaml takes more than a minute for a large region;
+    this function takes a second.
     """
     lines: list[str] = []
     _add_block(lines, body, "")
@@ -132,5 +132,5 @@ def _scalar(value: str | float | None) -> str:
     writer.Representer = _Representer
     writer.width = _WIDTH
     stream = io.StringIO()
-    writer.dump({"k": value, "end": 0}, stream)  # a scalar at the end may be followed by a document end marker
+    writer.dump({"k": value, "end": 0}, stream)  # ruamel.yaml can add a document end marker after a scalar
     return stream.getvalue().removeprefix("k:").removeprefix(" ").removesuffix("\nend: 0\n")

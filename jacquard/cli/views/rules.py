@@ -25,9 +25,9 @@ class Explained:
     text: str
     """Description of the reported problem; the first paragraph is the summary."""
     why: str
-    """Consequence of a violation; empty if the text contains it."""
+    """Consequence of a violation; empty if the description contains the consequence."""
     levels: dict[str, str]
-    """Enforcement level of a policy by stage; empty for all other rules, which are always enforced."""
+    """Enforcement level of a policy by stage; empty for other rules, which are always enforced."""
     waivable: bool
     """Whether ``waivers.yaml`` can waive the rule for a subject."""
 

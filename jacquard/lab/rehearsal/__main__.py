@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0 success, 1 failure, 2 usage error, 130 interrupted."""
     options = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # A Command resource runs this; the engine's memory limit must not apply to the API servers started here.
+    # A Command resource runs this program; the engine's memory limit must not apply to the API servers.
     if os.environ.get(GO_MEMORY) == ENGINE_MEMORY:
         del os.environ[GO_MEMORY]
     try:
@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--cluster", default=MANAGEMENT, help="management (default) or the cluster of a tenant")
     down.add_argument("--cluster", help="only this cluster")
     status.add_argument("--format", choices=("text", "json"), default="text")
-    logs.add_argument("part", nargs="?", help="name of a part as listed by status, or a prefix of it")
+    logs.add_argument("part", nargs="?", help="name of a part as listed by status, or a prefix of the name")
     return parser
 
 
@@ -115,7 +115,7 @@ def _logs(options: argparse.Namespace) -> None:
 
 
 def _log_files(region: Region) -> Iterable[Any]:
-    # The folder of each cluster is a link, which a recursive pattern does not follow.
+    # The folder of each cluster is a symbolic link, which a recursive pattern does not follow.
     return sorted([*region.logs.glob("*.log"), *region.logs.glob("*/*.log")])
 
 

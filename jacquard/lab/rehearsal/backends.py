@@ -27,7 +27,7 @@ class Backend(Protocol):
     """Creates, repairs and removes clusters."""
 
     name: str
-    """Name of the backend, as in ``JACQUARD_CLUSTER``."""
+    """Name of the backend, in the notation of ``JACQUARD_CLUSTER``."""
     loopback: bool
     """Whether the API server can reach the loopback interface of this machine, as required for webhooks."""
 
@@ -111,7 +111,7 @@ class Context:
         _adopt(region, cluster)
 
     def remove(self, region: Region, cluster: str) -> None:
-        """Stop the local processes; the cluster itself is not removed."""
+        """Stop the local processes; the cluster is not removed."""
         kwok.remove(region, cluster)
 
 
@@ -134,7 +134,7 @@ def chosen() -> Backend:
 
 
 def named(name: str) -> Backend:
-    """Return the backend of a name from `settings.cluster`, current or recorded with a cluster."""
+    """Return the backend with this name, from `settings.cluster` or from the record of a cluster."""
     if name == "kwok":
         return Kwok()
     return Kind() if name == "kind" else Context(name.removeprefix("context:"))

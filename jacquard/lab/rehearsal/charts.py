@@ -24,12 +24,12 @@ _TIMEOUT_SECONDS = 60
 _SUBCHARTS = {"slurm-operator": ("helm/slurm-operator-crds",)}
 """Dependencies of a chart in the same module."""
 _INCOMPLETE = {"cluster-api-operator"}
-"""Charts whose accounts, RBAC rules and CRDs are added only by upstream's release (CAPIO:Makefile, ``release-chart``):
-the chart in the module can be read, but not installed."""
+"""Charts that lack accounts, RBAC rules and CRDs in the module, because only upstream's release adds them
+(CAPIO:Makefile, ``release-chart``). Such a chart can be read, but not installed."""
 _FAMILIES = {"charts", "former-charts", "metallb"}
 """Toolchain families with charts."""
 HELM_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
-"""Environment variables of helm's own folders."""
+"""Environment variables with the paths of helm's folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class Carried:
 
     @property
     def version(self) -> str:
-        """Return the version of the module, which upstream's release writes into the chart."""
+        """Return the version of the module; upstream's release writes this version into the chart."""
         return versions.of_module(self.family.folder / "go.mod", self.data.module)
 
 
-def known() -> dict[str, list[Carried]]:
+def releases_by_chart() -> dict[str, list[Carried]]:
     """Return the releases in Go modules by chart name, the pinned release first."""
     charts: dict[str, list[Carried]] = {}
     for family in FAMILIES:
@@ -59,7 +59,7 @@ class HelmError(RehearsalError):
 
 
 class _Loader(yaml.CSafeLoader):
-    """Parses ``1e+06``, helm's notation of a million, as a number like Go; YAML 1.1 parses it as text."""
+    """Parses ``1e+06``, helm's notation of a million, as a number, like Go; YAML 1.1 parses ``1e+06`` as text."""
 
 
 def _power(loader: _Loader, node: yaml.ScalarNode) -> int:
@@ -87,12 +87,14 @@ class Charts:
         self._folder = folder
         self._helm = binaries.path("helm")
         self._modules = {
-            release.data.name: binaries.data(release.data.name) for releases in known().values() for release in releases
+            release.data.name: binaries.data(release.data.name)
+            for releases in releases_by_chart().values()
+            for release in releases
         }
         self._versions: dict[str, set[str]] = {}
 
     @classmethod
-    def found(cls, folder: Path) -> Charts | None:
+    def if_built(cls, folder: Path) -> Charts | None:
         """Return the charts, or None if they are not built."""
         try:
             return cls(folder)
@@ -100,9 +102,9 @@ class Charts:
             return None
 
     def has(self, chart: str, version: str) -> bool:
-        """Return whether ``chart`` is complete and has ``version``, as chart version or as version of its module."""
+        """Return whether ``chart`` is complete and ``version`` is the version of the chart or of its module."""
         return chart not in _INCOMPLETE and any(
-            version.lstrip("v") in self._versions_of(carried) for carried in known().get(chart, ())
+            version.lstrip("v") in self._versions_of(carried) for carried in releases_by_chart().get(chart, ())
         )
 
     def template(
@@ -146,7 +148,7 @@ class Charts:
 
     def _carried(self, chart: str, version: str) -> Carried:
         """Return the release of a chart with ``version``, or the pinned release."""
-        releases = known()[chart]
+        releases = releases_by_chart()[chart]
         exact = (carried for carried in releases if version.lstrip("v") in self._versions_of(carried))
         return next(exact, releases[0])
 

@@ -33,7 +33,7 @@ _ESTABLISHED_SECONDS = 120.0
 
 
 class Loader(yaml.CSafeLoader):
-    """PyYAML's fast loader, with ``=`` parsed as text; YAML 1.1 has a separate type for it."""
+    """PyYAML's fast loader, except that ``=`` is parsed as text; YAML 1.1 has a separate type for ``=``."""
 
 
 Loader.yaml_implicit_resolvers = {
@@ -64,8 +64,8 @@ def definitions(cluster: str) -> list[dict[str, Any]]:
 def prepared(crd: dict[str, Any], *, every_version: bool = False) -> dict[str, Any]:
     """Return a published CRD without the parts that need its project's webhooks and release manifests.
 
-    Only its stored version is kept, or all versions with ``every_version`` for real controllers that use an older one;
-    nothing converts between them.
+    Only the stored version is kept. With ``every_version``, all versions are kept, for real controllers that use an
+    older version; objects are not converted between versions.
     """
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     [stored] = [version for version in spec["versions"] if version["storage"]]
@@ -137,7 +137,7 @@ def _is_established(crd: dict[str, Any]) -> bool:
 
 
 def _published(wanted: set[Kind]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the CRDs of ``CRDS_DIR`` whose stored version matches a kind in ``wanted``."""
+    """Return the CRDs in ``CRDS_DIR`` whose stored version matches a kind in ``wanted``."""
     value = os.environ.get(VARIABLE)
     if not value:
         return {}

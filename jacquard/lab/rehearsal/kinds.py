@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jacquard.lab.rehearsal.region import MANAGEMENT
 
 CONTRACT = "cluster.x-k8s.io/v1beta2"
-"""Label with which Cluster API selects the version of a provider's kind; its value is that version."""
+"""Label by which Cluster API selects the version of a provider's kind; the value is the version."""
 FORMER_CONTRACT = "cluster.x-k8s.io/v1beta1"
 """Label of kinds whose providers implement the previous contract, with ``status.ready``."""
 FORMER_KINDS = frozenset({"IroncoreMetalCluster", "IroncoreMetalMachine", "IroncoreMetalMachineTemplate"})

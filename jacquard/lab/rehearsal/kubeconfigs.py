@@ -48,7 +48,8 @@ def ready(path: Path) -> bool:
 def controlled(path: Path) -> bool:
     """Return whether the API server of a new cluster is ready and its controller manager has created an object.
 
-    A controller manager exits if the API server becomes healthy too slowly, possibly just before it is healthy.
+    A controller manager exits if the API server becomes healthy too slowly, possibly just before the API server is
+    healthy.
     """
     if not ready(path):
         return False

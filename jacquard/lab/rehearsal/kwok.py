@@ -41,13 +41,13 @@ _AGAIN = {
     "address already in use": "a port is in use by another process; trying other ports",
     "failed to wait for apiserver being healthy": "the API server did not become healthy in time; starting it again",
 }
-"""Transient failures on a busy machine, by a part of their text, with the message to print."""
+"""Message to print for each transient failure of a busy machine, by a part of the failure's text."""
 
 Say = Callable[[str], None]
 
 
 def ensure(region: Region, cluster: str, say: Say) -> None:
-    """Create the cluster, or repair dead or incomplete parts; return when its API server is ready.
+    """Create the cluster, or repair dead or incomplete parts; return when the API server is ready.
 
     Raises:
         RehearsalError: The cluster does not start; the message contains the last log lines of the failed part.
@@ -159,7 +159,7 @@ def configuration(numbers: list[int]) -> dict[str, Any]:
 
 
 def _start(region: Region, cluster: str) -> bool:
-    """Start dead parts, on other ports if theirs are in use; return whether the API server became ready."""
+    """Start dead parts, on other ports if their ports are in use; return whether the API server became ready."""
     alive = _alive(region, cluster)
     dead = PARTS.keys() - alive.keys()
     if dead & _SERVER and CONTROLLER in alive:
@@ -173,7 +173,7 @@ def _start(region: Region, cluster: str) -> bool:
         _renumber(region, cluster)
         dead = set(PARTS)
     for part in dead:
-        # kwokctl trusts its pid files, but the pid may belong to another program now.
+        # kwokctl trusts its pid files, but a pid may now belong to another program.
         (region.cluster_folder(cluster) / "pids" / f"{part}.pid").unlink(missing_ok=True)
     if CONTROLLER in dead:
         stage_coverage.set_aside(controller_log(region, cluster))
@@ -184,7 +184,7 @@ def _start(region: Region, cluster: str) -> bool:
 
 
 def _kwokctl(region: Region, cluster: str, arguments: list[str]) -> bool:
-    """Run kwokctl; stop it as soon as a part that it started has died, because it would wait for minutes."""
+    """Run kwokctl; stop it when a part that it started has died, because kwokctl would wait for minutes."""
     log = region.logs / "kwokctl.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     environment = {

@@ -42,7 +42,7 @@ def ensure(region: Region, say: Callable[[str], None], *, webhooks: bool = True)
         RehearsalError: The manager does not become healthy; the message contains the last lines of its log.
     """
     alive = [process for process in processes.running(region.folder) if process.part == NAME]
-    # It reads the kubeconfig once, and reports healthy even if the API server does not respond.
+    # The manager reads the kubeconfig once, and reports healthy even if the API server does not respond.
     kubeconfig = region.kubeconfig(MANAGEMENT).read_text()
     moved = not _kubeconfig(region).exists() or _kubeconfig(region).read_text() != kubeconfig
     if len(alive) == 1 and not moved and _healthy(_value(alive[0], _HEALTH)):
@@ -63,7 +63,7 @@ def ensure(region: Region, say: Callable[[str], None], *, webhooks: bool = True)
 
 
 def _start(region: Region) -> processes.Process | None:
-    """Start the manager on free ports; return its process when it is healthy, or None if it ends or times out."""
+    """Start the manager on free ports; return the process when healthy, or None if it ends or times out."""
     program = region.folder / "bin" / NAME
     program.parent.mkdir(parents=True, exist_ok=True)
     program.unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def _start(region: Region) -> processes.Process | None:
 
 
 def _kubeconfig(region: Region) -> Path:
-    """Return the manager's copy of the kubeconfig, which contains the API server address at its start."""
+    """Return the manager's copy of the kubeconfig, with the address of the API server when the manager started."""
     return region.folder / "webhook" / "kubeconfig.yaml"
 
 

@@ -16,7 +16,7 @@ _TRIES = 2000
 def free(count: int) -> list[int]:
     """Return ``count`` different ports that are free now.
 
-    Another program may bind a port before it is used; callers have to detect this and try again.
+    Another program may bind a port before the caller does; callers have to detect this case and try again.
 
     Raises:
         RehearsalError: Too few ports are free.
@@ -37,7 +37,7 @@ def free(count: int) -> list[int]:
 def is_free(port: int) -> bool:
     """Return whether a server can bind ``port`` now."""
     with socket.socket() as probe:
-        # Like servers: a port whose last connections are still closing counts as free.
+        # As for servers, a port whose last connections are still closing counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

@@ -20,7 +20,7 @@ from jacquard.lab.rehearsal.errors import RehearsalError
 
 PROC = Path("/proc")
 OPERATORS = "jacquard.lab.rehearsal.operators"
-"""Module of the only part that is a Python program; it is identified by its arguments."""
+"""Module of the only part that is a Python program, which is identified by its arguments."""
 _GONE_SECONDS = 10.0
 _EXEC_SECONDS = 1.0
 _KERNEL_THREAD = 0x00200000
@@ -95,7 +95,7 @@ def launch(arguments: Sequence[str], *, log: Path, environment: Mapping[str, str
 def kill(processes: Iterable[Process]) -> None:
     """Kill processes and wait until they have ended.
 
-    Their unsaved data is either not needed or safe in etcd's log.
+    Unsaved data of these processes is either not needed or safe in etcd's log.
 
     Raises:
         RehearsalError: A process has not ended in time.
@@ -103,7 +103,7 @@ def kill(processes: Iterable[Process]) -> None:
     waiting = list(processes)
     for process in waiting:
         if process.alive():
-            with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+            with contextlib.suppress(ProcessLookupError):  # the process has ended by itself
                 os.kill(process.pid, signal.SIGKILL)
     end = time.monotonic() + _GONE_SECONDS
     while waiting := [process for process in waiting if process.alive()]:

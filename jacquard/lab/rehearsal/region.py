@@ -46,14 +46,14 @@ class Region:
         return sorted(mark.stem for mark in self.workdir.glob("*.backend"))
 
     def backend_mark(self, cluster: str) -> Path:
-        """Return the file with the backend of a cluster; it exists from before the first process until the removal."""
+        """Return the file with the backend of a cluster, which exists from before the first process to the removal."""
         return self.workdir / f"{cluster}.backend"
 
     def kubeconfig(self, cluster: str) -> Path:
         """Return the administrator's kubeconfig of one cluster.
 
-        The kubeconfig of the management cluster has a public path. That of a hosted cluster is internal: users read it
-        from the Secret that the control-plane provider writes.
+        The kubeconfig of the management cluster has a public path. The kubeconfig of a hosted cluster is internal:
+        users read a kubeconfig from the Secret that the control-plane provider writes.
         """
         if cluster == MANAGEMENT:
             return paths.kubeconfig(self.environment, MANAGEMENT)

@@ -26,7 +26,7 @@ _CODE = Path(__file__).parent
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
-    """Create or repair a cluster of the region; fast and without effect if it is complete.
+    """Create or repair a cluster of the region; fast and without effect for a complete cluster.
 
     Several processes may create clusters in parallel. The management cluster includes the processes of the region.
 
@@ -53,7 +53,7 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
 
 
 def down(region: Region, cluster: str | None) -> None:
-    """Remove one cluster, or the whole region; do nothing if it does not exist.
+    """Remove one cluster, or the whole region; do nothing if the cluster or region does not exist.
 
     Raises:
         RehearsalError: A process does not end.
@@ -86,7 +86,7 @@ def _remove(region: Region, cluster: str) -> None:
 
 @contextmanager
 def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iterator[None]:
-    """Apply CRDs and stages, unless the running kwok already has them; at the end, ensure that kwok runs the stages.
+    """Apply CRDs and stages, unless the running kwok already has both; finally, ensure that kwok runs the stages.
 
     The check is done at the end because kwok needs seconds to start.
     """
@@ -139,7 +139,7 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
 
 
 def _lock(region: Region, cluster: str | None = None) -> Path:
-    """Return the lock file, next to the region's folder, so that it remains when the folder is removed."""
+    """Return the lock file, which is next to the region's folder, because it must remain when the folder is removed."""
     name = f".{region.environment}.{cluster}.lock" if cluster else f".{region.environment}.lock"
     return region.folder.parent / name
 
@@ -154,8 +154,8 @@ def held(
 
     Args:
         path: File of the lock; it may be removed while the lock is held.
-        purpose: Purpose of the holder, shown to commands whose wait times out.
-        shared: Allow other holders with ``shared``; exclude only exclusive holders.
+        purpose: Purpose of the lock, shown to other commands whose wait times out.
+        shared: Share the lock with other ``shared`` holders; only exclusive holders are excluded.
         wait_seconds: Maximum time to wait for the lock.
 
     Raises:

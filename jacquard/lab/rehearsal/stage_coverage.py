@@ -1,6 +1,6 @@
 """Check that kwok runs all stages.
 
-When a Stage changes, kwok starts a controller for each kind without one. This requires the OpenAPI document of the
+When a Stage changes, kwok starts the missing controllers of kinds. A controller requires the OpenAPI document of its
 kind, which the API server publishes shortly after it serves the kind. Before that, kwok logs an error and tries again
 only when a Stage changes, so objects of the kind would never progress. Only kwok's log contains the watched kinds.
 """
@@ -19,7 +19,7 @@ from jacquard.lab.rehearsal.stages import API
 from jacquard.providers.kube import ApiServer, ObjectRef
 
 MARK = "rehearsal/played"
-"""Annotation of a Stage; its change makes kwok try again."""
+"""Annotation of a Stage; a changed value makes kwok try again."""
 
 _STARTED = "Start stage controller"
 _FAILED = "failed to start controller"
@@ -28,7 +28,7 @@ _POLL_SECONDS = 0.2
 
 
 class KindRef(NamedTuple):
-    """A kind as referenced by a Stage."""
+    """A kind, as referenced by a Stage."""
 
     api_version: str
     kind: str
@@ -91,7 +91,7 @@ def _entries(log: Path) -> Iterator[dict[str, Any]]:
             try:
                 yield json.loads(line)
             except ValueError:
-                continue  # incomplete line; it is read again at the next poll
+                continue  # incomplete line, which is read again at the next poll
 
 
 def _touch(api: ApiServer, stage: str) -> None:

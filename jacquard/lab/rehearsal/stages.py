@@ -1,8 +1,8 @@
 """Status updates of simulated controllers: kwok Stages, generated from the short form in ``stages/*.yaml``.
 
-Each entry of a file contains the kinds, a jq expression, and the status that an object gets after a delay if the
-expression is true. A stage writes only what the real controller writes, and reads no fields specific to Jacquard.
-Updates that depend on a second object are in `jacquard.lab.rehearsal.operators`.
+Each entry of a file contains kinds, a jq expression, and a status. If the expression is true for an object, the object
+gets the status after a delay. A stage writes only what the real controller writes, and reads no fields specific to
+Jacquard. Updates that depend on a second object are in `jacquard.lab.rehearsal.operators`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def stages(cluster: str, factor: float) -> list[dict[str, Any]]:
 
 
 def install(api: ApiServer, wanted: list[dict[str, Any]]) -> None:
-    """Apply stages and delete all others."""
+    """Apply ``stages`` and delete all other stages."""
     for stage in wanted:
         api.apply(stage, field_manager=FIELD_MANAGER, force=True)
     names = {stage["metadata"]["name"] for stage in wanted}

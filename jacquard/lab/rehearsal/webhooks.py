@@ -1,4 +1,4 @@
-"""Rules of the webhooks of KubeVirt and CDI, as admission policies of the API server, because no webhook runs here."""
+"""Rules of the webhooks of KubeVirt and CDI, as admission policies of the API server, because webhooks do not run."""
 
 from __future__ import annotations
 

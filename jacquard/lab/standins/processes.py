@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.02
 
 
 class Children:
-    """Registry of the running children of this process, to end them together.
+    """Registry of this process's running children, which can be ended together.
 
     Each child has its own process group, so that processes started by a shell end with the shell.
     """
@@ -31,7 +31,7 @@ class Children:
         """Return whether no further children are started."""
         return self._closed
 
-    def start(  # the keyword arguments of Popen, listed for type checks of callers
+    def start(  # the keyword arguments of Popen, listed so that type checkers check the callers
         self,
         command: Sequence[str],
         *,

@@ -1,6 +1,6 @@
 """Paths of built binaries and of the data folders of Go modules.
 
-A family is stored in ``binaries/<family>-<digest>-go<major.minor>``. The name covers all inputs of the build: clones
+A family is stored in ``binaries/<family>-<digest>-go<major.minor>``. The digest covers all inputs of the build: clones
 with equal inputs share a folder, clones with different inputs use different folders.
 """
 
@@ -55,7 +55,7 @@ def data(name: str) -> Path:
 
 
 def module_folder(module_cache: Path, wanted: Data, family: Family) -> Path:
-    """Return the folder in a module cache of the version that ``family`` pins; a capital C is escaped as ``!c``."""
+    """Return the module cache folder of the version that ``family`` pins; in its name, a capital C is ``!c``."""
     escaped = re.sub("[A-Z]", lambda capital: f"!{capital[0].lower()}", wanted.module)
     return module_cache / f"{escaped}@{versions.of_module(family.folder / 'go.mod', wanted.module)}"
 
@@ -94,7 +94,7 @@ def complete(candidate: Path, family: Family) -> bool:
 
 
 def missing(families: tuple[Family, ...], go: Version | None) -> list[Family]:
-    """Return the families to build: those not built by ``go``, or without Go those not built by any Go."""
+    """Return the families to build: families not built by ``go``; without Go, families not built by any Go."""
     return [family for family in families if not _satisfied(family, go)]
 
 

@@ -1,8 +1,8 @@
 """Build families from their pinned Go modules into the cache that all clones share.
 
 Modules and object files are kept in separate caches until every family is built. An interrupted build therefore
-continues where it stopped, and the gigabytes are deleted at the end. The user's Go configuration applies, including
-the checksum database; only settings that would change the result are overridden.
+continues where it stopped; the caches, several gigabytes, are deleted at the end. The user's Go configuration applies,
+including the checksum database; only settings that would change the result are overridden.
 """
 
 from __future__ import annotations

@@ -26,16 +26,16 @@ _ENTRIES = (
     "jacquard.lab.rehearsal.__main__",
     "stacks.program",
 )
-"""Modules that the commands and the engine start. They import a tenth of the installed packages; only that part is
-compiled."""
+"""Modules that the commands and the engine start. These modules import a tenth of the installed packages; only this
+part is compiled."""
 
 
 def main() -> None:
-    """Compile the packages of this project and everything that their processes import."""
+    """Compile the packages of this project and all modules that their processes import."""
     for package in paths.ROOT.glob("*/__init__.py"):
         compileall.compile_dir(package.parent, quiet=2)
     for entry in _ENTRIES:
-        with contextlib.suppress(Exception):  # the process that needs a broken module reports it
+        with contextlib.suppress(Exception):  # a process that imports the broken module reports the error
             importlib.import_module(entry)
 
 

@@ -52,7 +52,7 @@ def report() -> list[Item]:
         problem = ""
     except ToolchainError as error:
         chosen, problem = None, str(error)
-    # The families that an invalid setting needs are unknown: those of the default are listed, next to the problem.
+    # An invalid setting has no known families: the families of the default are listed, next to the problem.
     cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
     needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))

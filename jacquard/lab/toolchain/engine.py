@@ -1,4 +1,4 @@
-"""Selection of ``pulumi``: the vendor's if it is complete and new enough, otherwise the one built from Go modules.
+"""Selects ``pulumi``: the vendor's if complete and new enough, otherwise the ``pulumi`` built from Go modules.
 
 The vendor's engine runs only with the vendor's language host and providers, the built engine only with the stand-ins.
 Programs, state and stack files are the same in both cases.
@@ -42,7 +42,7 @@ class Engine:
 
 
 class _Unfit(Exception):  # noqa: N818  (not an error: the reason to build)
-    """The reason why the vendor's engine is not used, with the remedy."""
+    """The vendor's engine is not used; the message contains the reason, and ``remedy`` the remedy."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(reason)
@@ -166,7 +166,7 @@ def _install(provider: str, pulumi: Path) -> list[str]:
 
 
 def is_vendors(folder: Path, provider: str) -> bool:
-    """Return whether a plugin is installed, complete (pulumi marks partially unpacked ones) and not a stand-in."""
+    """Return whether a plugin is installed, complete (pulumi marks partly unpacked plugins) and not a stand-in."""
     executable = folder / f"pulumi-resource-{provider}"
     if not executable.is_file() or folder.with_name(f"{folder.name}.partial").exists():
         return False

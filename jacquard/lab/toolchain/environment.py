@@ -19,7 +19,7 @@ _OWN = ("JACQUARD_CACHE", "JACQUARD_HOME", "JACQUARD_ENVIRONMENTS")
 
 
 def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
-    """Return the variables for one environment; create the folders and plug-ins that they refer to.
+    """Return the variables for one environment; create the folders and plug-ins in these variables.
 
     Args:
         environment: name of the environment.
@@ -33,7 +33,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
     return {
         "PATH": _search_path(),
         "PULUMI_HOME": str(paths.pulumi_home()),
-        # No sidecar files of metadata: one left half-written by a killed engine makes the whole state unreadable.
+        # No sidecar files of metadata: a file left half-written by a killed engine makes the whole state unreadable.
         "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}?metadata=skip",
         **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
@@ -50,7 +50,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
 
 
 def process(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
-    """Return all variables of a process that runs ``pulumi``: those of this process, overridden by `engine`.
+    """Return all variables of a process that runs ``pulumi``: the variables of this process, overridden by `engine`.
 
     Raises:
         ToolchainError: no engine is built or installed.

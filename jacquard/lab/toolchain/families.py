@@ -39,7 +39,7 @@ class Binary:
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """Files of a Go module that are not Go: custom resource definitions, webhook manifests, scripts."""
+    """Files of a Go module other than Go code: custom resource definitions, webhook manifests, scripts."""
 
     name: str
     module: str
@@ -244,7 +244,7 @@ FAMILIES = (
         disk_bytes=200 << 20,
     ),
     Family(
-        name="former-charts",  # an older release of a chart, to test promotions from it and rollbacks to it
+        name="former-charts",  # an older release of a chart, to test promotions from, and rollbacks to, this release
         module="sigs.k8s.io/node-feature-discovery",
         data=(
             Data(

@@ -1,6 +1,6 @@
-"""Install the files that ``pulumi`` needs next to it and in its home, for this project only.
+"""Install the files that ``pulumi`` needs next to its executable and in its home, for this project only.
 
-The user's own Pulumi home is not changed. Each file is written under a temporary name and renamed, only if it differs.
+The user's own Pulumi home is not changed. Each file that differs is written under a temporary name and then renamed.
 A running engine therefore never reads a partial file, and a second set-up changes nothing.
 """
 
@@ -25,7 +25,7 @@ _EXECUTOR = "pulumi-language-python-exec"
 def lay_out(engine: Engine) -> None:
     """Create the folders ``bin``, ``home/plugins`` and ``state`` of this project's Pulumi.
 
-    Users put ``bin`` first on PATH; it therefore also contains the other commands of this project.
+    Users put ``bin`` first on PATH; the folder therefore also contains the other commands of this project.
 
     Raises:
         ToolchainError: the built engine is selected, but not built.
@@ -53,7 +53,7 @@ def lay_out(engine: Engine) -> None:
 
 
 def launcher(module: str, **variables: Path) -> str:
-    """Return a script that runs a module of this project from any working directory, without importing from there.
+    """Return a script that runs a module of this project in any working directory, without imports from that directory.
 
     Args:
         module: name of the module.
@@ -83,13 +83,14 @@ def _provider(provider: str, engine: Engine) -> None:
 
 
 def _forgo_logs() -> None:
-    """Disable the engine's automatic logs: create a file in place of their folder; there is no setting for it.
+    """Disable the engine's automatic logs, for which there is no setting: create a file in place of their folder.
 
-    The engine writes the properties of every resource to these logs several times. This is most of the work of a large
-    preview, and an unwanted copy of the state on disk. Without the folder, the engine only writes a debug message.
+    The engine writes the properties of every resource to these logs several times. These writes are most of the work of
+    a large preview, and leave an unwanted copy of the state on disk. Without the folder, the engine only writes a debug
+    message.
     """
     logs = paths.pulumi_home() / "logs"
-    with contextlib.suppress(OSError):  # a running engine writes there; the next set-up tries again
+    with contextlib.suppress(OSError):  # a running engine writes into the folder; the next set-up tries again
         if logs.is_dir():
             shutil.rmtree(logs)
         _write(logs, "", executable=False)
@@ -122,7 +123,7 @@ def _share(source: Path, path: Path) -> None:
 
 
 def _link(source: Path, path: Path) -> None:
-    """Create a symbolic link: the vendor's ``pulumi`` finds its language host through it, a script its interpreter."""
+    """Create a symbolic link, by which the vendor's ``pulumi`` finds its language host, or a script its interpreter."""
     if path.is_symlink() and path.readlink() == source:
         return
     partial = _partial(path)

@@ -1,6 +1,7 @@
 """Detection of the plug-ins that a run of ``pulumi`` would use: the vendor's or the stand-ins of a clone.
 
-Searches the same places as the engine, in the same order, but without the engine, so that a program can use it too.
+Searches the same places as the engine, in the same order, but without running the engine, so that programs can also use
+this module.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class PlugIn:
 
     @classmethod
     def parse(cls, text: str) -> PlugIn | None:
-        """Parse the result of `str`; None for any other text, such as one of a later Jacquard version."""
+        """Parse the result of `str`; None for any other text, such as the text of a later Jacquard version."""
         kind, _, version = text.partition(" ")
         return cls(kind=Kind(kind), version=version) if kind in set(Kind) else None
 

@@ -1,4 +1,4 @@
-"""The set-up: checks, ``.venv``, engine, binaries, plugins. Each step does nothing if it is up to date."""
+"""The set-up: checks, ``.venv``, engine, binaries, plugins. An up-to-date step does nothing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _TIMEOUT_SECONDS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool on PATH; its version is None if the tool does not print it."""
+    """A tool on PATH; the version is None if the tool prints no version."""
 
     name: str
     path: Path
@@ -39,7 +39,7 @@ def wanted() -> tuple[str, ...]:
 
 
 def find(name: str) -> Tool | None:
-    """Return the tool ``name`` if PATH has it."""
+    """Return the tool ``name`` if it is on PATH."""
     path = shutil.which(name)
     if not path:
         return None
@@ -47,7 +47,7 @@ def find(name: str) -> Tool | None:
 
 
 def ask_version(path: str, *arguments: str) -> Version | None:
-    """Run a tool and return its version; GOTOOLCHAIN=local keeps Go from reporting a version that it would download."""
+    """Run a tool and return its version; with GOTOOLCHAIN=local, Go reports its own version, not one to download."""
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     try:
         answer = subprocess.run(

@@ -39,7 +39,7 @@ def current() -> bool:
 
 
 def ensure(progress: Progress) -> None:
-    """Create or update ``.venv``; the stamp is written after each part, so that an interrupted part is repeated.
+    """Create or update ``.venv``; a stamp is written after each part, so that an interrupted part is repeated.
 
     Raises:
         ToolchainError: venv or pip fails.
@@ -64,7 +64,7 @@ def ensure(progress: Progress) -> None:
 
 
 def _dependencies_from_cache(progress: Progress) -> float:
-    """Install the locked packages from files that all clones share; `bytecode` compiles the imported part."""
+    """Install the locked packages from files that all clones share; `bytecode` compiles the imported packages."""
     lock, downloads = paths.ROOT / "requirements.lock", wheels()
     locked: list[str | Path] = ["--no-deps", "--require-hashes", "-r", lock]
     seconds = 0.0
@@ -103,14 +103,14 @@ def _pip() -> list[str | Path]:
 
 
 def _base_python() -> str:
-    """Return the running interpreter, or the base interpreter of ``.venv`` if it runs there, as that is deleted."""
+    """Return the running interpreter; inside ``.venv``, which is deleted, return its base interpreter."""
     if Path(sys.prefix).resolve() == paths.VENV.resolve():
         return str(getattr(sys, "_base_executable", sys.executable))
     return sys.executable
 
 
 def _dependencies() -> str:
-    """Return a hash of the inputs of the dependencies, including the folder, since scripts contain its path."""
+    """Return a hash of the dependencies' inputs, including the folder, because scripts contain the folder's path."""
     lock = (paths.ROOT / "requirements.lock").read_bytes()
     return _digest(lock, platform.python_version(), str(paths.VENV))
 

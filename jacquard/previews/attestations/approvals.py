@@ -17,7 +17,7 @@ def agreed(
     words: Sequence[ApprovalSpec],
     today: dt.date,
 ) -> Iterator[TenantImpact]:
-    """Yield ``tenants``; those that must approve with the digest of their part of the change and their approval.
+    """Yield ``tenants``, with the digest of their part of the change and their approval if they must approve.
 
     Args:
         tenants: impact of the change on each tenant.

@@ -22,7 +22,7 @@ from jacquard.previews.impacts.impact import Agreement
 FILE = "attestation.json"
 DIGITS = 12
 NOTHING = "nothing"
-"""Placeholder for a missing digest, such as that of a file that does not exist."""
+"""Placeholder for a missing digest, such as the digest of a missing file."""
 
 
 class AttestationError(Exception):
@@ -62,8 +62,8 @@ class Previewed(Spec):
     environment: str
     """Name of the environment."""
     stacks: tuple[str, ...]
-    """Stacks that the engine previewed, in the order in which they are applied: those whose rendered objects differ
-    between base and head."""
+    """Stacks that the engine previewed, because their rendered objects differ between base and head; in the order of
+    the apply."""
     asked: tuple[Asked, ...]
     """Tenants whose approval of the change is required."""
     inputs: Mapping[str, str]
@@ -80,9 +80,9 @@ class Predicate(Spec):
     commit: str | None
     """Commit that was previewed; None with uncommitted changes."""
     made_at: AwareDatetime
-    """Moment of the preview."""
+    """Time of the preview."""
     expires: AwareDatetime
-    """Moment from which the preview cannot be applied."""
+    """Time from which the preview cannot be applied."""
     environments: tuple[Previewed, ...]
     """Previewed environments."""
 
@@ -102,17 +102,17 @@ class Statement(Spec):
     """Inputs and validity of the preview."""
 
     def of(self, environment: str) -> Previewed | None:
-        """Return the inputs of the preview of ``environment``; None if it was not previewed."""
+        """Return the inputs of the preview of ``environment``; None without a preview of ``environment``."""
         return next((item for item in self.predicate.environments if item.environment == environment), None)
 
     def facts(self, environment: str) -> dict[str, str]:
-        """Return everything that an apply of ``environment`` depends on, by name: inputs, objects and versions."""
+        """Return all dependencies of an apply of ``environment`` by name: inputs, objects and versions."""
         previewed = self.of(environment)
         return facts(previewed, self.subject) if previewed else {}
 
 
 def facts(previewed: Previewed, subjects: Iterable[Subject]) -> dict[str, str]:
-    """Return everything that an apply of an environment depends on, by name: inputs, objects and versions."""
+    """Return all dependencies of an apply of an environment by name: inputs, objects and versions."""
     objects = {subject.name: subject.digest.sha256 for subject in subjects if subject.name in previewed.stacks}
     return {
         **previewed.inputs,

@@ -1,4 +1,4 @@
-"""Digests of values, changes, impacts and files, by which users and runs identify the same content.
+"""Digests of values, changes, impacts and files, which identify equal content for users and later runs.
 
 The digest of a change does not cover line numbers, commit names, the order of parts, time estimates or unrelated
 changes. A rebase that does not alter the change therefore does not alter its digest.
@@ -17,7 +17,7 @@ from jacquard.previews.impacts.impact import Impact, Lost, Row, TenantImpact
 
 _ROW = ("falls_on", "part", "effect", "when", "count", "change", "gpus", "digest")
 _ROLL = ("out_at_once", "surge", "paused")
-"""Fields of a rollout that depend only on the change, unlike remaining spares and durations."""
+"""Fields of a rollout that depend only on the change; remaining spares and durations also depend on other data."""
 _LOST = ("kind", "name", "outcome")
 
 
@@ -32,7 +32,7 @@ def digest(value: Any) -> str:
 
 
 def changes_digest(changes: Iterable[Change]) -> str:
-    """Return the digest of changes of objects, with values before and after; new objects are included whole."""
+    """Return the digest of changes of objects, with values before and after; a new object is included completely."""
     return _unordered(
         (
             *(change.kind, change.manifest.cluster, change.manifest.namespace, change.manifest.name),
@@ -49,7 +49,7 @@ def impact_digest(impact: Impact) -> str:
 
 
 def part_digest(tenant: TenantImpact, rows: Iterable[Row], lost: Iterable[Lost]) -> str:
-    """Return the digest of the part of a change that affects ``tenant``, which its approval must contain.
+    """Return the digest of the part of a change that affects ``tenant``; the tenant's approval must contain the digest.
 
     Args:
         tenant: impact of the change on the tenant.

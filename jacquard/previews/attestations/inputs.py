@@ -22,7 +22,7 @@ from stacks.target import stack_names
 CODE = ("components", "jacquard/providers", "policies", "stacks")
 """Packages that determine the applied objects and the policies."""
 _EXTENSIONS = "extensions"
-"""Folder of a user's repository with its own components and policies."""
+"""Folder of a user's repository with additional components and policies."""
 _TEXTS = (".py", ".yaml")
 
 
@@ -31,7 +31,7 @@ def inputs(environment: Environment, impact: Impact, states: Mapping[str, str]) 
 
     Args:
         environment: previewed environment.
-        impact: impact of the change on it.
+        impact: impact of the change on that environment.
         states: digest of the recorded state of each stack that the engine previews.
     """
     return {
@@ -62,7 +62,7 @@ def _objects(environment: Environment, pieces: tuple[Slice, ...]) -> str:
 
 
 def _files(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the files that declare a region; approvals are not among them, since they are checked by the apply."""
+    """Yield the files that declare a region, without approvals, which the apply checks."""
     folder = paths.environments()
     files = [path for path, kind in data_files(folder, [name]) if kind.of_region]
     for path in (*files, *sorted((folder / name).glob("inventory/*.csv"))):

@@ -25,8 +25,8 @@ from jacquard.previews.impacts.impact import Impact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """An environment that was previewed, or will be applied."""
+class Candidate:
+    """An environment that was previewed, or that is to be applied."""
 
     environment: Environment
     impact: Impact
@@ -37,13 +37,13 @@ class Found:
     """Engine of the preview; None if it did not run."""
 
 
-def attested(base: Base, found: Sequence[Found], now: dt.datetime) -> str:
+def attested(base: Base, found: Sequence[Candidate], now: dt.datetime) -> str:
     """Return the text of the statement of a preview.
 
     Args:
         base: base of the comparison.
         found: previewed environments, without failed stacks.
-        now: moment at which the preview began.
+        now: start time of the preview.
     """
     hours = min(item.environment.region.previews.valid_hours for item in found)
     return text(
@@ -60,17 +60,17 @@ def attested(base: Base, found: Sequence[Found], now: dt.datetime) -> str:
     )
 
 
-def facts_now(found: Found) -> dict[str, str]:
-    """Return the current values of the facts that `Statement.facts` returns for the time of the preview."""
+def facts_now(found: Candidate) -> dict[str, str]:
+    """Return the current values of the facts that `Statement.facts` returns with their values at the preview."""
     return facts(_previewed(found), _subjects(found))
 
 
-def _subjects(found: Found) -> tuple[Subject, ...]:
+def _subjects(found: Candidate) -> tuple[Subject, ...]:
     objects = rendered(found.environment, found.states)
     return tuple(Subject(name=stack, digest=DigestSet(sha256=digest)) for stack, digest in objects.items())
 
 
-def _previewed(found: Found) -> Previewed:
+def _previewed(found: Candidate) -> Previewed:
     return Previewed(
         environment=found.environment.name,
         stacks=tuple(found.states),

@@ -1,4 +1,4 @@
-"""Attribution of changes to edits: the edits closest to a change, reduced to those that cause it by themselves."""
+"""Attribution of changes to edits: the edits closest to a change, reduced to edits that alone cause the change."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ from components.specs.reading.problems import dotted
 from components.specs.reading.strict_yaml import StrictYamlReader
 
 Steps: TypeAlias = tuple[str, ...]
-"""Path in a data file; list entries are identified by name if all entries have one, else by index."""
+"""Path in a data file; list entries are identified by name if all entries have a name, otherwise by index."""
 _ABSENT = object()
 _NAMES = ("name", "version", "host", "tenant", "key")
 """Fields that identify list entries; the first field that all entries have is used."""
 _SEALS = frozenset({("digest",), ("beside",)})
-"""Fields that commands write for a whole lock file, and that are never edited by hand."""
+"""Fields of a whole lock file, written only by commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class _Read:
 def edits(base: Path, head: Path, environment: str) -> tuple[Edit, ...]:
     """Return the edits between the files of ``environment`` in two folders of all environments.
 
-    Byte-identical files are not parsed; changes of comments and of the order of keys are not edits.
+    Byte-identical files are not parsed. Changes of comments and of the order of keys are not edits.
     """
     files = sorted(_files(base, environment).keys() | _files(head, environment).keys())
     return tuple(edit for file in files for edit in _in_file(base, head, environment, file))
@@ -126,7 +126,7 @@ _Side: TypeAlias = tuple[Any, int]
 
 
 def _differences(old: _Read, new: _Read, steps: Steps) -> Iterator[tuple[Steps, _Side, _Side]]:
-    """Yield differing values with their lines; a value that only one side has is one difference as a whole."""
+    """Yield differing values with their lines; a value that exists on one side only is a single difference."""
     if old.value == new.value:
         return
     was, will = _inside(old), _inside(new)
@@ -162,5 +162,5 @@ def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _unique(name: str, before: Sequence[str], entry: Mapping[str, Any]) -> str:
-    """Return a unique name: the version is appended to the name of all releases of a chart but the first."""
+    """Return a unique name: from the second release of a chart on, the name ends with the version."""
     return f"{name} {entry['version']}" if name in before and "version" in entry else name

@@ -1,4 +1,4 @@
-"""Parts of a region that a single edit changes, determined by applying the edit alone to the base."""
+"""Determines the parts of a region that a single edit changes, by applying only this edit to the base."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jacquard.previews.snapshots import Key, Side, same, side
 from stacks.extensions import joined
 
 MOST = 12
-"""Maximum number of edits that are tried; each requires loading the environment again."""
+"""Maximum number of edits that are tried; each try loads the environment again."""
 
 
 class Alone:
@@ -28,7 +28,7 @@ class Alone:
         self._tried: dict[tuple[str, Steps], frozenset[Key] | None] = {}
 
     def may_touch(self, edit: Edit, key: Key) -> bool:
-        """Return whether ``edit`` alone changes the component ``key``; true if that is unknown."""
+        """Return whether ``edit`` alone changes the component ``key``; true if unknown."""
         place = (edit.file, edit.steps)
         if place not in self._tried and len(self._tried) < MOST:
             self._tried[place] = self._changed(edit)

@@ -36,15 +36,15 @@ class HostImpact:
     use: HostUse | None
     """Use of the host after the change; None if it is removed from the inventory."""
     tenant: str | None
-    """Tenant of its current or previous pool; None for a host without a pool."""
+    """Tenant of the host's current or previous pool; None for a host without a pool."""
     group: str | None
     """Rollout group of the host, ``cluster/pool/failure-domain``."""
     effect: Effect
     """Worst effect on the host or its DPU."""
     when: When
-    """Moment of the worst effect."""
+    """Time of the worst effect."""
     move: Move | None
-    """Whether the host is added or removed, if the worst effect is scaling of its group."""
+    """Whether the host is added or removed; None unless the worst effect is the scaling of a group."""
     rows: tuple[int, ...]
     """Indexes of the rows of the impact that affect the host, the worst first."""
 
@@ -53,7 +53,7 @@ def hosts(base: Environment, head: Environment, impact: Impact) -> tuple[HostImp
     """Return the impact of the change to ``head`` on each host of both sides, ordered by hall, rack and slot.
 
     The nodes and spares of a group, and the nodes removed when it shrinks, are estimated from the lock files;
-    controllers select the actual hosts. An unknown effect falls on every host of its part.
+    controllers select the actual hosts. An unknown effect counts for every host of its part.
     """
     places = [_Place(was, will) for was, will in _both(base, head)]
     places.sort(key=lambda place: _key(place.host))
@@ -79,7 +79,7 @@ class _Place:
 
     @property
     def pool(self) -> str | None:
-        """Return the pool of the host in the head, else in the base."""
+        """Return the pool of the host in the head, otherwise in the base."""
         return next((side.pool for side in (self.will, self.was) if side and side.pool), None)
 
     @property
@@ -93,7 +93,7 @@ class _Place:
 
 
 def group_of(placed: CountedHost | None, *, node: bool = False) -> str | None:
-    """Return the rollout group that a host is assigned to; with ``node`` only if the host is one of its nodes."""
+    """Return the rollout group of a host; with ``node``, None for a spare host of the group."""
     if placed is None or placed.pool is None or (node and placed.use is not HostUse.NODE):
         return None
     return group_key(placed.pool, placed.failure_domain)
@@ -154,7 +154,7 @@ class _Finder:
         yield from ((name, Move.GOES) for name in was if name not in will)
 
     def _nodes(self, row: Row) -> dict[str, None]:
-        """Return the hosts of the nodes of the base; for an unknown effect, also those of the head."""
+        """Return the hosts of the nodes of the base; for an unknown effect, also the hosts in the head."""
         sides = (self._was, self._will) if row.effect is Effect.UNKNOWN else (self._was,)
         return _union(side[group] for side in sides for group in list(side) if _within(group, row.part))
 
@@ -190,7 +190,7 @@ def _within(group: str, part: str) -> bool:
 
 
 def _is_undecided(row: Row) -> bool:
-    """Return whether the effect of a row is missing in the table of effects, so that it may affect hosts, too."""
+    """Return whether the effect of a row is missing in the table of effects; such an effect may also affect hosts."""
     return row.effect is Effect.UNKNOWN and any(
         forced.effect is Effect.UNKNOWN and forced.source is None for forced in row.forced_by
     )

@@ -56,12 +56,14 @@ class Roll(Spec):
     spares_floor: int
     """Number of spares required by the data in the failure domain."""
     minutes: int | None
-    """Duration of the rollout in minutes, by ``nodes.durations`` of ``region.yaml``; None if that is not set."""
+    """Duration of the rollout in minutes, from ``nodes.durations`` of ``region.yaml``; None if ``nodes.durations`` is
+    not set."""
     minutes_most: int | None
     """Duration in minutes if each drain takes ``rollout.drain_timeout_seconds``; None if nodes wait for their jobs, or
     ``nodes.durations`` is not set."""
     gpu_hours: float | None
-    """Unavailable GPUs multiplied by the hours of their unavailability; None if ``nodes.durations`` is not set."""
+    """GPU-hours lost: unavailable GPUs, each multiplied by its downtime in hours; None if ``nodes.durations`` is not
+    set."""
     paused: bool
     """Whether rollouts of the pool are paused (``rollout.paused``)."""
 
@@ -72,7 +74,7 @@ class Occupied(Spec):
     tenant: str
     """Name of the tenant."""
     nodes: int
-    """Nodes with at least one pod that uses GPUs and is lost with its node."""
+    """Nodes with at least one GPU pod that ends with its node."""
     pods: int
     """Number of these pods."""
     gpus: int
@@ -80,19 +82,19 @@ class Occupied(Spec):
 
 
 class Occupancy(Spec):
-    """Nodes that run jobs, by facts collected from the clusters; an estimate, since jobs start and end."""
+    """Nodes that run jobs, according to facts collected from the clusters; an estimate, because jobs start and end."""
 
     tenants: tuple[Occupied, ...]
     """Known occupied nodes by tenant."""
     unknown: str | None = None
-    """Reason why there may be more; None if the occupancy of all nodes is known."""
+    """Reason why more nodes may be occupied; None if the occupancy of all nodes is known."""
 
 
 class Row(Spec):
     """One affected part of a region."""
 
     falls_on: Subject
-    """Kind of resource that the effect falls on."""
+    """Kind of the affected resource."""
     part: str
     """Name of the part in lock files and data: ``cluster/pool/failure-domain``, a cluster, a VPC, a hall."""
     tenant: str | None
@@ -100,24 +102,24 @@ class Row(Spec):
     effect: Effect
     """Worst effect on the part; unknown if any effect is unknown."""
     when: When
-    """Moment of the worst effect."""
+    """Time of the worst effect."""
     count: int | None
-    """Number of affected nodes, hosts or DPUs; None for other subjects, or if it is unknown."""
+    """Number of affected nodes, hosts or DPUs; None for other subjects, or if the number is unknown."""
     change: int | None = None
     """Number of added nodes; negative for removed nodes."""
     gpus: int | None
     """GPUs in these nodes or hosts; None if ``count`` is None."""
     hosts: tuple[str, ...] = ()
-    """Affected hosts, if the effect falls on hosts or DPUs; the nodes of a group run on the hosts of its pool."""
+    """Affected hosts, if the subject is hosts or DPUs; nodes of a group run on the hosts of the group's pool."""
     roll: Roll | None = None
     """Rollout that replaces nodes; None if no node is replaced."""
     occupancy: Occupancy | None = None
     """Jobs on the nodes of the part, or on the nodes of its hosts; None if no node is disrupted. If only some nodes are
-    removed, the jobs on all nodes, since the removed nodes are unknown."""
+    removed, the jobs on all nodes of the part, because the choice of nodes is unknown."""
     forced_by: tuple[Forced, ...]
     """Changes of objects, the worst first."""
     causes: tuple[Cause, ...]
-    """Edits that caused the row, the closest ones; empty if changed code caused it."""
+    """Edits closest to the changes of the row, which caused these changes; empty if changed code caused the row."""
     digest: str = ""
     """Digest of the changes of objects, with all values before and after."""
 
@@ -145,7 +147,7 @@ class StillBehind(Spec):
     new: bool
     """Whether a field differs only since this change."""
     command: str
-    """Command that promotes it."""
+    """Command that promotes the pool or the DPUs."""
 
 
 class Upgraded(Spec):
@@ -220,8 +222,8 @@ class TenantImpact(Spec):
     nodes: int
     """Number of nodes, hosts and DPUs that are replaced, rebooted, re-flashed or deleted."""
     asks: str | None
-    """Contact whose approval is required, if the tenant requires approvals and an effect is disruptive or unknown; else
-    None."""
+    """Contact whose approval is required; None if the tenant requires no approvals, or if no effect is disruptive or
+    unknown."""
     window: TenantWindow | None
     """Window in which nodes may be drained; None if the tenant has no window, or no node is drained."""
     freezes: tuple[Freeze, ...]
@@ -229,7 +231,7 @@ class TenantImpact(Spec):
     capacity: tuple[Contracted, ...]
     """Available capacity of each affected instance type in the tenant's contract."""
     digest: str | None = None
-    """Digest of the tenant's part of the change, which the approval must contain; None if no approval is required."""
+    """Digest of the tenant's part of the change, required in the approval; None if no approval is required."""
     agreement: Agreement | None = None
     """Approval of this change by the tenant; None if it is missing or not required."""
 
@@ -247,7 +249,8 @@ class Shared(Spec):
     effect: Effect
     """Worst effect on any part of the environment."""
     nodes: int | None
-    """Machines that are replaced, rebooted, re-flashed or deleted there; None if its data cannot be compared."""
+    """Machines that are replaced, rebooted, re-flashed or deleted in that environment; None if its data cannot be
+    compared."""
 
 
 class Impact(Spec):
@@ -266,7 +269,7 @@ class Impact(Spec):
     edits: int
     """Number of changed values in data files."""
     code: bool
-    """Whether the rendering code differs from that of the base: Jacquard itself, or extensions of a repository."""
+    """Whether base and head have different rendering code: Jacquard itself, or extensions of a repository."""
     rows: tuple[Row, ...]
     """Affected parts, the worst first."""
     lost: tuple[Lost, ...]
@@ -282,7 +285,7 @@ class Impact(Spec):
     occupancy: Occupancy | None = None
     """Jobs on all disrupted nodes, each node counted once; None if no node is disrupted."""
     facts_at: dt.datetime | None = None
-    """Moment of the facts used for occupancy; None if there are none, or they are too old."""
+    """Time of the facts used for occupancy; None without facts, or if the facts are too old."""
 
     @property
     def gone(self) -> int:

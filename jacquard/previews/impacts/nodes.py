@@ -58,7 +58,7 @@ class Nodes:
         effect = worst(others)
         if effect is not Effect.NONE:
             rolls = effect in {Effect.REPLACED, Effect.UNKNOWN}
-            nodes = min(was, will) if rolls else was  # of a group that also shrinks some are deleted instead
+            nodes = min(was, will) if rolls else was  # if the group also shrinks, some are deleted instead
             row = self._row(group, others, nodes)
             roll = self._roll(group.label, nodes) if rolls else None
             yield row.model_copy(update={"roll": roll})
@@ -123,7 +123,7 @@ def _key(change: Change) -> str:
 
 
 def _reprovision_minutes(steps: StepDurationsSpec, hosts: int) -> int:
-    """Return the minutes until the last of ``hosts`` is a node again, if all are released simultaneously."""
+    """Return the minutes until all ``hosts`` are nodes again after a simultaneous release."""
     return provisioning_turns(hosts) * (steps.deprovision_minutes + steps.boot_minutes) + steps.join_minutes
 
 

@@ -26,7 +26,7 @@ _DISTURBING = (*DISRUPTIVE, Effect.UNKNOWN)
 
 
 class _Form(BaseModel):
-    """The fields that identify the format of a file, in all versions."""
+    """The fields that identify the format of a facts file, in all versions."""
 
     kind: Literal["jacquard facts"]
     schema_version: int
@@ -37,29 +37,29 @@ class FactsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class CollectedFacts:
     """Facts of an environment, and whether they are usable."""
 
     facts: Facts
     unfit: str | None
-    """Reason why the facts are not usable; None if they are."""
+    """Reason why the facts are not usable; None for usable facts."""
 
 
 def read_facts(
     files: Iterable[Path], names: Collection[str], *, now: dt.datetime, limit_minutes: int = LIMIT_MINUTES
-) -> dict[str, Given]:
+) -> dict[str, CollectedFacts]:
     """Return the facts in ``files``, by environment.
 
     Args:
         files: files written by ``jacquard facts``.
         names: requested environments.
-        now: moment by which the age of facts is computed.
+        now: time from which the age of facts is computed.
         limit_minutes: maximum age of usable facts.
 
     Raises:
         FactsError: files are invalid, of a newer format, or of other environments; the message lists all of them.
     """
-    by_environment: dict[str, Given] = {}
+    by_environment: dict[str, CollectedFacts] = {}
     problems = []
     for file in files:
         try:
@@ -76,7 +76,7 @@ def read_facts(
         elif name in by_environment:
             problems.append(f"{file}: contains facts of '{name}', as does another file; pass only one of them")
         else:
-            by_environment[name] = Given(facts=facts, unfit=_unfit(facts, now, limit_minutes))
+            by_environment[name] = CollectedFacts(facts=facts, unfit=_unfit(facts, now, limit_minutes))
     if problems:
         raise FactsError("\n".join(problems))
     return by_environment
@@ -114,7 +114,7 @@ def _newer(raw: bytes) -> int | None:
 
 
 def _unfit(facts: Facts, now: dt.datetime, limit_minutes: int) -> str | None:
-    moment = told(facts.observed_at)
+    moment = utc_text(facts.observed_at)
     if facts.observed_at > now + _SKEW:
         return f"facts are dated {moment}, which is in the future; correct the clock of one of the machines"
     if now - facts.observed_at > dt.timedelta(minutes=limit_minutes):
@@ -122,12 +122,12 @@ def _unfit(facts: Facts, now: dt.datetime, limit_minutes: int) -> str | None:
     return None
 
 
-def told(moment: dt.datetime) -> str:
-    """Return a moment in readable form, in UTC."""
+def utc_text(moment: dt.datetime) -> str:
+    """Return a time as text, in UTC."""
     return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def occupied(impact: Impact, given: Given | None) -> Impact:
+def occupied(impact: Impact, given: CollectedFacts | None) -> Impact:
     """Return ``impact`` with the occupancy of the nodes that it disrupts; unknown without usable facts."""
     disrupted = [row for row in impact.rows if _is_disrupted(row)]
     if given is None or given.unfit:
@@ -149,7 +149,7 @@ def _is_disrupted(row: Row) -> bool:
 
 
 class _Index:
-    """Facts indexed by the parts that rows refer to."""
+    """Index of facts by the parts that rows refer to."""
 
     def __init__(self, facts: Facts) -> None:
         self._clusters = {cluster.cluster: cluster for cluster in facts.clusters if cluster.cluster != MANAGEMENT}
@@ -190,7 +190,7 @@ class _Index:
         return [self._hosts[host] for host in row.hosts if host in self._hosts]
 
     def _unknown(self, row: Row) -> Iterator[str]:
-        """Yield the reasons why there may be more jobs on the nodes of ``row`` than known."""
+        """Yield the reasons why more jobs than known may run on the nodes of ``row``."""
         if row.falls_on is Subject.NODES:
             cluster = row.part.partition("/")[0]
             yield from self._unread([cluster])

@@ -72,7 +72,7 @@ class Rows:
         )
 
     def _when(self, subject: Subject, when: When) -> When:
-        """Return the moment of an effect: with ``dpus.release`` the platform releases DPUs instead of an operator."""
+        """Return the time of an effect: with ``dpus.release``, the platform releases DPUs instead of an operator."""
         in_turn = when is When.BY_HAND and subject is Subject.DPUS and self._releases_dpus
         return When.IN_TURN if in_turn else when
 
@@ -100,7 +100,7 @@ class Rows:
         return {"hosts": tuple(mine), "count": len(mine)}
 
     def _is_of(self, deployment: str, about: Scope) -> bool:
-        """Return whether a DPUDeployment belongs to the scope of a VPC; the DPUs of free hosts belong to the region."""
+        """Return whether a DPUDeployment belongs to the scope of a VPC; DPUs of free hosts belong to the region."""
         vpc = self._vpc_of[deployment]
         return about == () if vpc is None else about[1:] == vpc_scope("", vpc)[1:]
 

@@ -1,4 +1,4 @@
-"""Scopes of edits and of parts of a region, by which changes are attributed to edits.
+"""Scopes of edits and of parts of a region, which attribute changes to edits.
 
 A scope is a path in the region: tenant, cluster, pool, failure domain. The empty scope is the whole region.
 """
@@ -15,7 +15,7 @@ from jacquard.previews.impacts.edits import Edit
 Scope: TypeAlias = tuple[str, ...]
 _HALL = "hall "
 _FURTHER = 100
-"""Added to the distance of an edit inside a part: an edit of a pool can change the input of its cluster."""
+"""Added to the distance of an edit inside a part, because an edit of a pool can change the input of its cluster."""
 
 
 def vpc_scope(tenant: str, vpc: str) -> Scope:
@@ -29,7 +29,7 @@ def hall_scope(hall: str) -> Scope:
 
 
 def is_hall(about: Scope) -> bool:
-    """Return whether a scope is that of a hall."""
+    """Return whether a scope is the scope of a hall."""
     return bool(about) and about[0].startswith(_HALL)
 
 
@@ -57,7 +57,7 @@ class Scopes:
         return (self._tenants.get(cluster_of(key), ""), *key.split("/"))
 
     def of_edit(self, edit: Edit) -> tuple[Scope, ...]:
-        """Return the scopes of ``edit``: one in most cases; pool and hall for the assignment of a host."""
+        """Return the scopes of ``edit``: usually one, but pool and hall for the assignment of a host."""
         if edit.file.startswith("tenants/"):
             return (_in_tenant(edit),)
         if edit.file.startswith("inventory/"):

@@ -23,14 +23,14 @@ def tenants(
 ) -> Iterator[TenantImpact]:
     """Yield the impact on each affected tenant, in order of tenants, with removed tenants last.
 
-    A change cannot remove the approval that it needs itself: a tenant must approve if either side requires approvals,
-    and the contact of the base approves.
+    A change cannot remove its own approval requirement: a tenant must approve if base or head requires approvals, and
+    the contact of the base approves.
 
     Args:
         base: region before the change.
         environment: region after the change.
         rows: all rows of the impact.
-        now: moment from which freezes are considered.
+        now: time from which freezes are considered.
     """
     before = {tenant.tenant: tenant for tenant in base.tenants}
     after = {tenant.tenant: tenant for tenant in environment.tenants}

@@ -60,12 +60,13 @@ class Lane:
     count: int | None
     """Number of waves; None if ``nodes`` is None."""
     waves: tuple[Wave, ...]
-    """Waves with the durations in ``nodes.durations``; empty if that is not set, or the pool is paused."""
+    """Waves with the durations in ``nodes.durations``; empty if ``nodes.durations`` is not set, or the pool is
+    paused."""
     ends_most: int | None
     """End of the rollout in minutes if each drain takes the maximum time; None without ``waves``, or if nodes wait for
     their jobs."""
     promotion: int | None
-    """Wave of an open promotion that the group belongs to; None without an open promotion."""
+    """Wave of the group in an open promotion; None without an open promotion."""
 
     @property
     def ends(self) -> int:
@@ -101,10 +102,10 @@ class TenantTimeline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """All rollouts of a change that is applied as early as freezes permit."""
+    """All rollouts of a change, applied as early as freezes permit."""
 
     start: dt.datetime
-    """Moment of minute 0."""
+    """Time of minute 0."""
     minutes: int
     """Length of the timeline in minutes, a multiple of a day; rollouts can last longer."""
     tenants: tuple[TenantTimeline, ...]
@@ -119,7 +120,7 @@ def timeline(head: Environment, impact: Impact, start: dt.datetime) -> Timeline:
     Args:
         head: environment after the change.
         impact: impact of the change.
-        start: time-zone aware moment.
+        start: time with a time zone.
     """
     schedules = []
     for tenant in head.tenants:

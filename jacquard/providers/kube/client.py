@@ -30,12 +30,12 @@ _UNAUTHORIZED = 401
 _PATIENCE = Retry(
     4, connect=0, read=0, redirect=0, other=0, status_forcelist=[429], allowed_methods=None, raise_on_status=False
 )
-"""Retries only after 429, with which the server has not processed the request; the caller handles other errors."""
+"""Retries only after 429, because the server has then not processed the request; the caller handles other errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """Identifies an object; ``namespace`` None is the context's namespace for a namespaced kind."""
+    """Identifies an object; for a namespaced kind, ``namespace`` None is the namespace of the context."""
 
     api_version: str
     kind: str
@@ -54,7 +54,7 @@ class ObjectRef:
 
 
 class ApiServer:
-    """An API server with one user. All methods are thread-safe.
+    """Client of an API server with the credentials of one user. All methods are thread-safe.
 
     Every method raises `ApiError` for an unsuccessful response (`Unreachable` without a response); methods with a kind
     raise `KindNotFound` if the server does not serve it.
@@ -160,11 +160,11 @@ class ApiServer:
             raise Unreachable(self.server, _reason(error)) from error
 
     def resource(self, api_version: str, kind: str) -> Resource:
-        """Return the resource of a kind; queried once per group and version, and again if the kind is missing."""
+        """Return the resource of a kind, queried once per group and version, and again if the kind is missing."""
         return self._discovery.resource(api_version, kind)
 
     def version(self, group: str, kind: str) -> str | None:
-        """Return an apiVersion of a kind that the server serves, preferably its preferred version; None without any."""
+        """Return a served apiVersion of a kind, if possible the server's preferred version; None if there is none."""
         return self._discovery.version(group, kind)
 
     def path(self, ref: ObjectRef, subresource: str | None = None) -> str:
@@ -211,7 +211,7 @@ class ApiServer:
     ) -> dict[str, Any]:
         """Apply an object by server-side apply, rejecting unknown fields, and return the resulting object.
 
-        An existing object is adopted silently; check first if that would be wrong.
+        An existing object is adopted without an error; check for an existing object first if adoption is not intended.
 
         Raises:
             ApiError: With `conflicts` for fields of other managers, `undeclared_field` for a field that the schema

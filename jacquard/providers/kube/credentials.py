@@ -1,4 +1,4 @@
-"""Credentials that a kubeconfig gets from a program (``exec``), as hosted clusters provide them."""
+"""Credentials from the credential program of a kubeconfig (``exec``), as in kubeconfigs of hosted clusters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from jacquard.providers.kube.errors import KubeconfigError
 
 TIMEOUT_SECONDS = 60.0
-"""Timeout of a credential program; it must not be interactive."""
+"""Timeout of a credential program, which must not be interactive."""
 PEMS = {"clientCertificateData": "client-certificate-data", "clientKeyData": "client-key-data"}
 """Fields of an ExecCredential in PEM, and the corresponding fields of a kubeconfig in base64."""
 

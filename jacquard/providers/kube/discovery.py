@@ -32,15 +32,15 @@ class Server(Protocol):
 
 
 class Discovery:
-    """The kinds of an API server, queried by group and version, and cached."""
+    """Cache of the kinds of an API server, queried by group and version."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._known: dict[str, dict[str, Resource]] = {}
-        # No lock: a duplicate query costs little, a queue behind an unresponsive server costs hours.
+        # No lock: a duplicate query is cheap, but waiting for a lock behind an unresponsive server can take hours.
 
     def resource(self, api_version: str, kind: str) -> Resource:
-        """Return the resource of ``kind``; query again if it is not cached, because its CRD may be new.
+        """Return the resource of ``kind``; query again if ``kind`` is not cached, because its CRD may be new.
 
         Raises:
             KindNotFound: The server does not serve it now.
@@ -54,7 +54,7 @@ class Discovery:
         return resource
 
     def version(self, group: str, kind: str) -> str | None:
-        """Return an apiVersion of a kind that the server serves, preferably its preferred version; None without any."""
+        """Return a served apiVersion of a kind, if possible the server's preferred version; None if there is none."""
         for version in self._versions(group):
             try:
                 self.resource(version, kind)

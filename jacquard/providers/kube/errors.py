@@ -29,7 +29,8 @@ class ApiError(ProviderError):
     Attributes:
         status: HTTP status, 0 without a response.
         reason: Reason from Kubernetes (``NotFound``, ``Conflict``, ``Invalid``...).
-        message: Message of the server. It may contain values of the object: mask secrets before showing it.
+        message: Message of the server. The message may contain values of the object; mask secrets before showing the
+            message.
         causes: Details by field, empty if the server sent none.
     """
 

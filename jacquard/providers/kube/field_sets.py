@@ -11,7 +11,7 @@ ITSELF = "."
 
 
 def union(one: Fields, other: Fields) -> dict[str, Any]:
-    """Return the fields that are in either set."""
+    """Return the union of two field sets."""
     return {
         **one,
         **{key: union(one[key], inner) if key in one else inner for key, inner in other.items()},
@@ -45,7 +45,7 @@ def of_body(fields: Fields, value: Any) -> dict[str, Any]:
 
 
 def below(value: Any, key: str) -> list[Any]:
-    """Return the values to which a step of a field set leads; for a list, all items that match."""
+    """Return the values that a step of a field set selects; for a list, all matching items."""
     form, _, text = key.partition(":")
     if form == "f":
         return [value[text]] if isinstance(value, dict) and text in value else []
@@ -56,7 +56,7 @@ def below(value: Any, key: str) -> list[Any]:
     wanted = json.loads(text)
     fits: Mapping[str, Callable[[Any], bool]] = {
         "v": lambda item: bool(item == wanted),
-        # A key that the body leaves to its default, such as a port's protocol, also matches.
+        # A key that is missing in the body and has a default, such as a port's protocol, also matches.
         "k": lambda item: isinstance(item, dict) and all(item.get(name, at) == at for name, at in wanted.items()),
     }
     return [item for item in value if fits[form](item)]

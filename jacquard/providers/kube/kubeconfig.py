@@ -73,7 +73,7 @@ def load(path: Path, context: str | None = None) -> Connection:
 
 
 def _with_credential(path: Path, user: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a user with the current response of its credential program, if it has one."""
+    """Return a user with the current response of its credential program, if any."""
     return {**user, **exec_credential(path, user["exec"])} if user.get("exec") else user
 
 

@@ -9,7 +9,7 @@ _ABSENT = object()
 
 
 def seen(declared: Mapping[str, Any], live: Mapping[str, Any], applied: Any = _ABSENT) -> dict[str, Any]:
-    """Return a declared object with live values, except where the live value equals ``applied``, the expected value.
+    """Return a declared object with live values, except where the live value equals the expected value in ``applied``.
 
     Undeclared fields are omitted; declared fields that no longer exist are removed.
     """
@@ -31,5 +31,5 @@ def _overlay(declared: Any, live: Any, applied: Any) -> Any:
 
 
 def _is_empty(value: Any) -> bool:
-    """Return whether omitting a value has the same meaning; servers drop such fields."""
+    """Return whether a value means the same as an omitted field; servers drop such fields."""
     return value is None or value in ({}, [])

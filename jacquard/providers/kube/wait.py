@@ -17,7 +17,7 @@ from jacquard.providers.kube.jsonpath import JsonPathError, evaluate, parse, wri
 POLL_SECONDS = 1.0
 """Pause between two reads of an object; the first pauses are shorter."""
 OUTAGE_SECONDS = 15.0
-"""Time that a wait tolerates an overloaded or restarting server; repeated reads are harmless."""
+"""Time during which a wait tolerates an overloaded or restarting server; repeated reads are harmless."""
 
 
 class WaitExpressionError(ProviderError):
@@ -25,7 +25,7 @@ class WaitExpressionError(ProviderError):
 
 
 class WaitTimeout(ProviderError):  # noqa: N818 - named after the event
-    """An object did not become ready, or was not deleted, in time.
+    """An object did not become ready, or was not deleted, before the timeout.
 
     Attributes:
         unmet: Conditions that are not met, as messages.
@@ -48,7 +48,7 @@ class WaitCancelled(ProviderError):  # noqa: N818 - named after the event
 class WaitCondition:
     """A condition to wait for: a status condition, a value at a JSONPath, or a check.
 
-    Exactly one of the three is set.
+    Exactly one of these three fields is set.
     """
 
     text: str
@@ -57,11 +57,11 @@ class WaitCondition:
     value: str | None = None
     """Status of the condition, or value at the path; None if the path only has to exist."""
     check: Callable[[Mapping[str, Any]], str] | None = None
-    """Returns the missing part of an object as a message, empty if nothing is missing."""
+    """Function that returns a message about the missing part of an object; empty if nothing is missing."""
 
 
 def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
-    """Return the conditions of an annotation: an expression, or a JSON array of expressions that must all hold.
+    """Return the conditions of an annotation: one expression, or a JSON array of expressions that must all hold.
 
     Raises:
         WaitExpressionError: Contains the expression and the supported forms.
@@ -100,7 +100,7 @@ def _parse_one(text: str) -> WaitCondition:
 def unmet(obj: Mapping[str, Any], conditions: Iterable[WaitCondition]) -> list[str]:
     """Return the conditions that ``obj`` does not meet, as messages; empty if all ``conditions`` hold.
 
-    A condition that was observed on an older generation does not count; a JSONPath only evaluates values.
+    A condition that was observed on an older generation is not met. A JSONPath checks only values.
     """
     return [text for condition in conditions if (text := _unmet_one(obj, condition))]
 

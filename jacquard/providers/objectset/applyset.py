@@ -20,13 +20,13 @@ TOOLING = "applyset.kubernetes.io/tooling"
 KINDS = "applyset.kubernetes.io/contains-group-kinds"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 MEMBER = "jacquard.dev/member"
-"""Annotation with the key of a member in its set: a second mark, from which an import restores the keys."""
+"""Annotation with the key of a member in its set: a second mark; an import restores the keys from this annotation."""
 PATCHES = "patches"
-"""Key of the parent's data with the patches of objects that other controllers create, which have no mark."""
+"""Key of the parent's data with the patches of other controllers' objects, which have no mark."""
 FIELD_MANAGER = "jacquard-objectset"
 """Field manager of the fields that sets apply."""
 OURS = "jacquard/v1"
-"""Jacquard's value of `TOOLING`; sets of other tooling are never changed."""
+"""Jacquard's value of `TOOLING`; sets with another value are never changed."""
 
 
 def applyset_id(name: str, namespace: str) -> str:
@@ -63,7 +63,7 @@ def parent(
 
 
 def foreign(live: Mapping[str, Any]) -> str | None:
-    """Return why a ConfigMap with the parent's name must not be used; None if it can be used."""
+    """Return the reason why a ConfigMap with the parent's name must not be used; None if it can be used."""
     metadata = live["metadata"]
     tooling = (metadata.get("annotations") or {}).get(TOOLING)
     if tooling is not None and tooling != OURS:

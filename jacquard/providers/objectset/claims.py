@@ -1,4 +1,4 @@
-"""Determines which objects are, or may be, in use and must not be deleted, and which machines change their name."""
+"""Determines which objects must not be deleted while in use, and which machines get another name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Use:
     """States in which the object is not in use. Any other state, including new states of later releases, may mean a
     running node."""
     machine: str
-    """Path of a value that stays the same when the object gets another name or namespace."""
+    """Path of a value that stays the same when the object is recreated under another name or namespace."""
 
 
 USES: Mapping[tuple[str, str], Use] = {
@@ -56,7 +56,7 @@ would power off a running node."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependent:
-    """A kind whose objects are deleted with the object to which they refer."""
+    """A kind whose objects are deleted together with the object that they refer to."""
 
     api_version: str
     kind: str
@@ -77,7 +77,7 @@ DEPENDENTS: Mapping[tuple[str, str], Dependent] = {
 
 
 def claimed(body: Mapping[str, Any]) -> str | None:
-    """Return why a live object must not be deleted, with the remedy; None if it is not in use."""
+    """Return the reason why a live object must not be deleted, with the remedy; None if it is not in use."""
     use = _use(body)
     if use is None:
         return None
@@ -118,7 +118,7 @@ class Move:
     new: Identity
 
     def refusal(self, home: str, reason: str | None) -> str | None:
-        """Return why the move is not permitted, with the remedy; None if it is permitted.
+        """Return the reason why the move is not permitted, with the remedy; None for a permitted move.
 
         Args:
             home: The set's own namespace, which contains the hosts without an owner.

@@ -14,7 +14,7 @@ from jacquard.providers.rpc.stubs import provider_pb2
 from jacquard.providers.rpc.values import UNKNOWN
 
 CONNECTIONS = 8
-"""Maximum number of parallel requests to an API server: more than eight gain nothing and starve other clients."""
+"""Maximum number of parallel requests to an API server; more than eight save no time and starve other clients."""
 KEYS = {
     "kubeconfig": "path of the cluster's kubeconfig; the ambient cluster is never used",
     "context": "context of the kubeconfig",
@@ -40,7 +40,7 @@ class Config:
         return cls(Path(str(kubeconfig or "")), str(context) if context else None)
 
     def connect(self) -> ApiServer:
-        """Return a client; the kubeconfig is read now, because the program may write it while it runs.
+        """Return a client; the kubeconfig is read only now, because the running program may create it.
 
         Raises:
             KubeconfigError: The kubeconfig does not exist or is not usable.
@@ -68,7 +68,7 @@ def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
 
 
 def diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> provider_pb2.DiffResponse:
-    """Return the effect of a changed configuration: another path is the same cluster, another identifier is not."""
+    """Return the effect of a changed configuration: another path keeps the cluster, another identifier replaces it."""
 
     def replaces(change: Change) -> bool:
         identifiers = (old.get("clusterIdentifier"), new.get("clusterIdentifier"))

@@ -35,7 +35,7 @@ class Recorded:
 
     objects: ObjectSet
     uids: Mapping[str, Any]
-    """Uids of members by key; a member without a uid may be absent or differ from its record."""
+    """Uids of members by key; a member without a uid may be missing or differ from the record."""
     waiting: Collection[str] = ()
     """Objects of other controllers, as text, that do not have the recorded fields."""
 
@@ -45,7 +45,7 @@ class Result:
     """Result of a change, or expected result of a previewed change."""
 
     uids: Mapping[str, Any]
-    """Uids of members by key; `UNKNOWN` in a preview for a member that will be created.
+    """Uids of members by key; in a preview, `UNKNOWN` for a member that will be created.
 
     After a partial change, only members that match the engine's record have a uid: the engine records new inputs for a
     new set and keeps old inputs for a changed set. The next run applies all other members.
@@ -56,7 +56,7 @@ class Result:
     left_alone: tuple[str, ...] = ()
     """Removed members without the set's marks; they are not deleted."""
     handed_over: tuple[str, ...] = ()
-    """Removed members that another set of the program adopts, with the id of that set."""
+    """Removed members that another set of the program adopts, with the id of the other set."""
     taken: tuple[str, ...] = ()
     """Fields taken from other managers."""
     waiting: tuple[str, ...] = ()
@@ -100,7 +100,8 @@ class Change:
 
         Args:
             unknown: Keys of members with values that are unknown until apply; they cannot be checked.
-            patches_known: False if a patch has values that are unknown until apply; then no patch can be checked.
+            patches_known: False if a patch has values that are unknown until apply; in this case no patch can be
+                checked.
 
         Raises:
             RefusedError: With all unmet preconditions and all rejections of the server.
@@ -119,7 +120,7 @@ class Change:
     def run(self, timeout_seconds: float) -> Result:
         """Apply every changed member, then prune; failures are in the result, and nothing is rolled back.
 
-        A moved machine is the exception: its old object is deleted first. Objects of other controllers are patched
+        Exception: the old object of a moved machine is deleted first. Objects of other controllers are patched
         last.
 
         Args:
@@ -177,7 +178,7 @@ class Change:
 
     def _narrow_parent(self) -> list[str]:
         if self._handed_over:
-            return []  # until their new set has adopted them, this parent must list them
+            return []  # this parent must list the members until their new set has adopted them
         try:
             self._write_parent(self._wanted.versions(), self._wanted.namespaces(), self._wanted.patches)
         except ProviderError as error:
@@ -185,7 +186,7 @@ class Change:
         return []
 
     def _left_alone(self) -> Iterator[str]:
-        """Yield the removed members that exist without the set's marks, unless they have the marks of another set."""
+        """Yield the removed members that exist without the marks of any set."""
         pruned = {self._recorded.identity(body) for body in self._orphans}
         strays = self._removed() - pruned - set(self._handed_over)
         keys = {key: identity for identity, key in self._recorded.identities().items() if identity in strays}

@@ -1,4 +1,4 @@
-"""Finds existing objects that are not in the set, and decides which the set adopts or rejects."""
+"""Finds existing objects that are not in the set, and decides for each object: adopt or reject."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class ExistingObjects:
         """Yield the existing objects that the set cannot adopt, as messages with the remedy.
 
         An object that is being deleted would disappear after the apply. The set can adopt objects with its label or a
-        recorded uid, but no object with another set's label, independent of its uid, unless that set drops it in the
-        same program.
+        recorded uid. It cannot adopt an object with another set's label, whatever its uid, unless the other set drops
+        the object in the same program.
         """
         versions = self._set.versions()
         versioned = {identity: versions[identity.group, identity.kind] for identity in candidates}
@@ -46,7 +46,7 @@ class ExistingObjects:
                 yield f"{identity} is also a member of the set {owner}; remove it from one of the sets"
 
     def _maker(self, owner: str) -> str | None:
-        """Return the URN of the resource that owns another set, None if it is unknown.
+        """Return the URN of the resource that owns another set; None if unknown.
 
         If the resource is in this stack, wait until all sets of the program are known.
         """

@@ -1,4 +1,4 @@
-"""Hands members over from one set to another, when a rack is renamed or split, without changing or deleting them.
+"""Transfers members between sets without changing or deleting the objects, such as after a rack is renamed or split.
 
 The engine checks the sets of a program one by one and starts to update the first set before it has checked the last.
 Each set therefore announces its members when it is checked. Before it deletes or adopts objects, a set waits until no
@@ -37,7 +37,7 @@ class Announcements:
             pass
 
     def taker(self, owner: ObjectSet, identity: Identity) -> str | None:
-        """Return the id of another set that wants an object; None if there is none."""
+        """Return the id of another set that wants an object; None without such a set."""
         for applyset, (wanted, identities) in self._wanted.copy().items():
             if applyset != owner.applyset and identity in identities:
                 return wanted.id

@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Identity(NamedTuple):
-    """Identity of an object, independent of the version of its API."""
+    """Identity of an object, independent of its API version."""
 
     group: str
     kind: str
@@ -74,7 +74,7 @@ class ObjectSet:
         return applyset_id(self.name, self.namespace)
 
     def identity(self, body: Mapping[str, Any]) -> Identity:
-        """Return the identity of a member; its namespace defaults to that of the set."""
+        """Return the identity of a member; the default namespace is the set's namespace."""
         group = str(body["apiVersion"]).rpartition("/")[0]
         metadata = body["metadata"]
         namespace = str(metadata.get("namespace") or self.namespace)

@@ -1,4 +1,4 @@
-"""Finds the existing objects among many, by single reads or by a list, whichever is cheaper."""
+"""Determines the existing objects of a collection, by single reads or by a list, whichever is cheaper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jacquard.providers.objectset.inputs import Identity
 from jacquard.providers.objectset.session import Session
 
 LIST_FROM = 64
-"""Number of objects of one kind and namespace from which a list is cheaper than single reads."""
+"""Minimum number of objects of one kind and namespace for which a list is cheaper than single reads."""
 
 
 def existing(

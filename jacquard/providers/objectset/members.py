@@ -23,7 +23,7 @@ class Members:
         self._taking = session.taking
         self._set = wanted
         self.taken: list[str] = []
-        """Fields that were taken from other managers, or would be in a dry run, as text."""
+        """Fields that were (in a dry run: would be) taken from other managers, as text."""
 
     def apply(self, items: Mapping[str, Identity], *, dry_run: bool = False) -> Outcomes[str, dict[str, Any]]:
         """Apply the members with the keys of ``items`` and return the live objects; failures do not stop the others."""
@@ -84,7 +84,7 @@ class Members:
             return live
 
     def _version(self, group: str, kind: str) -> str | None:
-        """Return the set's apiVersion of a kind if the server serves it, otherwise another one that it serves."""
+        """Return the set's apiVersion of a kind if it is served, otherwise another served apiVersion."""
         used = self._set.versions().get((group, kind))
         try:
             if used is not None:

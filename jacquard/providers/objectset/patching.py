@@ -1,7 +1,7 @@
 """Applies fields to existing objects of other controllers. Never creates or deletes such objects.
 
-They have no mark of the set, so pruning cannot find them; the set's parent lists them. Server-side apply would create
-a missing object unless the request contains a uid, so each object is read first.
+These objects have no mark of the set, so pruning cannot find them; the set's parent lists them instead. Server-side
+apply would create a missing object unless the request contains a uid. Each object is therefore read first.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class Patches:
         former = before | ObjectSet(wanted.name, wanted.namespace, {}, known).targets()
         self._dropped = {identity: body for identity, body in former.items() if identity not in targets}
         self.taken: list[str] = []
-        """Fields that were taken from other managers, or would be in a dry run, as text."""
+        """Fields that were (in a dry run: would be) taken from other managers, as text."""
         self.changed = tuple(sorted(map(str, self._pending | self._dropped)))
         """Objects, as text, that this change patches or resets."""
         self.absent: tuple[str, ...] = ()
-        """Objects, as text, that `apply` has not found, because their controller has not created them yet."""
+        """Objects, as text, that did not exist during `apply`, because their controller had not created them yet."""
 
     def former_and_wanted(self) -> dict[str, Any]:
-        """Return the patches before and after this change, which the parent lists during the change."""
+        """Return the patches before and after this change; the parent lists both during the change."""
         merged, left = dict(self._wanted.patches), set(self._dropped)
         for key, patch in self._former:
             by_identity = {self._wanted.identity(body): body["metadata"]["name"] for body in bodies(patch)}
@@ -131,7 +131,7 @@ class Patches:
         return _explained(outcomes.failed)
 
     def _apply(self, identity: Identity, live: Mapping[str, Any], *, dry_run: bool) -> bool:
-        """Return whether the object has the fields now; False if it was deleted or replaced after it was read."""
+        """Apply the fields to the object; return False if the object was deleted or replaced after the read."""
         try:
             self._fill(identity, live, dry_run=dry_run)
         except ApiError as error:
@@ -149,7 +149,7 @@ class Patches:
                 raise
         else:
             return
-        # Fields are only taken from the object version that is read here, not from a later one.
+        # Fields are only taken from the object version that is read here, not from a later version.
         now = api.get(ObjectRef.of(live)) or live
         body = _guarded(body, now, "uid", "resourceVersion")
         try:
@@ -164,7 +164,7 @@ class Patches:
                 self.taken.append(f"{identity} {owned_fields(filled)}")
 
     def _give_back(self, live: Mapping[str, Any]) -> None:
-        """Empty the set's fields by a merge patch: an apply without them would leave null where an object is required.
+        """Empty the set's fields by a merge patch, because an apply without them would leave null in required objects.
 
         Raises:
             ApiError: The server rejected the patch, or the object has changed after it was read.
@@ -192,7 +192,7 @@ def _free(key: str, taken: Collection[str]) -> str:
 
 
 def _guarded(body: Mapping[str, Any], live: Mapping[str, Any], *marks: str) -> dict[str, Any]:
-    """Return the body with these marks of the live object's metadata, so that no other object is changed."""
+    """Return the body with marks of the live object's metadata, so that the request can change no other object."""
     return {**body, "metadata": {**body["metadata"], **{mark: live["metadata"][mark] for mark in marks}}}
 
 
@@ -212,7 +212,7 @@ def _is_another(error: ApiError) -> bool:
 
 
 def _is_stale(error: ProviderError) -> bool:
-    """Return whether a precondition failed."""
+    """Return whether an apply or patch failed a precondition."""
     return isinstance(error, ApiError) and error.reason == "Conflict" and not error.causes
 
 

@@ -43,8 +43,8 @@ class ObjectSetProvider(ResourceProviderServicer):
     """A provider process: one cluster, any number of sets.
 
     Outputs are ``setName``, ``namespace``, ``cluster`` and ``uids``, and ``waiting`` while objects of other controllers
-    do not have the set's fields. The members are only inputs, which the engine records anyway; a second copy would
-    double the state of a large inventory.
+    do not have the set's fields. Members are inputs only, because the engine records inputs anyway, and a second copy
+    would double the state of a large inventory.
 
     Args:
         engine: Log for messages.
@@ -108,7 +108,7 @@ class ObjectSetProvider(ResourceProviderServicer):
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Store the settings; the cluster is first contacted when a set needs it."""
+        """Store the settings; the first operation on a set contacts the cluster."""
         self._config = Config.of(decode(request.args).plain)
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
@@ -125,8 +125,8 @@ class ObjectSetProvider(ResourceProviderServicer):
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
         """Compare members; another name or namespace is another set. Waiting objects are also a difference.
 
-        A set with another name adopts the members before the old set is deleted; in another namespace it cannot find
-        them.
+        A set with another name adopts the members before the old set is deleted; a set in another namespace cannot find
+        the members.
         """
         differences = changes(decode(request.old_inputs).plain, decode(request.news).plain)
         first = any(change.path[0] == "namespace" for change in differences)
@@ -216,7 +216,7 @@ class ObjectSetProvider(ResourceProviderServicer):
         )
 
     def _session(self, olds: Mapping[str, Any], urn: str) -> Session:
-        """Connect, and verify that this is the cluster in which the set was recorded.
+        """Connect, and verify that the cluster is the recorded cluster of the set.
 
         Raises:
             ProviderError: It is another cluster, in which all members would seem to be missing.

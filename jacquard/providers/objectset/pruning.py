@@ -51,7 +51,7 @@ def prune(
     Args:
         session: Cluster and threads; after cancellation nothing more is deleted or awaited.
         owner: The set of the objects.
-        bodies: The objects as read; an object that has changed since is not deleted.
+        bodies: The objects as read; an object that has changed since the read is not deleted.
         look: Returns the set's objects that still exist.
         tell: Shows a progress message.
         timeout_seconds: Time limit for finalizers.

@@ -32,8 +32,8 @@ class Seen:
 def read(session: Session, recorded: ObjectSet) -> Seen:
     """Return the recorded set with live values; missing members are omitted.
 
-    A different value is not drift if applying the member again would not change it, because the server writes it in
-    another notation, such as ``1`` for ``1000m``. A dry run on the server determines this.
+    A different value is not drift if another apply would not change the value: the server may use another notation,
+    such as ``1`` for ``1000m``. A dry run on the server detects this case.
 
     Raises:
         ApiError: The server rejected a read; nothing is known about the set.

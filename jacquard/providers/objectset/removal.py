@@ -17,9 +17,9 @@ from jacquard.providers.objectset.session import Session, Tell
 
 
 def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds: float) -> list[str]:
-    """Delete every member that still has the set's marks, wait for their deletion, then delete the parent.
+    """Delete all members that still have the set's marks, wait for their deletion, then delete the parent.
 
-    Fields that the set applied to objects of other controllers are then removed from those that still exist.
+    Finally, remove the set's fields from existing objects of other controllers.
 
     Return the recorded members that exist without the set's marks; they are not deleted.
 

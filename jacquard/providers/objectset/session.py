@@ -12,7 +12,7 @@ from jacquard.providers.objectset.handover import Announcements
 from jacquard.providers.objectset.workers import Workers
 
 Tell: TypeAlias = Callable[[str], None]
-"""Function that shows a progress message next to the resource during an operation."""
+"""Function that shows a progress message of the resource during an operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,10 @@ class Session:
     workers: Workers
     announced: Announcements = field(default_factory=Announcements)
     taking: frozenset[str] = frozenset()
-    """Field managers whose fields are taken over on conflict; the user sets them for one run."""
+    """Field managers whose fields are taken over on conflict, as set by the user for one run."""
 
     def cluster_uid(self) -> str:
-        """Return the uid of namespace kube-system, which distinguishes this cluster from others at the same address.
+        """Return the uid of namespace kube-system, which identifies the cluster independently of its address.
 
         Raises:
             ProviderError: The namespace does not exist, so this is not the API server of a cluster.

@@ -31,7 +31,7 @@ class Outcomes(Generic[K, R]):
 
 
 class Workers:
-    """A bounded number of threads, shared by all calls of a provider."""
+    """A thread pool of limited size, shared by all calls to a provider."""
 
     def __init__(self, count: int) -> None:
         self.cancelled = threading.Event()
@@ -43,7 +43,7 @@ class Workers:
         self._pool.shutdown()
 
     def run(self, task: Callable[[T], R], items: Mapping[K, T]) -> Outcomes[K, R]:
-        """Call ``task`` for each item; a `ProviderError` is an outcome, any other exception is raised."""
+        """Call ``task`` for each item; a `ProviderError` becomes an outcome, any other exception is raised."""
 
         def guarded(item: T) -> R | ProviderError:
             if self.cancelled.is_set():

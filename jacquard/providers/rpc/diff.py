@@ -42,7 +42,7 @@ class Change:
 def changes(old: Any, new: Any, path: Path = ()) -> list[Change]:
     """Return all differences between two JSON values: maps by key in the order of the new map, lists by position.
 
-    An `UNKNOWN` differs from everything; 1 and 1.0 are equal, 1 and true are not.
+    An `UNKNOWN` differs from every value; 1 and 1.0 are equal, 1 and true are not.
     """
     if isinstance(old, dict) and isinstance(new, dict):
         result: list[Change] = []
@@ -75,7 +75,7 @@ def diff_response(
     Args:
         found: All differences; an empty list means "no change".
         replaces: Returns whether a change requires a new resource.
-        delete_before_replace: Delete the old resource before the new one is created (for a fixed name, for example).
+        delete_before_replace: Delete the old resource before the new resource is created, such as for a fixed name.
         inputs: The differences are between old and new inputs, not between old outputs and new inputs.
     """
     found = list(found)

@@ -20,7 +20,7 @@ def check_failure(path: Path, reason: str) -> provider_pb2.CheckFailure:
 
 
 class InitFailed(ProviderError):  # noqa: N818 - named like the engine's own message
-    """Ends a Create, Update or Read whose resource exists but is not in the requested state.
+    """Ends a Create, Update or Read whose resource exists, but not in the requested state.
 
     The engine then records the resource with these properties, so that the state stays correct and the next run
     continues from there.
@@ -30,8 +30,8 @@ class InitFailed(ProviderError):  # noqa: N818 - named like the engine's own mes
         reasons: Reasons, one sentence each, shown below the message.
         id_: Id of the resource.
         properties: Outputs to record.
-        inputs: Inputs to record after a Read. After a Create the engine records the inputs that it sent, after an
-            Update it keeps the old inputs; both ignore this value.
+        inputs: Inputs to record after a Read. After a Create, the engine records the sent inputs; after an Update, it
+            keeps the old inputs. In both cases this value is ignored.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ _LOOK_SECONDS = 1.0
 
 
 class Engine:
-    """Log of the engine; does nothing if the plug-in was started manually without an engine address."""
+    """Log of the engine; without an engine address, as in a manual start, all methods do nothing."""
 
     def __init__(self, address: str | None) -> None:
         self.address = address
@@ -50,7 +50,7 @@ class Engine:
         self._log(engine_pb2.INFO, message, urn, ephemeral=ephemeral)
 
     def warning(self, message: str, urn: str = "") -> None:
-        """Show a warning, which the engine repeats at the end."""
+        """Show a warning; the engine repeats warnings at the end."""
         self._log(engine_pb2.WARNING, message, urn, ephemeral=False)
 
     def _log(self, severity: engine_pb2.LogSeverity.ValueType, message: str, urn: str, *, ephemeral: bool) -> None:
@@ -60,11 +60,11 @@ class Engine:
         try:
             self._stub.Log(request, timeout=5.0)
         except grpc.RpcError:
-            return  # a lost log line must not fail an apply
+            return  # a lost log line must not make an apply fail
 
 
 class ReadableErrors(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only
-    """Converts exceptions of unary calls to messages: a `ProviderError` unchanged, others as a fault of the plug-in.
+    """Converts exceptions of unary calls to messages: a `ProviderError` unchanged, any other as a fault of the plug-in.
 
     Handlers raise exceptions; none of them calls ``context.abort``.
     """
@@ -140,7 +140,7 @@ def serve(
     if cancel is not None:
         cancel()
     if not server.stop(GRACE_SECONDS).wait(GRACE_SECONDS + 1):
-        os._exit(1)  # a call is blocked in the kernel; its thread would keep the process alive
+        os._exit(1)  # the thread of a call that is blocked in the kernel would keep the process alive
 
 
 def _stop_event() -> threading.Event:

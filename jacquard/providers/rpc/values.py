@@ -41,12 +41,12 @@ class Unknown(enum.Enum):
 
 
 UNKNOWN = Unknown.UNKNOWN
-"""Represents a value in decoded properties that is only known after the apply."""
+"""Represents a value in decoded properties that is known only after the apply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """Decoded properties. Their representation contains no value, so that they are safe to log."""
+    """Decoded properties, safe to log: the representation contains no value."""
 
     plain: dict[str, Any] = field(repr=False)
     """Plain JSON data: secrets unwrapped, unknowns as `UNKNOWN`, whole numbers as int, assets and archives as the
@@ -143,7 +143,7 @@ def encode(plain: Mapping[str, Any], secrets: Iterable[Path] = ()) -> Struct:
 
 
 _HERE = None
-"""Key of the end of a secret path in the tree of marks."""
+"""Key that marks the end of a secret path in the tree of marks."""
 
 
 def _fill(struct: Struct, plain: Mapping[str, Any], marks: Mapping[str | int | None, Any]) -> None:

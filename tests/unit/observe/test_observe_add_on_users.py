@@ -10,7 +10,7 @@ from live_objects import obj
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
 from jacquard.observe.add_on_users import Uninstalled, add_on_users, using_add_on
-from jacquard.observe.users import Name, UnseenError
+from jacquard.observe.users import Name, UnreadableError
 from jacquard.providers.kube import ApiServer, KubeconfigError
 
 GPU = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
@@ -104,7 +104,7 @@ def test_nobody_is_asked_about_a_chart_that_nothing_in_the_cluster_names() -> No
         raise KubeconfigError(msg)
 
     assert add_on_users(connect, uninstalled("node-problem-detector"), nobody) == ()
-    with pytest.raises(UnseenError, match="not made yet"):
+    with pytest.raises(UnreadableError, match="not made yet"):
         add_on_users(connect, uninstalled("metallb"), nobody)
 
 

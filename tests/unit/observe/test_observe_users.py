@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from jacquard.observe.users import CLASS, DISK, SOURCE, Name, UnseenError, users, using
+from jacquard.observe.users import CLASS, DISK, SOURCE, Name, UnreadableError, users, using
 from jacquard.providers.kube import ApiServer, KubeconfigError
 
 CDI, KUBEVIRT, POOL = "cdi.kubevirt.io/v1beta1", "kubevirt.io/v1", "pool.kubevirt.io/v1beta1"
@@ -96,5 +96,5 @@ def test_a_cluster_that_nobody_reaches_says_nothing() -> None:
         msg = "not made yet"
         raise KubeconfigError(msg)
 
-    with pytest.raises(UnseenError, match="not made yet"):
+    with pytest.raises(UnreadableError, match="not made yet"):
         users(connect, SHARED, nobody)

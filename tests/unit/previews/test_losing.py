@@ -9,7 +9,7 @@ from planned_steps import deleted
 
 from jacquard.engine.plan import Plan
 from jacquard.observe.add_on_users import Uninstalled
-from jacquard.observe.users import UnseenError
+from jacquard.observe.users import UnreadableError
 from jacquard.previews import removals
 
 FLUX = "helm.toolkit.fluxcd.io/v2"
@@ -67,7 +67,7 @@ def test_nobody_is_asked_about_what_uninstalls_nothing_or_goes_with_its_cluster(
 
 def test_a_cluster_that_does_not_answer_holds_it(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def silent(*_: Any) -> tuple[str, ...]:
-        raise UnseenError
+        raise UnreadableError
 
     monkeypatch.setattr(removals, "add_on_users", silent)
 

@@ -18,7 +18,7 @@ from jacquard.cli.views.changes.impact import cells, parts, verdict
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.observe.facts import Facts, assemble
 from jacquard.previews.impacts.impact import Impact, Occupancy, Occupied
-from jacquard.previews.impacts.occupancy import FactsError, Given, occupied, read_facts
+from jacquard.previews.impacts.occupancy import CollectedFacts, FactsError, occupied, read_facts
 
 NO_FACTS = "no facts; collect them with 'jacquard facts laptop --out FILE' and pass --facts FILE"
 HOSTILE = "</details> @team \x1b[31m \u202e `"
@@ -35,8 +35,8 @@ def taken(**unreachable: str) -> Facts:
     return assemble(load_environment("laptop", ENVIRONMENTS), found)
 
 
-def given(**unreachable: str) -> Given:
-    return Given(facts=taken(**unreachable), unfit=None)
+def given(**unreachable: str) -> CollectedFacts:
+    return CollectedFacts(facts=taken(**unreachable), unfit=None)
 
 
 def written(folder: Path, name: str = "facts.json", **others: Any) -> Path:
@@ -45,7 +45,7 @@ def written(folder: Path, name: str = "facts.json", **others: Any) -> Path:
     return path
 
 
-def read(*files: Path, minutes: int = 10) -> dict[str, Given]:
+def read(*files: Path, minutes: int = 10) -> dict[str, CollectedFacts]:
     return read_facts(files, ("laptop", "lab"), now=MOMENT + dt.timedelta(minutes=minutes))
 
 
@@ -189,7 +189,9 @@ def test_jobs_on_hosts_are_those_of_their_nodes_and_each_counts_once(promoted: I
     )
     unread = taken().model_copy(update={"clusters": taken().clusters[:2]})
 
-    found = occupied(promoted.model_copy(update={"rows": (hosts, promoted.rows[0])}), Given(facts=unread, unfit=None))
+    found = occupied(
+        promoted.model_copy(update={"rows": (hosts, promoted.rows[0])}), CollectedFacts(facts=unread, unfit=None)
+    )
 
     one = Occupancy(tenants=(Occupied(tenant="acme", nodes=1, pods=1, gpus=8),))
     assert ([row.occupancy for row in found.rows], found.occupancy) == ([one, one], one)
@@ -200,7 +202,7 @@ def test_which_host_a_job_is_on_may_be_unknown(promoted: Impact) -> None:
     lost = taken().model_copy(update={"nodes": (node,), "clusters": taken().clusters[:2]})
     row = {"falls_on": Subject.DPUS, "effect": Effect.RE_FLASHED}
 
-    found = occupied(changed(promoted, **row), Given(facts=lost, unfit=None))
+    found = occupied(changed(promoted, **row), CollectedFacts(facts=lost, unfit=None))
 
     which = "the hosts of acme-train/train/a01 are unknown"
     assert found.occupancy == Occupancy(tenants=(), unknown=f"1 nodes with jobs do not report their host; {which}")

@@ -55,12 +55,12 @@ def test_without_helm_there_are_no_charts(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(binaries, "path", missing)
 
-    assert Charts.found(tmp_path) is None
+    assert Charts.if_built(tmp_path) is None
 
 
 def test_a_chart_is_here_in_its_own_version_and_that_of_its_module(module: Path) -> None:
     found = Charts(module / "copies")
-    [carried] = charts.known()["metallb"]
+    [carried] = charts.releases_by_chart()["metallb"]
     pinned = carried.version
 
     assert [found.has("metallb", version) for version in ("7.0.0", "v7.0.0", pinned, pinned[1:])] == [True] * 4
@@ -68,7 +68,7 @@ def test_a_chart_is_here_in_its_own_version_and_that_of_its_module(module: Path)
 
 
 def test_a_chart_that_is_whole_only_once_it_is_packaged_is_here_in_no_version(module: Path) -> None:
-    [carried] = charts.known()["cluster-api-operator"]
+    [carried] = charts.releases_by_chart()["cluster-api-operator"]
 
     assert not Charts(module / "copies").has("cluster-api-operator", carried.version)
 
@@ -77,8 +77,10 @@ def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_re
     """A promotion goes from the one to the other, and back."""
     (module / "answer").write_text(ANSWER)
     (module / "module" / "deployment" / "helm").mkdir(parents=True)
-    (module / "module" / "charts" / "metallb").rename(module / "module" / charts.known()[NFD][0].data.contents[0])
-    releases = charts.known()[NFD]
+    (module / "module" / "charts" / "metallb").rename(
+        module / "module" / charts.releases_by_chart()[NFD][0].data.contents[0]
+    )
+    releases = charts.releases_by_chart()[NFD]
     found = Charts(module / "copies")
 
     rendered = []

@@ -26,11 +26,11 @@ def members(folder: Path) -> Any:
 
 
 def test_members_are_entered_and_taken_out_and_outlive_the_process(manager: FabricManager, tmp_path: Path) -> None:
-    first = FabricClient.told(TOLD, manager)
+    first = FabricClient.from_variables(TOLD, manager)
     first.version()
     for guid in GUIDS:
         first.add(0x10, guid)
-    again = FabricClient.told(TOLD, FabricManager(tmp_path, "admin", "secret"))
+    again = FabricClient.from_variables(TOLD, FabricManager(tmp_path, "admin", "secret"))
 
     assert again.guids() == list(GUIDS)
     assert members(tmp_path) == {"0x10": {"0200000000000001": "full", "0200000000000002": "full"}}
@@ -49,13 +49,13 @@ def test_members_are_entered_and_taken_out_and_outlive_the_process(manager: Fabr
 )
 def test_nobody_gets_in_without_login_and_address(manager: FabricManager, changed: dict[str, str], says: str) -> None:
     with pytest.raises(FabricError, match=says):
-        FabricClient.told({**TOLD, **changed}, manager).version()
+        FabricClient.from_variables({**TOLD, **changed}, manager).version()
 
 
 @pytest.mark.parametrize("pkey", [0, 0x7FFF, 0x8010])
 def test_keys_that_are_no_partition_of_a_tenant_are_refused(manager: FabricManager, tmp_path: Path, pkey: int) -> None:
     with pytest.raises(FabricError, match=f"400, .*pkey 0x{pkey:04X} is not between 0x0 and 0x7fff"):
-        FabricClient.told(TOLD, manager).add(pkey, GUIDS[0])
+        FabricClient.from_variables(TOLD, manager).add(pkey, GUIDS[0])
     assert not (tmp_path / PARTITIONS).exists()
 
 

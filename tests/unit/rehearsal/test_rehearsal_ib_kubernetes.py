@@ -211,7 +211,7 @@ def test_a_range_that_is_given_out_lets_pods_wait(played: Played) -> None:
 
 def test_where_nothing_is_left_ufm_is_asked_what_came_free_there(played: Played) -> None:
     played.narrow()
-    somebody = FabricClient.told(dict.fromkeys(UFM_KEYS, SIMULATED), played.manager)
+    somebody = FabricClient.from_variables(dict.fromkeys(UFM_KEYS, SIMULATED), played.manager)
     somebody.add(0x10, number(FIRST))
     played.pod("waits")
     played.rounds()

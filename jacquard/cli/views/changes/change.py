@@ -12,7 +12,7 @@ from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.previews.impacts.impact import DISRUPTIVE
-from jacquard.previews.impacts.occupancy import told
+from jacquard.previews.impacts.occupancy import utc_text
 from jacquard.previews.preview import (
     Field,
     ObjectChange,
@@ -27,7 +27,7 @@ from jacquard.previews.preview import (
 )
 
 COLOURS = {"-": "red", "+": "green", "!": "bold red", "#": "dim"}
-"""Style of a diff line, by its first character."""
+"""Style of a diff line by first character."""
 MOST_NAMES = 20
 """Number of objects listed by name; further objects are only counted."""
 _FEW_NAMES = 3
@@ -50,7 +50,7 @@ def worst(previews: Iterable[Preview]) -> Verdict:
 
 
 def verdict(preview: Preview) -> Iterator[str]:
-    """Yield the reasons that block a change, missing approvals, unmet gates, and whether there is nothing to apply."""
+    """Yield the blocking reasons, missing approvals and unmet gates of a change, or that there is nothing to apply."""
     yield from (f"blocked: {reason}" for reason in preview.blocked_by)
     if preview.approvals_missing:
         yield f"approval missing: {listed(preview.approvals_missing)}"
@@ -62,7 +62,7 @@ def verdict(preview: Preview) -> Iterator[str]:
 
 
 def losses(preview: Preview) -> Iterator[str]:
-    """Yield deleted and replaced objects by name: those of the engine's preview, then others of the impact."""
+    """Yield deleted and replaced objects by name: first from the engine's preview, then others from the impact."""
     known: set[tuple[str, str]] = set()
     for operation in _DESTRUCTIVE:
         objects = [
@@ -80,7 +80,7 @@ def losses(preview: Preview) -> Iterator[str]:
 
 
 def offences(preview: Preview, *standings: Standing) -> Iterator[str]:
-    """Yield the policy violations with one of the ``standings``, each with its remedy."""
+    """Yield the policy violations in one of the ``standings``, such as refused or waived, each with its remedy."""
     for violation in preview.offences:
         if violation.standing in standings:
             more = f" ({plural(len(violation.objects), 'object')})" if len(violation.objects) > 1 else ""
@@ -108,7 +108,7 @@ def summed_up(stack: StackPreview) -> str:
 
 
 def of_stack(stack: StackPreview, *, drift: bool = False) -> Iterator[str]:
-    """Yield the object changes of a stack as diff lines; only those of drift if ``drift``, else all others."""
+    """Yield the object changes of a stack as diff lines: only drift if ``drift``, otherwise only other changes."""
     if not drift:
         yield from (f"! {line}" for line in (stack.reason or "").splitlines())
         yield from (f"! blocked: {change}" for change in stack.held)
@@ -123,10 +123,10 @@ def of_objects(changes: Iterable[ObjectChange]) -> Iterator[str]:
 
 
 def facts(preview: Preview) -> str:
-    """Return the moment of the facts by which occupancy is estimated."""
+    """Return a text with the time of the facts that the occupancy is estimated from."""
     if preview.impact.facts_at is None:
         return "no recent facts of the region: occupancy of its nodes is unknown"
-    return f"facts of the region collected at {told(preview.impact.facts_at)}"
+    return f"facts of the region collected at {utc_text(preview.impact.facts_at)}"
 
 
 def disturbs(preview: Preview) -> bool:
@@ -153,7 +153,7 @@ def _changed(change: ObjectChange) -> Iterator[str]:
 
 
 def _values(field: Field) -> tuple[str | None, str | None]:
-    """Return both values; long ones are cut to the text around their first difference."""
+    """Return both values; long values are cut to the text around their first difference."""
     old, new = field.old, field.new
     if max(len(old or ""), len(new or "")) <= _MOST_CHARACTERS:
         return old, new

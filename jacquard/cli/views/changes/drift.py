@@ -12,7 +12,7 @@ from jacquard.cli.console import plural
 from jacquard.observe.drift import By, Drift, FieldDrift, ObjectDrift, What
 
 _NAMES = 3
-"""Objects listed by name among those with the same drift."""
+"""Maximum number of objects with the same drift that are listed by name."""
 _TITLES = {
     By.HAND: "changed by hand",
     By.OTHER: "changed by another program",

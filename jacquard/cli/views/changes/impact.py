@@ -27,11 +27,11 @@ from jacquard.previews.impacts.impact import (
     TenantImpact,
 )
 from jacquard.previews.impacts.nodes import out_at_once
-from jacquard.previews.impacts.occupancy import told
+from jacquard.previews.impacts.occupancy import utc_text
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
 _LISTED = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
-"""Effects listed by the verdict, the worst first; scaling is reported separately."""
+"""Effects that the verdict lists, worst first; scaling is reported separately."""
 COLUMNS = (
     "effect",
     "on",
@@ -49,11 +49,11 @@ _NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
 DIGITS = 12
-"""Digits shown of a digest; files and JSON contain all of them."""
+"""Number of displayed digits of a digest; files and JSON contain the complete digest."""
 
 
 def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
-    """Yield the text output; ``now`` is the moment that the age of facts is computed for, None to omit the age."""
+    """Yield the text output; ``now`` is the time for the age of facts; None omits the age."""
     yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
     for sentence in verdict(impact, now):
         yield Text(f"  {sentence}")
@@ -75,7 +75,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
 
 
 def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
-    """Yield sentences with the effects on machines and other parts, the worst first, then scaling and occupancy."""
+    """Yield sentences with the effects on machines and other parts, worst first, then scaling and occupancy."""
     has_effects = False
     for effect in _LISTED:
         rows = [row for row in impact.rows if row.effect is effect]
@@ -113,7 +113,7 @@ def _of_sizes(rows: list[Row]) -> str:
 
 
 def parts(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows grouped by part, subject, effect and moment; the rollout groups of a pool form one part."""
+    """Return rows grouped by part, subject, effect and time; the rollout groups of a pool form one part."""
     grouped: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
         is_group = row.falls_on is Subject.NODES and row.part.count("/") > 1
@@ -201,7 +201,7 @@ def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
 
 
 def reasons(part: Sequence[Row]) -> Iterator[Text]:
-    """Yield why a part is affected: effects, changed fields of objects, and edits of data files."""
+    """Yield the reasons of a part's effects: changed fields of objects, and edits of data files."""
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
     by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
@@ -262,7 +262,7 @@ def elsewhere(impact: Impact) -> Iterator[Text]:
 
 
 def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | None) -> str:
-    """Return the occupied nodes, pods and GPUs by tenant, the moment ``at`` of the facts, and why there may be more."""
+    """Return the occupied nodes, pods and GPUs by tenant, the time ``at`` of the facts, and what the facts omit."""
     if at is None:
         return f"occupied by jobs: unknown; {visible(occupancy.unknown or '')}"
     age = f", {plural(max(0, round((now - at).total_seconds() / 60)), 'minute')} old" if now else ""
@@ -272,7 +272,7 @@ def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | No
     ]
     figures = ", ".join([*known, *["unknown"] * bool(occupancy.unknown)]) or "none"
     why = f"; {occupancy.unknown}" if occupancy.unknown else ""
-    return visible(f"occupied by jobs (estimate from facts of {told(at)}{age}): {figures}{why}")
+    return visible(f"occupied by jobs (estimate from facts of {utc_text(at)}{age}): {figures}{why}")
 
 
 def is_known(part: Sequence[Row]) -> bool:
@@ -281,7 +281,7 @@ def is_known(part: Sequence[Row]) -> bool:
 
 
 def cell(part: Sequence[Row]) -> str:
-    """Return the number of occupied nodes of a part, with a ``+`` if there may be more."""
+    """Return the number of occupied nodes of a part, with a ``+`` if the number may be too low."""
     known = [row.occupancy for row in part if row.occupancy]
     nodes = sum(item.nodes for occupancy in known for item in occupancy.tenants)
     if not known:

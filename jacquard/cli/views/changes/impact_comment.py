@@ -11,7 +11,7 @@ from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
 
 MARK = "<!-- jacquard impact -->"
-"""First line of each comment, by which the next run finds and overwrites it."""
+"""First line of each comment; the next run finds and overwrites the comment with this line."""
 _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json` contains all."
 _DETAILS = {
     "charts": view.charts,
@@ -22,7 +22,7 @@ _DETAILS = {
 
 
 def comment(impacts: Sequence[Impact]) -> str:
-    """Return the comment: the verdict of each environment first, then its details, the worst first."""
+    """Return the comment: first the verdicts of all environments, then their details, worst first."""
     head = [MARK, f"### {_headline(impacts)}", ""]
     for impact in impacts:
         head += [f"**{code(impact.environment)}**", "", bullets(view.verdict(impact)), ""]

@@ -31,11 +31,11 @@ def file_changes(label: str, before: str, after: str) -> list[str]:
     return list(difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=0))
 
 
-def show_diff(console: Console, lines: list[str], told: list[str]) -> None:
-    """Print a coloured diff, then the explanations in ``told``."""
+def show_diff(console: Console, lines: list[str], explanations: list[str]) -> None:
+    """Print a coloured diff, then the ``explanations``."""
     for line in lines:
         console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
-    for line in told:
+    for line in explanations:
         console.print(Text(line), soft_wrap=True)
 
 

@@ -14,7 +14,7 @@ from jacquard.cli.console import plural
 LIMIT_BYTES = 60_000
 """Maximum size of a comment; forges truncate longer ones at arbitrary places."""
 FOLD_BYTES = 12_000
-"""Maximum size of one collapsible section, so that one part of a change does not displace the others."""
+"""Maximum size of one collapsible section; without it, one part of a change could displace all others."""
 _ROOM_BYTES = 40
 """Space reserved for the number of omitted lines or sections."""
 _TICKS = re.compile(r"`+")
@@ -22,7 +22,7 @@ _FENCE = 3
 
 
 def code(text: str) -> str:
-    """Return ``text`` as a code span that its content cannot terminate."""
+    """Return ``text`` as a code span; backticks in ``text`` cannot end the span."""
     shown = visible(text)
     ticks = "`" * (_longest(shown) + 1)
     padding = " " if shown[:1] == "`" or shown[-1:] == "`" else ""
@@ -35,7 +35,7 @@ def bullets(lines: Iterable[str]) -> str:
 
 
 def fenced(lines: Sequence[str], language: str = "") -> str:
-    """Return lines as a code block that their content cannot terminate."""
+    """Return lines as a code block; backticks in the lines cannot end the block."""
     shown = [visible(line) for line in lines]
     ticks = "`" * max(_FENCE, max(map(_longest, shown), default=0) + 1)
     return "\n".join([f"{ticks}{language}", *shown, ticks])
@@ -65,11 +65,11 @@ def cut(lines: Sequence[str], most_bytes: int = FOLD_BYTES) -> list[str]:
 
 
 def bounded(head: Sequence[str], sections: Sequence[str], left_out: str, foot: Sequence[str] = ()) -> str:
-    """Return a comment with as many lines of ``head`` and whole sections as fit, and the number of omitted ones.
+    """Return a comment with as many lines of ``head`` and whole sections as fit, and the number of omitted sections.
 
     Args:
-        head: lines that are always included, unless they exceed the limit by themselves.
-        sections: the most important first; a small section can follow a large one that does not fit.
+        head: lines that are included first; only lines beyond the size limit are omitted.
+        sections: the most important first; a small section can follow a large, omitted section.
         left_out: text about omitted sections, with a placeholder for their number and noun.
         foot: lines that are always included.
     """

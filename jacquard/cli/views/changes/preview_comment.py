@@ -11,7 +11,7 @@ from jacquard.cli.views.changes.markdown import bounded, bullets, code, cut, fen
 from jacquard.previews.preview import Outcome, Preview, Standing, Verdict
 
 MARK = "<!-- jacquard preview -->"
-"""First line of each comment, by which the next run finds and overwrites it."""
+"""First line of each comment; the next run finds and overwrites the comment with this line."""
 _LEFT_OUT = "{} omitted (size limit of comments); `preview.json` of this run contains all."
 
 _DIGEST = 16
@@ -19,7 +19,7 @@ _DIGEST = 16
 
 
 def comment(previews: Sequence[Preview]) -> str:
-    """Return the comment: the verdict on each environment, then details of all environments by importance."""
+    """Return the comment: the verdict on each environment, then all details, the most important first."""
     head = [MARK, f"### {_headline(previews)}", ""]
     for preview in previews:
         head += [f"**{code(preview.environment)}** {code(preview.base)} to {code(preview.head)}", ""]
@@ -43,7 +43,7 @@ def _headline(previews: Sequence[Preview]) -> str:
 
 
 def _first(preview: Preview) -> Iterator[str]:
-    """Yield affected parts, deletions and policy violations, which are shown without a click."""
+    """Yield affected parts, deletions and policy violations, which are shown outside collapsible sections."""
     yield from impact_comment.overview(preview.impact)
     yield from _list("Deleted or replaced:", view.losses(preview))
     yield from _list("Policies:", view.offences(preview, Standing.NEW, Standing.TOLD))
@@ -51,7 +51,7 @@ def _first(preview: Preview) -> Iterator[str]:
 
 
 def _stacks(preview: Preview) -> Iterator[str]:
-    """Yield a collapsible section for each previewed stack, and a line for the others."""
+    """Yield a collapsible section for each previewed stack with changes, and lines with the other stacks."""
     for stack in preview.stacks:
         if lines := list(view.of_stack(stack)):
             yield fold(view.summed_up(stack), fenced(cut(lines), "diff"))

@@ -12,7 +12,7 @@ from jacquard.cli.views.changes.markdown import bounded, bullets, code, cut, fen
 from jacquard.previews.rendered_diff import RenderedDiff, SliceDiff
 
 MARK = "<!-- jacquard render -->"
-"""First line of each comment, by which the next run finds and overwrites it."""
+"""First line of each comment; the next run finds and overwrites the comment with this line."""
 _LEFT_OUT = "{} omitted (size limit of comments); `jacquard render --format json` contains all."
 
 

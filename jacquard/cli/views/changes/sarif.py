@@ -46,7 +46,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Return a digest that does not depend on the line number."""
+        """Return a digest of the finding, without its line number."""
         return hashlib.sha256(f"{self.rule}\n{self.uri}\n{self.text}".encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
@@ -102,14 +102,14 @@ def _of_violation(violation: Violation, environment: Environment, home: str) -> 
 
 
 def against(base: Iterable[Finding], head: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings of ``head`` with the baseline state ``unchanged`` if ``base`` has them too, else ``new``."""
+    """Yield the findings of ``head``, with the baseline state ``unchanged`` if also in ``base``, otherwise ``new``."""
     before = {finding.fingerprint for finding in base}
     for finding in head:
         yield replace(finding, baseline="unchanged" if finding.fingerprint in before else "new")
 
 
 def of_impact(impact: Impact, home: str) -> Iterator[Finding]:
-    """Yield a finding at each edit that disrupts running workloads, or may do so, with its effect."""
+    """Yield a finding with the effect of each edit that disrupts, or may disrupt, running workloads."""
     for row in impact.rows:
         if row.effect in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED):
             for cause in row.causes:

@@ -15,11 +15,11 @@ from jacquard.cli.tables import plain_table
 
 _MANY = {"leaf": "leaves"}
 _MAX_ROWS = 40
-"""Maximum number of rows of one instance type; above it, neighbours with the same figures share a row."""
+"""Maximum number of rows of one instance type; beyond it, neighbours with the same figures share a row."""
 
 
 def table(capacity: Capacity) -> Table:
-    """Return one row per failure domain and per instance type, and the sums in nodes and GPUs."""
+    """Return one row per failure domain and instance type, and the sums in nodes and GPUs."""
     numbers = [name.replace("_", " ") for name in COLUMNS]
     table = plain_table("instance type", "failure domain", *numbers, numbers=numbers, wrap=False)
     for kind in capacity.types:

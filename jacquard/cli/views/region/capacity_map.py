@@ -58,7 +58,7 @@ class _Paint:
     """CSS class of the cells."""
     colour: str
     mark: str
-    """Letter or number of the pool, which identifies it without its colour."""
+    """Letter or number that identifies the pool without colours."""
     contrast: str
     """CSS class of the mark on a cell of this colour."""
 
@@ -156,7 +156,7 @@ def _halls(
 
 
 def _kind_labels(row: Sequence[_Rack], top: int, column: int, kinds: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line above neighbouring racks with equal instance types, labelled with letters, and names if they fit."""
+    """Yield a line above each run of racks with equal instance types: their letters, and names if there is room."""
     left = _MARGIN
     for names, alike in groupby(tuple(dict.fromkeys(host.host.instance_type for host in rack)) for rack in row):
         width = column * sum(1 for _ in alike)

@@ -1,4 +1,4 @@
-"""Output of ``jacquard inventory import``: hosts that are added, changed or removed."""
+"""Output of ``jacquard inventory import``: added, changed and removed hosts."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def _partition(partition: PartitionMembers) -> Iterator[Text]:
 
 
 def _ports_of(hosts: Mapping[str, Sequence[str]]) -> str:
-    """Return the ports of hosts; all hosts are listed, since operators enter each of them."""
+    """Return the ports of hosts; all hosts are listed, because operators enter each port."""
     if not hosts:
         return "no host ports"
     return f"{plural(sum(map(len, hosts.values())), 'port')} of {', '.join(hosts)}"

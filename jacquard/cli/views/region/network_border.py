@@ -1,4 +1,4 @@
-"""Contract of the border routers as text, for the operators who configure them."""
+"""Contract of the border routers as text, for the operators of these routers."""
 
 from __future__ import annotations
 

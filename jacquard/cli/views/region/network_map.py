@@ -24,7 +24,7 @@ rect,line{stroke:#767676;stroke-width:.5}
 
 
 def network_map(network: RegionNetwork) -> str:
-    """Return the picture of ``found``, sized by its contents; deterministic."""
+    """Return the picture of ``network``, sized by its contents; deterministic."""
     shards = [shard.dpu_cluster for shard in network.dpu_clusters]
     texts = {vpc.vpc: _texts(vpc) for vpc in network.vpcs}
     left = 2 * _MARGIN + _SWATCH

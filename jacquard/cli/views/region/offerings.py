@@ -35,7 +35,7 @@ class Section(NamedTuple):
     title: str
     table: Table
     hint: str = ""
-    """How to use it, in one sentence."""
+    """How a tenant uses the offering, in one sentence."""
 
 
 def sections(offerings: Offerings, most: int = NAMED) -> Iterator[Section]:
@@ -98,7 +98,7 @@ def order(environment: str, example: Example) -> str:
 
 
 def order_json(example: Example, *, helm: bool) -> Json | list[Json] | None:
-    """Return the manifest of ``example``, a list if it has several, or its chart values if ``helm``."""
+    """Return the manifest of ``example`` (a list of several manifests), or its chart values if ``helm``."""
     if helm:
         return example.values
     first, *others = example.manifests

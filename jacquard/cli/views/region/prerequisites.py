@@ -1,4 +1,4 @@
-"""Prerequisites of a region as text: a heading per group, a paragraph per form, whatever the number of objects."""
+"""Prerequisites of a region as text: a heading per group, and a paragraph per form for any number of objects."""
 
 from __future__ import annotations
 

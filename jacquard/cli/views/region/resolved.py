@@ -11,9 +11,9 @@ from components.reports.resolved import Node, Value, leaves
 from components.specs.reading.strict_yaml import is_plain
 
 _MAX_ENTRIES = 50
-"""Maximum number of listed entries; more are only counted, unless the requested path selects them."""
+"""Maximum number of listed entries; further entries are only counted, unless the requested path selects them."""
 _MAX_INDENT = 56
-"""Maximum indentation of the origin column; only longer values move their own origin to the right."""
+"""Maximum indentation of the origin column; the origin of a longer value follows further to the right."""
 _PLAIN = re.compile(r"[A-Za-z0-9_./$(~]([-A-Za-z0-9_./:+@%=$(){}~]*[-A-Za-z0-9_./+@%=$(){}~])?")
 
 

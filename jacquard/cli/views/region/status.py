@@ -28,7 +28,7 @@ def tables(status: RegionStatus) -> RenderableType:
 
 
 def verdict(status: RegionStatus) -> RenderableType:
-    """Return one line if the region is settled, else the reasons why it is not."""
+    """Return one line if the region is settled, otherwise the reasons for the unsettled state."""
     if status.settled:
         open_dpus = sum(not deployment.settled for deployment in status.dpu_deployments)
         rest = f", except the DPUs of {plural(open_dpus, 'DPUDeployment')}" if open_dpus else ""

@@ -28,7 +28,7 @@ def lines(upgrades: Iterable[Upgrade]) -> Iterator[RenderableType]:
 
 
 def chart_lines(upgrades: Sequence[ChartUpgrade]) -> Iterator[RenderableType]:
-    """Yield a table of the charts that can be promoted, with the commands; nothing if all are the newest."""
+    """Yield a table of the charts that can be promoted, with the commands; nothing if all charts are the newest."""
     if not upgrades:
         return
     rows = plain_table("chart", "clusters", "next", "waves moved")

@@ -27,7 +27,7 @@ class Cell:
     """A cell of a table."""
 
     lines: tuple[tuple[str, bool], ...]
-    """Lines of the cell, each with whether it is a warning."""
+    """Lines of the cell, each with True for a warning."""
     number: bool
 
 
@@ -36,13 +36,13 @@ class Bar:
     """Available capacity of one offering, in parts by failure domain."""
 
     name: str
-    told: str
+    caption: str
     parts: tuple[tuple[float, float, str], ...]
     """Offset, width and text of each failure domain."""
 
 
 def html(offerings: Offerings) -> str:
-    """Return the page of ``found``; deterministic."""
+    """Return the page of ``offerings``; deterministic."""
     nodes = {kind.instance_type: kind.failure_domains for kind in offerings.nodes if kind.free}
     vms: dict[str, dict[str, int]] = {}
     for size in offerings.vm_sizes:
@@ -59,7 +59,7 @@ def html(offerings: Offerings) -> str:
         width=WIDTH,
         rooms=[
             ("Hosts that are not assigned to a pool, by failure domain.", list(_bars(nodes, "host"))),
-            ("Capacity for VMs of the nodes in service when they are empty.", list(_bars(vms, "VM"))),
+            ("VM capacity of the nodes in service, if these nodes were empty.", list(_bars(vms, "VM"))),
         ],
         sections=[
             (section.title, _heads(section.table), _rows(section.table), section.hint)
@@ -91,9 +91,11 @@ def _bars(rooms: Mapping[str, Mapping[str, int]], what: str) -> Iterator[Bar]:
             width = WIDTH * count / longest if longest else 0.0
             parts.append((round(at, 1), round(width, 1), f"{domain}: {plural(count, what)}"))
             at += width
-        told = plural(total, what) if total else "none"
+        caption = plural(total, what) if total else "none"
         yield Bar(
-            name, f"{told} in {listed(list(domains))}" if total and len(domains) <= view.NAMED else told, tuple(parts)
+            name,
+            f"{caption} in {listed(list(domains))}" if total and len(domains) <= view.NAMED else caption,
+            tuple(parts),
         )
 
 

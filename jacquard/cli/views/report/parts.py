@@ -45,7 +45,7 @@ class Part:
 
 
 def parts(impact: Impact) -> tuple[tuple[Part, ...], dict[int, int]]:
-    """Return the parts of an impact, the worst first, and the index of the part by index of each row."""
+    """Return the parts of an impact, the worst first, and the index of the part for the index of each row."""
     index = {id(row): number for number, row in enumerate(impact.rows)}
     affected, part_of = list[Part](), dict[int, int]()
     for number, rows in enumerate(view.parts(impact.rows)):

@@ -49,7 +49,7 @@ class Hall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alike:
-    """Hosts with equal use, tenant, group and instance type that the same rows affect."""
+    """Hosts with equal use, tenant, group and instance type, affected by the same rows."""
 
     sign: Sign
     use: str
@@ -72,7 +72,7 @@ class Region:
     alike: tuple[Alike, ...]
     """Groups of equal hosts, the worst effect first."""
     legend: tuple[tuple[Sign, int], ...]
-    """Signs with their numbers of hosts, the worst first."""
+    """Signs with their number of hosts, the worst first."""
     small: bool
     """Whether cells are drawn large."""
 

@@ -18,7 +18,7 @@ class Sign:
     letter: str
     style: str
     """CSS class."""
-    words: str
+    text: str
 
 
 _EFFECTS = {
@@ -44,7 +44,7 @@ _UNTOUCHED = {
     None: Sign(24, "", "gone", "removed from the inventory"),
 }
 _LATER = 10
-"""Offset in the legend of later effects relative to immediate ones."""
+"""Offset in the legend between an immediate effect and the same effect at a later time."""
 
 
 def sign(host: HostImpact) -> Sign:
@@ -54,7 +54,7 @@ def sign(host: HostImpact) -> Sign:
     now = of_effect(host.effect, host.move)
     if host.when is When.AT_ONCE:
         return now
-    return Sign(now.order + _LATER, now.letter, f"{now.style} later", f"{now.words}, {host.when}")
+    return Sign(now.order + _LATER, now.letter, f"{now.style} later", f"{now.text}, {host.when}")
 
 
 def of_effect(effect: Effect, move: Move | None = None) -> Sign:

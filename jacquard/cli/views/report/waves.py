@@ -33,7 +33,7 @@ class Box:
     width: float
     height: float
     style: str
-    told: str
+    tooltip: str
     text: str = ""
     """Text in the rectangle; empty if it does not fit."""
     cuts: tuple[float, ...] = ()
@@ -48,7 +48,7 @@ class Label:
     y: float
     text: str
     style: str
-    told: str = ""
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,24 +147,24 @@ class Waves:
 
     def _calendar(self, tenant: TenantTimeline, top: float, height: float) -> Iterator[Box]:
         for span in tenant.windows:
-            told = f"window of {tenant.tenant}: {self._times(span)}"
-            yield self._box(span, top, height, "window" if tenant.held else "window loose", told)
+            tooltip = f"window of {tenant.tenant}: {self._times(span)}"
+            yield self._box(span, top, height, "window" if tenant.held else "window loose", tooltip)
         for span in tenant.freezes:
-            told = f"freeze {span.name}: {self._times(span)}; nothing is applied, running rollouts continue"
-            yield self._box(span, top, height, "freeze", told, text=f"freeze {span.name}")
+            tooltip = f"freeze {span.name}: {self._times(span)}; nothing is applied, running rollouts continue"
+            yield self._box(span, top, height, "freeze", tooltip, text=f"freeze {span.name}")
 
     def _bars(self, lane: Lane, y: float) -> Iterator[Box]:
         style = of_effect(lane.effect).style
         for wave in lane.waves:
             if wave.begins < self._timeline.minutes:
                 numbers = f"wave {wave.first}" if wave.first == wave.last else f"waves {wave.first}-{wave.last}"
-                told = f"{numbers}, {plural(wave.nodes, 'node')}: {self._times(wave)}"
-                yield self._box(wave, y, _BAR, f"bar {style}", told, text=numbers, cuts=self._cuts(wave))
+                tooltip = f"{numbers}, {plural(wave.nodes, 'node')}: {self._times(wave)}"
+                yield self._box(wave, y, _BAR, f"bar {style}", tooltip, text=numbers, cuts=self._cuts(wave))
         if not lane.waves:
-            y, told = y + 1, "duration unknown" if not lane.roll.paused else "the pool is paused"
+            y, tooltip = y + 1, "duration unknown" if not lane.roll.paused else "the pool is paused"
             width = _PLOT if lane.roll.minutes is None or lane.nodes is None else 0.0
             if not lane.roll.paused and width:
-                yield Box(x=LEFT, y=y, width=width, height=_BAR - 2, style=f"bar untimed {style}", told=told)
+                yield Box(x=LEFT, y=y, width=width, height=_BAR - 2, style=f"bar untimed {style}", tooltip=tooltip)
 
     def _cuts(self, wave: Wave) -> tuple[float, ...]:
         count = wave.last - wave.first + 1
@@ -191,8 +191,8 @@ class Waves:
             if since < until:
                 span, tall = Span(begins=since, ends=until), max(round(_TALL * spares / _most(lane), 1), _FLAT)
                 style = "level low" if spares < lane.roll.spares_floor else "level"
-                told = f"{plural(spares, 'spare')} (minimum {lane.roll.spares_floor}): {self._times(span)}"
-                yield self._box(span, y + _TALL - tall, tall, style, told)
+                tooltip = f"{plural(spares, 'spare')} (minimum {lane.roll.spares_floor}): {self._times(span)}"
+                yield self._box(span, y + _TALL - tall, tall, style, tooltip)
 
     def _box(
         self,
@@ -200,7 +200,7 @@ class Waves:
         y: float,
         height: float,
         style: str,
-        told: str,
+        tooltip: str,
         *,
         text: str = "",
         cuts: tuple[float, ...] = (),
@@ -208,7 +208,7 @@ class Waves:
         x = self._x(span.begins)
         width = round(max(self._x(span.ends) - x, _LEAST_WIDTH), 1)
         shown = text if len(text) * _CHARACTER < width else ""
-        return Box(x=x, y=y, width=width, height=height, style=style, told=told, text=shown, cuts=cuts)
+        return Box(x=x, y=y, width=width, height=height, style=style, tooltip=tooltip, text=shown, cuts=cuts)
 
     def _times(self, span: Span) -> str:
         return f"{self._moment(span.begins)} to {self._moment(span.ends)}"
@@ -270,7 +270,7 @@ def _name(lanes: Sequence[Lane], y: float) -> Label:
     text = f"{pool} {where}"
     most = int((LEFT - 12) / _CHARACTER)
     shown = text if len(text) <= most else f"{text[: most - 1]}…"
-    return Label(x=8, y=y, text=shown, style="lane", told=f"{pool}: {', '.join(domains)}")
+    return Label(x=8, y=y, text=shown, style="lane", tooltip=f"{pool}: {', '.join(domains)}")
 
 
 def _length(lane: Lane) -> str:

@@ -1,1 +1,1 @@
-"""Simulated controllers that join several objects, which kwok stages cannot do."""
+"""Simulated controllers whose updates depend on several objects, which kwok stages cannot express."""

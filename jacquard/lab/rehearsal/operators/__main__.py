@@ -64,25 +64,26 @@ _USER_AGENT = "rehearsal-operators"
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
 _QUIET_ROUNDS = 10
-"""Number of rounds without a change before the longer pause. Objects that are being created may pause shorter."""
+"""Number of rounds without a change before the longer pause; an object in creation may be unchanged for fewer
+rounds."""
 _STILL_SECONDS = 3.0
-"""Maximum additional pause without changes. Changes that no watch reports are processed with this delay."""
+"""Maximum additional pause without changes; changes that no watch reports are processed with this delay."""
 
 
 class Servers:
-    """The responding API servers of a region, with a view of each for one round."""
+    """The responding API servers of a region, each with a view for one round."""
 
     def __init__(self, region: Region) -> None:
         self.folder = region.folder
         self._region = region
         self._open: dict[str, tuple[float, ApiServer, mirror.Mirror]] = {}
         self.views: dict[str, View] = {}
-        self.told = threading.Event()
+        self.changed = threading.Event()
         """Set if an object has changed since the start of the last round."""
 
     def look(self) -> None:
         """Start a round with new views."""
-        self.told.clear()
+        self.changed.clear()
         self.views = {}
         for cluster in {*self._region.clusters(), MANAGEMENT}:
             try:
@@ -107,7 +108,7 @@ class Servers:
             watching = ApiServer.from_kubeconfig(
                 path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=timeout
             )
-            self._open[cluster] = (modified, api, mirror.Mirror(api, watching, self.told))
+            self._open[cluster] = (modified, api, mirror.Mirror(api, watching, self.changed))
         return self._open[cluster][1:]
 
 
@@ -116,7 +117,7 @@ class Parts:
 
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
-        self.helm = helm.Controller(Charts.found(region.folder / "charts"))
+        self.helm = helm.Controller(Charts.if_built(region.folder / "charts"))
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
@@ -173,7 +174,7 @@ def round_of(parts: Parts) -> int:
 
 
 def _try(cluster: str, operator: Callable[_P, None], *arguments: _P.args, **options: _P.kwargs) -> None:
-    """Run one operator; its errors, such as those of unexpected objects, must not stop the others."""
+    """Run one operator; an error, such as an unexpected object, must not stop the other operators."""
     try:
         operator(*arguments, **options)
     except ApiError as error:
@@ -191,11 +192,11 @@ def main() -> None:
     while folder.is_dir():
         start = time.process_time()
         quiet = 0 if round_of(parts) else quiet + 1
-        # Use at most half a processor. Waiting, such as for new kinds of an API server, does not count.
+        # Use at most half a processor. Time spent waiting, such as for new kinds of an API server, does not count.
         busy_seconds = time.process_time() - start
         time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, busy_seconds))
         if quiet > _QUIET_ROUNDS:
-            parts.servers.told.wait(_STILL_SECONDS)
+            parts.servers.changed.wait(_STILL_SECONDS)
 
 
 if __name__ == "__main__":

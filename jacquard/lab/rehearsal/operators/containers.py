@@ -29,11 +29,11 @@ class Program:
     in_management: bool = False
     """Whether the program runs in the management cluster; otherwise, it runs in clusters of tenants."""
     options: tuple[str, ...]
-    """Options that replace those of the container with the same name. Placeholders: two free ports, ``metrics`` and
+    """Options that replace the container's options of the same name. Placeholders: two free ports, ``metrics`` and
     ``health``; ``name_server``, the port of the region's name server; ``namespace``; ``kubeconfig``; and ``files``, the
     root folder of the container's files."""
     namespace_variable: str = ""
-    """Variable with the namespace, for programs that otherwise read it from a file of their kubelet."""
+    """Variable with the namespace, for programs that otherwise read the namespace from a file of their kubelet."""
 
 
 PROGRAMS = (
@@ -44,7 +44,7 @@ PROGRAMS = (
             "--port={metrics}",
             "--health-probe-port={health}",
             "--webhook-mode=disabled",
-            # In a pod, it is read from a file of the kubelet.
+            # In a pod, the program reads this value from a file of the kubelet.
             "--namespace={namespace}",
             "--kubeconfig={kubeconfig}",
         ),
@@ -79,7 +79,7 @@ _FIELDS = {
     "metadata.namespace": ("metadata", "namespace"),
     "spec.nodeName": ("spec", "nodeName"),
 }
-"""Supported field paths of a container's variables, as keys of its pod."""
+"""Supported field paths of a container's variables, as keys of the container's pod."""
 
 
 class NotThere(Exception):  # noqa: N818 - a reason to wait, not an error
@@ -87,7 +87,7 @@ class NotThere(Exception):  # noqa: N818 - a reason to wait, not an error
 
 
 def program_of(container: Object) -> Program | None:
-    """Return the local program of a container, for any registry and version of its image; None without one."""
+    """Return the local program of a container, for any registry and version of its image; None without a program."""
     repository = container["image"].partition("@")[0]
     if ":" in repository.rpartition("/")[2]:
         repository = repository.rpartition(":")[0]

@@ -15,7 +15,7 @@ API = "controlplane.cluster.x-k8s.io/v1alpha2"
 KAMAJI = "kamaji.clastix.io/v1alpha1"
 K0SMOTRON = ("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane")
 NO_DATABASE = "SecretNotFound"
-"""Reason for which the stage of k0smotron's pods waits."""
+"""Condition reason that blocks the stage of k0smotron's pods."""
 _DATABASE = "K0SMOTRON_KINE_DATASOURCE_URL"
 _SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 - a type, not a secret
 _PORT = 6443
@@ -47,7 +47,7 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
 
 def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     if not dig(control_plane, "status", "readyReplicas"):
-        # Its pods start by themselves, unless the Secret with the address of the database is missing.
+        # The pods start by themselves, unless the Secret with the address of the database is missing.
         problem = _database_problem(view, control_plane)
         unmet = ("False", NO_DATABASE, problem) if problem else ("False", "NoReadyReplicas", "")
         patch = conditions(control_plane, Available=unmet)
@@ -90,7 +90,7 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     _serve(view, control_plane, tenant)
     account = dig(control_plane, "spec", "deployment", "serviceAccountName")
     if account and not view.find("v1", "ServiceAccount", account, metadata["namespace"]):
-        return  # no pod is created; upstream reports this only in an event of the ReplicaSet
+        return  # no pod is created; upstream reports the reason only in an event of the ReplicaSet
     created = ("True", "TenantControlPlaneCreated", "")
     version = dig(tenant, "status", "kubernetesResources", "version") or {}
     is_ready = version.get("status") == "Ready" and version.get("version") == dig(control_plane, "spec", "version")

@@ -1,7 +1,7 @@
-"""CronJobs that run locally: those with a plain Python image and their program in a ConfigMap.
+"""CronJobs that run locally: CronJobs with a plain Python image and a program in a ConfigMap.
 
-Like by a kubelet, the container gets its files, its arguments, and a token of its ServiceAccount. A run starts shortly
-after the end of the previous one, independent of the schedule.
+As with a kubelet, the container gets its files, its arguments, and a token of its ServiceAccount. A run starts shortly
+after the end of the previous run, independent of the schedule.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CronJobs:
         self._not_before: dict[str, float] = {}
 
     def reconcile(self, view: View) -> None:
-        """Start a run of each CronJob without a running one."""
+        """Start a run of each CronJob that has no active run."""
         for job in view.all("batch/v1", "CronJob"):
             name = f"{job['metadata']['namespace']}-{job['metadata']['name']}"
             [container, *_] = pod_of(job)["containers"]
@@ -107,6 +107,6 @@ def mounted(view: View, job: Object, folder: Path) -> dict[str, str] | None:
 
 
 def placed(argument: str, replacements: dict[str, str]) -> str:
-    """Return an argument with its path or server prefix replaced by the local one."""
+    """Return an argument with its path or server prefix replaced by the local path or server."""
     prefix = next((path for path in replacements if argument == path or argument.startswith(f"{path}/")), None)
     return argument if prefix is None else replacements[prefix] + argument.removeprefix(prefix)

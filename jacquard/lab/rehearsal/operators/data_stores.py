@@ -1,6 +1,6 @@
 """Simulated data stores: the chart kamaji-etcd, cert-manager, Kamaji and DPF's cluster manager.
 
-No etcd runs. A release creates its DataStore, and its certificates after its issuer exists. Kamaji reports a DataStore
+No etcd runs. A release creates a DataStore, and the certificates once their issuer exists. Kamaji reports a DataStore
 as ready if all referenced keys exist. A DPUCluster waits for the DataStore whose name DPF hard-codes.
 """
 

@@ -1,9 +1,9 @@
 """Simulated External Secrets Operator: stores become ready, Secrets are copied, and pushed into clusters.
 
-No store is contacted, and all values are the same text. It reports errors like the real operator (external-secrets
-2.9.0, ``pkg/controllers``) for a store without its login, a namespace that a store does not serve, a store that is not
-ready, and a missing Secret or namespace of a push. If a release contains the operator, it acts only after the
-installation of the release; otherwise, the operator is part of the platform.
+No store is contacted, and all values are the same text. The simulation reports the errors of the real operator
+(external-secrets 2.9.0, ``pkg/controllers``) for a store without its login, a namespace that a store does not serve, a
+store that is not ready, and a missing Secret or namespace of a push. If a release contains the operator, the simulation
+starts after the installation of the release; otherwise, the operator is part of the platform.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _alive(view: View, api_version: str, kind: str) -> Iterator[Object]:
 
 
 def _report(view: View, obj: Object, reasons: tuple[str, str], lacking: str) -> None:
-    """Write the condition Ready, without ``observedGeneration``, which its schema does not have."""
+    """Write the condition Ready, without ``observedGeneration``, which is not in the schema."""
     synced, failed = reasons
     status, reason = ("False", failed) if lacking else ("True", synced)
     wanted = {"type": "Ready", "status": status, "reason": reason, "message": lacking}

@@ -1,7 +1,7 @@
 """Simulated platform: creates the logins and certificates of the list of prerequisites.
 
 The program of a rehearsal writes this list into the region's folder on each run (`stacks.rehearsal`). Only
-listed objects are created, and only in existing namespaces: references to other Secrets are not met.
+listed objects are created, and only in existing namespaces; references to other Secrets stay unmet.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _GIVEN = {
     "metal.ironcore.dev/BMCSecret": "metal.ironcore.dev/v1alpha1",
     "external-secrets.io/ClusterSecretStore": "external-secrets.io/v1",
 }
-"""API versions of created objects, by kind as in the list. No simulated controller requires other listed kinds, such as
-storage classes."""
+"""API versions of created objects, by kind as in the list. Other listed kinds, such as storage classes, are not
+required by any simulated controller."""
 
 
 def reconcile(folder: Path, views: Mapping[str, View]) -> None:

@@ -1,7 +1,7 @@
 """Pods whose image is available as a local program: while such a pod runs, the program runs as a process of the region.
 
-It has the arguments and variables of its container (`containers`). Its permissions are those of the pod's
-ServiceAccount or of the kubeconfig of the container. The process ends with the pod.
+The process has the arguments and variables of its container (`containers`), and the permissions of the pod's
+ServiceAccount or of the container's kubeconfig. The process ends with the pod.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Started:
     files: dict[PurePosixPath, str]
     """Files from ConfigMaps by path in the container."""
     given: str | None
-    """Kubeconfig of the container; None if it uses its ServiceAccount."""
+    """Kubeconfig of the container; None if the container uses its ServiceAccount."""
     kubeconfig: Path
 
 
@@ -63,7 +63,7 @@ class Programs:
         self._not_before: dict[Path, float] = {}
 
     def reconcile(self, cluster: str, view: View) -> None:
-        """Start the programs of the running pods of a cluster, and end all others."""
+        """Start the programs of a cluster's running pods, and end all other programs."""
         wanted = {f"--kubeconfig={started.kubeconfig}": started for started in self._wanted(cluster, view)}
         parts = {f"{cluster}/{program.name}" for program in PROGRAMS}
         running = [process for process in processes.running(self._region.folder) if process.part in parts]

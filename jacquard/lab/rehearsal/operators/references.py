@@ -1,6 +1,6 @@
-"""References of each kind: a simulated object becomes ready only if they exist in the same API server.
+"""References of each kind: a simulated object becomes ready only if its references exist in the same API server.
 
-Like real controllers, a condition reports whether the prerequisites of an object are met. A loop over a table of
+As with real controllers, a condition reports whether the prerequisites of an object are met. A loop over a table of
 references writes this condition, and the stage of the kind waits for it.
 """
 
@@ -23,20 +23,20 @@ _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that refers to another object: a name, or a mapping with name and optional kind and namespace."""
+    """A field that refers to another object: a name, or a mapping with a name and an optional kind and namespace."""
 
     path: str
     """Keys separated by dots; ``[]`` after a key iterates over its list or the values of its mapping."""
     api_version: str
     kind: str = ""
-    """Kind of the object if the mapping does not contain one."""
+    """Kind of the object if the mapping contains no kind."""
     ready: str = ""
     """Condition of the object that must be True; empty: the object only has to exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A kind with references, and the conditions with which its controller reports them."""
+    """A kind with references, and the conditions in which its controller reports the references."""
 
     api_version: str
     kind: str

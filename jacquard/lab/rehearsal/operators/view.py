@@ -108,7 +108,7 @@ class View:
         return str(self.api.request("POST", path, body=body)["status"]["token"])
 
     def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> bool:
-        """Merge into an object if it has not changed since it was read, and return whether it was patched."""
+        """Merge into an object unless it has changed since the last read, and return whether it was patched."""
         guarded = {**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": _version(obj)}}
         ref = ObjectRef.of(obj)
         return self._change(
@@ -192,7 +192,7 @@ def owned_by(obj: Object) -> list[Object]:
 
 
 def reported(obj: Object, name: str) -> bool:
-    """Return whether a condition is True and, if it has ``observedGeneration``, current."""
+    """Return whether a condition is True, and current according to its ``observedGeneration``, if any."""
     generation = obj["metadata"].get("generation")
     return any(
         condition["type"] == name

@@ -30,9 +30,9 @@ class Command:
     environment: dict[str, str]
     stdin: str
     logged: frozenset[str]
-    """Streams (``stdout``, ``stderr``) that are written to the engine's log line by line."""
+    """Streams (``stdout``, ``stderr``) that are written line by line to the engine's log."""
     previous_output: bool
-    """Whether commands get the previous output in PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR."""
+    """Whether PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR contain the previous output."""
 
     def __repr__(self) -> str:
         return "Command(...)"

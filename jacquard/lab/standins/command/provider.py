@@ -96,7 +96,7 @@ class CommandProvider(StandIn):
         return provider_pb2.UpdateResponse(properties=_outputs(inputs, output))
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Return the recorded state, because a command has no other state."""
+        """Return the recorded state, which is the only state of a command."""
         return provider_pb2.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> Empty:

@@ -1,4 +1,4 @@
-"""Run of one command: its output is collected, and logged line by line."""
+"""Runs one command, collects its output, and logs the output line by line."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def run(
         line: argument of the interpreter.
         command: the other inputs of the resource.
         previous: output of the previous run.
-        children: registry of processes, which end with the provider.
+        children: registry of processes that end with the provider.
         log: prints one line to the user; receives masked text only.
         mask: masks secret values in a text.
 
@@ -115,7 +115,7 @@ def _collect(child: subprocess.Popen[bytes], command: Command, *, log: Callable[
 
 
 def _feed(stream: IO[bytes], text: str) -> None:
-    """Write standard input in a thread, so that a command that does not read it cannot block its own output."""
+    """Write standard input in a thread, because a command that ignores its input could otherwise block its output."""
 
     def write() -> None:
         try:

@@ -1,4 +1,4 @@
-"""Check of one object: completion of kind, name and namespace, and validation of the inputs."""
+"""Checks one object: completes kind, name and namespace, and validates the inputs."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class CannotName(Exception):  # noqa: N818 - named after the event
 
 
 def named(body: Mapping[str, Any], old: Mapping[str, Any], request: provider_pb2.CheckRequest) -> dict[str, Any]:
-    """Return ``body`` with a name: its own, the previous automatic name, or a new one.
+    """Return ``body`` with a name: the declared name, the previous automatic name, or a new name.
 
     Raises:
         CannotName: the object has no name, and autonaming is disabled or it requests ``generateName``.

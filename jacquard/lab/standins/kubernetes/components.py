@@ -1,4 +1,4 @@
-"""Components that the provider expands: one child resource for each object, registered in dependency order.
+"""Components that the provider expands into one child resource per object, registered in dependency order.
 
 Names, types and parents of the resources match the vendor's provider, so that each plug-in can continue the other's
 state.
@@ -36,7 +36,7 @@ _PASSED_ON = (
     "replaceOnChanges",
     "additionalSecretOutputs",
 )
-"""Options of the Construct request that its registration has under the same name."""
+"""Options with the same name in the Construct request and in the registration of a resource."""
 _UNREADABLE = frozenset({"apiVersion", "kind", "metadata"})
 
 _Register = Callable[[resource_pb2.RegisterResourceRequest], resource_pb2.RegisterResourceResponse]

@@ -45,7 +45,7 @@ class Config:
     mutable_config_maps: bool
     mutable_secrets: bool
     adopts: bool
-    """Whether a create adopts existing objects without ``jacquard.dev/made-by``, such as those of the vendor's
+    """Whether a create adopts existing objects without ``jacquard.dev/made-by``, such as objects of the vendor's
     provider."""
 
     def __repr__(self) -> str:

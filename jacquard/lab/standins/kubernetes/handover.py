@@ -56,7 +56,7 @@ def foresee(
     *,
     force: bool,
 ) -> dict[str, Any]:
-    """Return the object after an update, without changing it.
+    """Return the object as it would be after an update, without changing the object.
 
     A dry-run apply cannot include a planned transfer of ownership. If fields have to move, the resulting object is
     therefore sent as a dry-run replace, after a check for conflicts with other field managers.

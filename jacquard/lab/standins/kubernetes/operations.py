@@ -9,7 +9,7 @@ from jacquard.lab.standins.kubernetes.config import Config
 from jacquard.lab.standins.kubernetes.failures import PartialFailure, already_there, refused, unreachable
 from jacquard.lab.standins.kubernetes.handover import foresee, take_over
 from jacquard.lab.standins.kubernetes.objects import bodies, takeover
-from jacquard.lab.standins.kubernetes.objects.kept import Before, Found
+from jacquard.lab.standins.kubernetes.objects.kept import Before, ReadResult
 from jacquard.lab.standins.kubernetes.objects.normal import with_dashes
 from jacquard.lab.standins.kubernetes.objects.patches import give_back, made_by_it
 from jacquard.lab.standins.kubernetes.objects.takeover import Move
@@ -48,7 +48,8 @@ class Operations:
     def plan(self, urn: str, inputs: Properties, before: Before = _NOTHING) -> dict[str, Any]:
         """Return the expected outputs of an apply, by a dry run at the API server if possible.
 
-        They are derived from the inputs if an input is unknown, or the cluster, namespace or kind does not exist yet.
+        The outputs are derived from the inputs if an input is unknown, or the cluster, namespace or kind does not exist
+        yet.
 
         Args:
             urn: URN of the resource.
@@ -77,8 +78,8 @@ class Operations:
     def create(self, urn: str, inputs: Properties, seconds: float) -> dict[str, Any]:
         """Create the object, wait until it is ready, and return its outputs.
 
-        An existing object is rejected, unless the same resource created it in a run that ended before recording it, or
-        the provider adopts existing objects.
+        An existing object is rejected, unless the same resource created the object in a run that ended before recording
+        it, or the provider adopts existing objects.
 
         Raises:
             PartialFailure: the object exists, but is not ready.
@@ -125,7 +126,7 @@ class Operations:
             raise refused(error, ref, urn) from None
         return self._when_ready(urn, api, Wait(body, ref, seconds), body, live, name, old)
 
-    def read(self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Found | None:
+    def read(self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> ReadResult | None:
         """Return the current object, or None if it does not exist.
 
         Raises:
@@ -145,7 +146,7 @@ class Operations:
         recorded = dict(inputs) or bodies.imported(live)
         drifted = bodies.overlay(recorded, with_dashes(state or live), live)
         outputs = bodies.outputs(live, name, drifted, state)
-        result = Found(identity=bodies.identity(live), outputs=outputs, inputs=drifted)
+        result = ReadResult(identity=bodies.identity(live), outputs=outputs, inputs=drifted)
         missing = Wait(recorded, ref).missing(api, live)
         if missing and inputs:
             message = f"{ref} is not ready"
@@ -198,7 +199,7 @@ class Operations:
         name: str,
         before: Before,
     ) -> Mapping[str, Any]:
-        """Return the result of a dry run of ``body``; a create of an existing object has none and returns ``body``."""
+        """Return the result of a dry run of ``body``; for a create of an existing object, return ``body`` itself."""
         live = api.get(ref)
         patch = is_patch(urn, body)
         if live is None and patch:
@@ -265,20 +266,20 @@ class Operations:
             self._engine.warning(f"{ref}: ownership of the declared fields moves from {managers} to this resource", urn)
 
     def _warn_unchecked(self, error: ProviderError) -> None:
-        """Warn once for the cluster, not for each object, that plans are made without it."""
+        """Warn once per cluster, instead of once per object, that plans are made without the cluster."""
         if not self._has_warned.is_set():
             self._has_warned.set()
             self._engine.warning(f"objects are planned without validation by their cluster: {error}")
 
     def _unread(
         self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any], error: ProviderError
-    ) -> Found | None:
+    ) -> ReadResult | None:
         if self._config.delete_unreachable:
             self._engine.warning(f"{ref} is removed from the state: {error}", urn)
             return None
         if self._config.skip_update_unreachable and state:
             self._engine.warning(f"{ref} is not refreshed, its last state is kept: {error}", urn)
-            return Found(identity=bodies.identity(state), outputs=state, inputs=inputs)
+            return ReadResult(identity=bodies.identity(state), outputs=state, inputs=inputs)
         raise unreachable(error, f"{ref} cannot be read") from None
 
 

@@ -70,7 +70,7 @@ class KubernetesProvider(StandIn):
     def Configure(
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Store the cluster; it is contacted on first use."""
+        """Store the settings of the cluster, which is contacted on first use."""
         self._config = config.read(request.variables, os.environ)
         self._operations = Operations(self._config, self._engine, self._cancelled)
         return provider_pb2.ConfigureResponse(
@@ -122,9 +122,9 @@ class KubernetesProvider(StandIn):
         )
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare the inputs with the last applied ones, including changes of the last refresh, without a request.
+        """Compare the inputs with the last applied inputs, including changes of the last refresh, without a request.
 
-        Both are normalized first, because states contain inputs in the format of older versions.
+        All inputs are normalized first, because states contain inputs in the format of older versions.
         """
         old, state, new = decode(request.old_inputs).plain, decode(request.olds).plain, decode(request.news).plain
         before = _with_namespace(normal(bodies.without_nulls(old)), state)
@@ -167,7 +167,7 @@ class KubernetesProvider(StandIn):
         return provider_pb2.UpdateResponse(properties=_encode(self._call(inputs, work), inputs))
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Read the object; its drift is copied into the inputs, so that the next diff shows it."""
+        """Read the object; drift is copied into the inputs, so that the next diff shows the drift."""
         inputs, state = _inputs(request.inputs), decode(request.properties)
         ref = _reference(request.urn, request.id, inputs.plain or state.plain)
         live = self._call(inputs, lambda: self._operations.read(request.urn, ref, inputs.plain, state.plain))
@@ -227,7 +227,7 @@ def _reference(urn: str, identity: str, plain: Mapping[str, Any]) -> ObjectRef:
 
 
 def _with_namespace(body: dict[str, Any], state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs with the namespace of the recorded object if they do not set one."""
+    """Return inputs with the recorded object's namespace, unless the inputs set a namespace."""
     metadata, namespace = body.get("metadata"), (state.get("metadata") or {}).get("namespace")
     if not isinstance(metadata, dict) or "namespace" in metadata or not namespace:
         return body
@@ -235,7 +235,7 @@ def _with_namespace(body: dict[str, Any], state: Mapping[str, Any]) -> dict[str,
 
 
 def _keeps_its_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Return whether both objects have the same name, so that the old one must be deleted first."""
+    """Return whether both objects have the same name; the old object must then be deleted first."""
     if bodies.annotation(after, bodies.AUTONAMED) == "true":
         return False
     old, new = before.get("metadata"), after.get("metadata")

@@ -1,4 +1,4 @@
-"""Wait conditions of an object, met before its dependents are applied."""
+"""Wait conditions of an object, which must be met before its dependents are applied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from jacquard.providers.kube.wait import (
 
 
 def daemon_set(obj: Mapping[str, Any]) -> str:
-    """Return why a DaemonSet is not ready, or an empty string if all its nodes run the current revision."""
+    """Return the reason why a DaemonSet is not ready; empty if all its nodes run the current revision."""
     status = obj.get("status") or {}
     wanted = status.get("desiredNumberScheduled", 0)
     if stale := _stale(obj):
@@ -34,7 +34,7 @@ def daemon_set(obj: Mapping[str, Any]) -> str:
 
 
 def stateful_set(obj: Mapping[str, Any]) -> str:
-    """Return why a StatefulSet is not ready, or an empty string if all replicas are ready and updated."""
+    """Return the reason why a StatefulSet is not ready; empty if all replicas are ready and updated."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     wanted = spec.get("replicas", 1)
     if stale := _stale(obj):
@@ -90,7 +90,7 @@ _Targets: TypeAlias = tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]
 
 
 class Wait:
-    """Wait conditions of one object, on its own status or on that of a related object."""
+    """Wait conditions of one object, on the status of the object or of a related object."""
 
     def __init__(self, body: Mapping[str, Any], ref: ObjectRef, custom_seconds: float = 0.0) -> None:
         """Read the object's annotations.
@@ -134,7 +134,7 @@ class Wait:
         return messages
 
     def _of_claim(self, api: ApiServer, live: Mapping[str, Any]) -> _Targets:
-        """Return the condition that a claim is bound, unless its class waits for the first pod that uses it."""
+        """Return the condition that a claim is bound, unless the claim's class waits for the first pod."""
         is_explicit = annotation(self._body, SKIP_AWAIT) == "true" or annotation(self._body, WAIT_FOR)
         if (self.ref.api_version, self.ref.kind) != ("v1", "PersistentVolumeClaim") or is_explicit:
             return ()
@@ -163,7 +163,7 @@ class Wait:
 
 
 def skips_wait_on_delete(body: Mapping[str, Any]) -> bool:
-    """Return whether ``pulumi.com/skipAwait`` also applies to the deletion, which it does for the old kinds only."""
+    """Return whether ``pulumi.com/skipAwait`` also applies to the deletion, as for the old kinds only."""
     return annotation(body, SKIP_AWAIT) == "true" and body.get("kind") in _SKIP_ON_DELETE
 
 

@@ -1,4 +1,4 @@
-"""Selection of the Python interpreter of a program, and its installed packages."""
+"""Selects the Python interpreter of a program, and lists the interpreter's installed packages."""
 
 import base64
 import importlib.metadata
@@ -70,7 +70,7 @@ class Interpreter:
         return sorted({plugin.name: plugin for plugin in reversed(plugins)}.values(), key=lambda plugin: plugin.name)
 
     def distributions(self, *, transitive: bool) -> list[tuple[str, str]]:
-        """Return name and version of installed distributions; without ``transitive``, only those no other needs."""
+        """Return name and version of installed distributions; without ``transitive``, only those no other requires."""
         folders, _ = self.describe()
         installed = {_normal(package.name): package for package in importlib.metadata.distributions(path=folders)}
         if not transitive:

@@ -27,7 +27,7 @@ class Launch:
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """Parameters of the update that a program runs for, from the engine."""
+    """Parameters of the engine's update for which a program runs."""
 
     project: str
     stack: str

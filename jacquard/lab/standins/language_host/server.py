@@ -39,7 +39,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         Args:
             engine: address of the engine's service.
             executable: path of the language host; the SDK's exec script is in the same folder.
-            children: registry of processes, which end with the host.
+            children: registry of processes that end with the language host.
         """
         self._engine = engine
         self._executable = executable
@@ -86,7 +86,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         yield language.InstallDependenciesResponse(stdout=text.encode())
 
     def Run(self, request: language.RunRequest, context: grpc.ServicerContext) -> language.RunResponse:
-        """Run a program and wait for its end; the engine shows its output as output of the host."""
+        """Run a program and wait for its end; the engine shows the program's output as output of the language host."""
         python = _interpreter(request.info)
         try:
             launch = program.program(
@@ -104,7 +104,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def RunPlugin(
         self, request: language.RunPluginRequest, context: grpc.ServicerContext
     ) -> Iterator[language.RunPluginResponse]:
-        """Run a policy pack and stream its output; the last message is its exit code."""
+        """Run a policy pack and stream its output; the last message contains the exit code."""
         if request.kind != "analyzer":
             message = (
                 "this stand-in for pulumi-language-python runs policy packs only: kind analyzer "
@@ -114,7 +114,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         launch = program.policy_pack(
             request.info.program_directory, request.args, request.pwd, _streamed(request.info, context), request.env
         )
-        # A pack ends when its standard input ends; this pipe stays open until the host ends.
+        # A policy pack ends when its standard input ends; this pipe stays open until the language host ends.
         child = self._children.start(
             launch.command, cwd=launch.folder, env=launch.environment, stdin=PIPE, stdout=PIPE, stderr=PIPE
         )
@@ -158,7 +158,7 @@ def _interpreter(info: language.ProgramInfo) -> Interpreter:
 
 
 def _streamed(info: language.ProgramInfo, context: grpc.ServicerContext) -> Interpreter:
-    """Return the interpreter for a streaming call, whose exceptions would not reach the user."""
+    """Return the interpreter for a streaming call, because exceptions of streaming calls do not reach the user."""
     try:
         return _interpreter(info)
     except InterpreterError as error:

@@ -35,14 +35,14 @@ class Agent:
     acts: _Acts | None = None
     """Applies the effect of a running pod; called with the view, the node, the pod and the release."""
     namespace: str = ""
-    """Namespace that the chart's operator creates for it; empty: the namespace of the release."""
+    """Namespace that the chart's operator creates for the DaemonSet; empty: the namespace of the release."""
     host_network: bool = False
     tolerations: tuple[str, ...] = ()
     """Path of the tolerations in the chart's values."""
     otherwise: tuple[dict[str, str], ...] = ()
-    """Tolerations if the values contain none."""
+    """Tolerations if the chart's values contain none."""
     selector: tuple[str, str] | None = None
-    """Label of its nodes."""
+    """Node label of the agent's nodes."""
     labels: Callable[[View, Object], None] | None = None
     """Applies the effect of the chart's operator on each node of the cluster."""
 
@@ -92,7 +92,7 @@ AGENTS = {
     "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
     "nv-ipam": Agent(name="nv-ipam-node-ds", otherwise=tuple(_EVERY_TAINT)),
 }
-"""Agents of operators, by the name of their chart or manifests."""
+"""Agents of operators, by the name of the operator's chart or manifests."""
 
 
 def reconcile(management: View, cluster: str, view: View) -> None:

@@ -1,8 +1,8 @@
 """Simulated bare-metal operator: logs in to BMCs, and limits the number of busy hosts.
 
-A host progresses only if an operator watches its namespace, its Ironic is ready, and the login and the certificate of
-its BMC are valid. An operator inspects, provisions and wipes a limited number of hosts that boot from the network at a
-time; hosts with virtual media never wait. ``stages/hosts.yaml`` contains the durations.
+A host progresses only if an operator watches the host's namespace, the operator's Ironic is ready, and the login and
+certificate of the host's BMC are valid. An operator inspects, provisions and wipes a limited number of hosts that boot
+from the network at a time; hosts with virtual media never wait. ``stages/hosts.yaml`` contains the durations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNVERIFIED = "Failed to get power state for node: certificate verify failed: una
 _LOGIN = ("username", "password")
 _DEFAULT_LIMIT = 20
 _AT_WORK = {"inspecting", "preparing", "provisioning", "deprovisioning"}
-"""States in which Ironic inspects, writes or wipes, unless it has failed."""
+"""States in which Ironic inspects, writes or wipes the host, except after a failure."""
 POWER_CYCLE = "reboot.metal3.io"
 
 
@@ -34,7 +34,7 @@ class Operator:
     """A running bare-metal operator, configured by its release."""
 
     watched: frozenset[str]
-    """Namespaces of its hosts; empty: all namespaces."""
+    """Namespaces of the operator's hosts; empty: all namespaces."""
     ironic: Object | None
     boots_from_network: bool
     """Whether a provisioning network exists."""
@@ -116,7 +116,7 @@ def _following(host: Object) -> str | None:
 
 
 def _entered(host: Object, state: str) -> Object:
-    """Return the status patch of a host that enters a state."""
+    """Return the status patch for a host that changes to a state."""
     if state != "inspecting":
         return {"poweredOn": True, "provisioning": {"state": state}}
     login = {"name": dig(host, "spec", "bmc", "credentialsName"), "namespace": host["metadata"]["namespace"]}
@@ -149,7 +149,7 @@ def _no_login(view: View, host: Object) -> str:
 
 
 def _refused(operator: Operator, host: Object) -> str:
-    """Return why a host with a login is not registered; the platform's authority signs all certificates of BMCs."""
+    """Return the reason why a host with a login is not registered; the platform's CA signs all BMC certificates."""
     driver, _, transport = _scheme(host).partition("+")
     if _needs_network(host) and not operator.boots_from_network:
         return f"BMC driver {_scheme(host)} requires a provisioning network"
@@ -170,7 +170,7 @@ def _boots_from_network(host: Object) -> bool:
 
 
 def _needs_network(host: Object) -> bool:
-    """Return whether a host boots in Ironic's network and waits for the limit; HTTP boot counts without waiting."""
+    """Return whether a host boots in Ironic's network and waits for the limit; HTTP boot counts, but does not wait."""
     return _boots_from_network(host) and "uefihttp" not in _scheme(host)
 
 

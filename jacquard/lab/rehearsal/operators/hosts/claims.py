@@ -1,6 +1,6 @@
 """Simulated CAPM3: a Metal3Machine claims a free matching host, and releases it when it is deleted.
 
-Also creates the firmware objects of each host, as the bare-metal operator does; other controllers fill them.
+Also creates the firmware objects of each host, like the bare-metal operator; other controllers fill these objects.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def selects(selector: Object, labels: dict[str, str]) -> bool:
 
 
 def _create_firmware(view: View, host: Object) -> None:
-    """Create the firmware objects of a host after its registration; they are deleted with the host."""
+    """Create the firmware objects of a registered host; the objects are deleted with the host."""
     name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
     if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
         return
@@ -156,7 +156,7 @@ def _claim(view: View, machine: Object, host: Object) -> bool:
 
 
 def _follow(view: View, machine: Object, host: Object) -> None:
-    """Report the state of its host on a machine."""
+    """Report the state of a machine's host in the machine's status."""
     metadata = machine["metadata"]
     place = f"{host['metadata'].get('namespace', '')}/{host['metadata']['name']}"
     finalizers = metadata.get("finalizers") or []
@@ -181,7 +181,7 @@ def _follow(view: View, machine: Object, host: Object) -> None:
 
 
 def _release(view: View, machine: Object, host: Object | None) -> None:
-    """Release the host: it is wiped first and then free."""
+    """Release the host, which is wiped before it becomes free."""
     if host is not None and dig(host, "spec", "image"):
         view.patch(host, {"spec": dict.fromkeys(("image", "userData", "metaData", "networkData"))})
     elif host is not None and dig(host, "status", "provisioning", "state") not in {"available", "ready", None}:

@@ -1,8 +1,8 @@
 """Simulated GPU operator of NVIDIA: whole GPUs, MIG slices, or time-slicing.
 
 A node has GPUs if Node Feature Discovery found them (GPUOP:controllers/state_manager.go, version 26.7.0). A MIG manager
-partitions them by a label of the node, and a device plugin offers them by the configuration in another label. They
-write and read the same fields as the real ones; no GPU is partitioned.
+partitions the GPUs by a label of the node, and a device plugin offers the GPUs by the configuration in another label.
+Both simulations read and write the same fields as the real programs; no GPU is partitioned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GPU = "nvidia.com/gpu"
 SELECTOR = ("nvidia.com/gpu.deploy.device-plugin", "true")
 """Label of nodes with a device plugin."""
 _FOUND = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
-"""Labels of Node Feature Discovery; each of them identifies a node with an NVIDIA GPU."""
+"""Labels of Node Feature Discovery; each label identifies a node with an NVIDIA GPU."""
 _PRESENT = "nvidia.com/gpu.present"
 _COUNT = 8
 """Number of GPUs of a simulated host with GPUs."""
@@ -30,7 +30,7 @@ _PIECE, _SHARED = "nvidia.com/mig-", ".shared"
 
 
 def label(view: View, node: Object) -> None:
-    """Set the labels of ``node`` by its GPUs; a node without GPUs no longer offers any.
+    """Set the labels of ``node`` by its GPUs; remove GPU resources from a node without GPUs.
 
     Source: GPUOP:controllers/nodelabeling_controller.go. Kubernetes itself removes the resource when the device plugin
     ends.
@@ -49,7 +49,7 @@ def label(view: View, node: Object) -> None:
 
 
 def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
-    """Partition the GPUs of ``node`` if requested and not done yet; otherwise, offer its GPUs."""
+    """Partition the GPUs of ``node`` if a requested partitioning is not done yet; otherwise, offer the GPUs."""
     values = release["spec"].get("values") or {}
     labels = node["metadata"].get("labels") or {}
     if _has_mig_manager(values) and _LAYOUT in labels:
@@ -61,7 +61,7 @@ def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
 
 
 def is_of_gpus(resource: str) -> bool:
-    """Return whether a resource name of a node is one of its GPUs."""
+    """Return whether a resource of a node is a GPU resource."""
     return resource in {GPU, GPU + _SHARED} or resource.startswith(_PIECE)
 
 

@@ -1,7 +1,7 @@
-"""Simulated IronCore: a BMC creates a Server, a machine claims a free matching Server, and its claim ends with it.
+"""Simulated IronCore: a BMC creates a Server, and a machine claims a free matching Server for its lifetime.
 
-Servers are cluster-scoped. A machine does not delete its claim: the garbage collector does, because the machine owns
-the claim.
+Servers are cluster-scoped. The garbage collector deletes the claim of a deleted machine, because the machine owns the
+claim.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Simulated node metadata of CAPM3 and the IP address manager: addresses from the data template of a machine.
 
-An address claim is named after the host, so that the pool assigns the preallocated address of this name and no other.
-Upstream claims the host first and provisions it when its data is complete; here, it is also claimed only then.
+An address claim has the name of the host, so that the pool assigns the preallocated address of this name. Upstream
+claims the host first and provisions the host when its data is complete; here, the claim also waits for the data.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ API = "infrastructure.cluster.x-k8s.io/v1beta2"
 POOL = ("ipam.metal3.io/v1alpha1", "IPPool")
 
 
-def told(view: View, machine: Object, host: Object) -> dict[str, str]:
+def addresses(view: View, machine: Object, host: Object) -> dict[str, str]:
     """Return the addresses in the metadata of the node of ``machine`` on ``host``, by key."""
     namespace, metadata = machine["metadata"].get("namespace"), dig(_template(view, machine), "spec", "metaData")
     entries = dig(metadata, "ipAddressesFromPool") or ()
-    addresses = {entry["key"]: _address(view.find(*POOL, entry["name"], namespace), host) for entry in entries}
-    return {key: address for key, address in addresses.items() if address}
+    by_key = {entry["key"]: _address(view.find(*POOL, entry["name"], namespace), host) for entry in entries}
+    return {key: address for key, address in by_key.items() if address}
 
 
 def lacking(view: View, machine: Object, host: Object) -> str:
@@ -52,7 +52,7 @@ def _template(view: View, machine: Object) -> Object | None:
 
 
 def _address(pool: Object | None, host: Object) -> str:
-    """Return the preallocated address of ``host`` if it is in one of the ranges of ``pool``; otherwise empty."""
+    """Return the preallocated address of ``host`` if it is in a range of ``pool``; otherwise an empty string."""
     if pool is None:
         return ""
     claim = f"{host['metadata']['name']}-{pool['metadata']['name']}"

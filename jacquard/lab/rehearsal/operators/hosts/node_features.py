@@ -34,11 +34,11 @@ _WITH_GPUS = (
     (8, {"class": "0302", "vendor": "10de", "device": "2330"}),
     (8, {"class": "0207", "vendor": "15b3", "device": "1021"}),
 )
-"""Number and attributes of devices: GPUs of a DGX H100, and InfiniBand ports of its ConnectX-7."""
+"""Number and attributes of devices: the GPUs and the ConnectX-7 InfiniBand ports of a DGX H100."""
 
 
 def publish(view: View, node: Object, pod: Object, _release: Object) -> None:
-    """Write the features of ``node`` like its running worker ``pod``, by the configuration of its chart."""
+    """Write the features of ``node`` like its running worker ``pod``, by the configuration of the worker's chart."""
     try:
         wanted = _node_feature(node, pod, _configuration(view, pod))
     except NotThere as reason:
@@ -51,7 +51,7 @@ def publish(view: View, node: Object, pod: Object, _release: Object) -> None:
 
 
 def reconcile(view: View) -> None:
-    """Delete the features of removed nodes, and label the others unless the real master does."""
+    """Delete the features of removed nodes, and label the other nodes unless the real master runs."""
     features = list(view.all(*NODE_FEATURE))
     if not features:
         return
@@ -104,7 +104,7 @@ def _node_feature(node: Object, pod: Object, configuration: Object) -> Object:
 
 
 def _devices(node: Object) -> Iterator[dict[str, str]]:
-    """Yield all PCI devices of a node; their board is not specified."""
+    """Yield all PCI devices of a node; the board of a device is not specified."""
     image = str(dig(node, "status", "nodeInfo", "osImage") or _PLAIN_IMAGES)
     for count, device in (_DPU, *(() if image.startswith(_PLAIN_IMAGES) else _WITH_GPUS)):
         for _ in range(count):
@@ -112,7 +112,7 @@ def _devices(node: Object) -> Iterator[dict[str, str]]:
 
 
 def _labels(devices: list[dict[str, str]], pci: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels that a worker requests, by its configuration for PCI devices."""
+    """Return the labels that a worker requests according to its configuration for PCI devices."""
     classes = tuple(prefix.lower() for prefix in pci.get("deviceClassWhitelist") or _CLASSES)
     fields = pci.get("deviceLabelFields") or _FIELDS
     selected = (device for device in devices if device["class"].startswith(classes))

@@ -78,7 +78,7 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         if known is None:
             cluster.create(node)
         elif dig(known, "spec", "providerID") != node["spec"]["providerID"]:
-            # The host belongs to another machine now, but its old Node still exists.
+            # The host now belongs to another machine, but the old Node still exists.
             cluster.delete(known)
 
 
@@ -100,7 +100,7 @@ def _hosts(view: View) -> Iterator[Booted]:
             memory=f"{dig(host, 'status', 'hardware', 'ramMebibytes') or 1024}Mi",
             provider_id=machine["spec"]["providerID"],
             labels={_UUID: uid},
-            metadata=node_data.told(view, machine, host),
+            metadata=node_data.addresses(view, machine, host),
         )
 
 
@@ -200,7 +200,7 @@ def _filled(value: str | None, metadata: dict[str, str]) -> str | None:
 
 
 def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:
-    """Return the registration of a k0smotron worker: it has the name and the provider ID of its Machine."""
+    """Return the registration of a k0smotron worker, with the name and the provider ID of its Machine."""
     arguments = [argument.partition("=") for argument in dig(config, "spec", "args") or ()]
 
     def values(flag: str) -> list[str]:
@@ -217,7 +217,7 @@ def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:
 
 
 def _name(view: View, host: Object, machine: Object) -> str:
-    """Return ``name`` of the metadata by the machine's data template, or the name of the host."""
+    """Return ``name`` from the metadata of the machine's data template, or the name of the host."""
     template = dig(machine, "spec", "dataTemplate", "name")
     body = view.find(API, "Metal3DataTemplate", template, machine["metadata"].get("namespace")) or {}
     names = {

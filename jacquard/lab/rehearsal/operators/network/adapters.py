@@ -1,8 +1,8 @@
 """Simulated network operator of NVIDIA: whole ports, shared ports and virtual functions of a node's adapters.
 
 A NicNodePolicy configures the device plugins of ports. The SR-IOV operator offers virtual functions; its configuration
-and policies must be in its namespace. No function is created: a simulated host has as many functions as requested, like
-with a golden image. A port with functions is not offered as a whole port, as in
+and policies must be in the operator's namespace. No function is created: a simulated host has as many functions as
+requested, like with a golden image. A port with functions is not offered as a whole port, as in
 k8snetworkplumbingwg/sriov-network-device-plugin:pkg/netdevice/netDeviceProvider.go.
 """
 
@@ -26,7 +26,7 @@ _PREFIX = "nvidia.com"
 _PORTS = 8
 """Number of InfiniBand ports of each simulated host, all on adapters of one model."""
 _ADAPTER = {"vendor": "15b3", "deviceID": "1021"}
-"""Identity of the adapter, a ConnectX-7, as selected by policies."""
+"""Identity of the adapter, a ConnectX-7, for the selectors of policies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +34,9 @@ class Device:
     """A device that a device plugin assigns to a pod."""
 
     port: str = ""
-    """Interface of its port, if a policy contains one."""
+    """Interface of the device's port, if a policy contains an interface."""
     mtu_bytes: int | None = None
-    """MTU that the SR-IOV operator sets on functions of the port, or None if it does not set one."""
+    """MTU that the SR-IOV operator sets on functions of the port; None if unset."""
 
 
 def device(view: View, node: Object, resource: str) -> Device:

@@ -1,4 +1,4 @@
-"""Simulated IPAM of NVIDIA: each node gets a block of each pool that selects it, and its pods addresses of the block.
+"""Simulated IPAM of NVIDIA: a node gets a block of each pool that selects the node, and its pods get addresses of it.
 
 The controller acts like Mellanox/nvidia-k8s-ipam:pkg/ipam-controller/controllers/ippool/ippool.go after its manifests
 are applied: nodes keep their blocks, which are released with the nodes. The node agent acts like
@@ -35,11 +35,11 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 
 
 class NoAddress(Exception):  # noqa: N818 - the last message of the plugin
-    """A pod gets no address of a pool; contains the reason."""
+    """A pod gets no address of a pool; the message contains the reason."""
 
 
 class Blocks:
-    """The controllers of all clusters; it stores the reported problems of each pool."""
+    """The controllers of all clusters, with the reported problems of each pool."""
 
     def __init__(self) -> None:
         self._reported: dict[str, list[tuple[str, str]]] = {}
@@ -78,7 +78,7 @@ class Addresses:
         self._used: dict[str, set[str]] = {}
         """Addresses of pods, by node."""
         self._pending: list[tuple[str, str]] = []
-        """Node and address of each assignment that is neither kept nor taken back yet."""
+        """Node and address of each assignment that is neither confirmed nor released yet."""
         self._daemons: dict[str, str] = {}
         """Namespace of the node agent, by node."""
         for pod in view.all("v1", "Pod"):
@@ -88,10 +88,10 @@ class Addresses:
             self._used.setdefault(node, set()).update(_addresses_of(pod))
 
     def give(self, node: str, pool: str, pool_type: str = _POOL_TYPE) -> str:
-        """Return an address of ``pool`` for a pod of ``node``; it is reserved until it is taken back.
+        """Return an address of ``pool`` for a pod of ``node``; the address is reserved until its release.
 
         Raises:
-            NoAddress: No address is free; the message is that of the plugin.
+            NoAddress: No address is free; the message is the plugin's message.
         """
         namespace = self._daemons.get(node)
         if namespace is None:
@@ -120,14 +120,14 @@ class Addresses:
         self._pending = []
 
     def take_back(self) -> None:
-        """Release the pending assignments, as Multus does if a pod does not get all its networks."""
+        """Release the pending assignments, like Multus if a pod does not get all its networks."""
         for node, address in self._pending:
             self._used[node].discard(address)
         self._pending = []
 
 
 def _addresses_of(pod: Object) -> Iterator[str]:
-    """Yield the addresses of a pod; none before its networks are attached and after its end."""
+    """Yield the addresses of a pod; none before the networks are attached, and none after the pod has ended."""
     conditions = dig(pod, "status", "conditions") or ()
     types = {condition["type"] for condition in conditions if condition["status"] == "True"}
     text = (pod["metadata"].get("annotations") or {}).get(NETWORK_STATUS)

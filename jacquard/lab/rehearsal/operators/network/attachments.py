@@ -79,14 +79,14 @@ def networks(pod: Object) -> list[Network]:
 
 
 def configuration(attachment: Object) -> dict[str, Any]:
-    """Return the plugin configuration of an attachment; in a plugin list, that of InfiniBand or the first one."""
+    """Return the plugin configuration of an attachment; from a list, the InfiniBand plugin or the first plugin."""
     config: dict[str, Any] = json.loads(attachment["spec"]["config"])
     plugins = config.get("plugins") or [config]
     return next((plugin for plugin in plugins if plugin.get("type") == INFINIBAND), plugins[0])
 
 
 class Sandboxes:
-    """The sandboxes of pods with networks in all clusters; stores the reported problem of each pod."""
+    """The sandboxes of pods with networks in all clusters, with the reported problem of each pod."""
 
     def __init__(self, is_exclusive: Callable[[str], bool]) -> None:
         """Start; ``is_exclusive`` returns whether an image's kernel restricts RDMA devices to one network namespace."""
@@ -170,7 +170,7 @@ def _is_created(pod: Object) -> bool:
 
 
 def _delegates(view: View, pod: Object, node: Object) -> list[tuple[Network, Object, adapters.Device | None]]:
-    """Return the networks of a pod, each with its configuration and its device, if the pod has one left.
+    """Return the networks of a pod, each with its configuration and an unused device of the pod, if any.
 
     Raises:
         Refused: An attachment does not exist.

@@ -1,9 +1,9 @@
 """Simulated ExternalDNS: writes the names of Services and Ingresses to a zone, and deletes them with these objects.
 
 The zone is a file of the region. Each release follows its flags (external-dns 0.21.0) when its pods can start, with the
-key and the kubeconfig of its source cluster. It records the owner of each name, and changes no names of other owners.
-An event reports the record on the requesting object. No DNS message is sent. The simulation runs only for releases of
-another version than the local program; the others run the real ExternalDNS.
+key and the kubeconfig of its source cluster. A release records the owner of each name, and changes no names of other
+owners. An event reports the record on the requesting object. No DNS message is sent. The simulation runs only for
+releases of another version than the local program; the others run the real ExternalDNS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from jacquard.providers.kube.objects import dig
 
 CHART = PROGRAM = "external-dns"
 NAMES = "names.json"
-"""File of the zone: addresses and owner of each name."""
+"""Zone file with the addresses and the owner of each name."""
 _ANNOTATION = "external-dns.alpha.kubernetes.io/"
 _RESPONSIBLE = (None, "dns-controller")
 _KUBECONFIG = "-kubeconfig"

@@ -2,8 +2,8 @@
 
 Source, NVIDIA/doca-platform: ``internal/dpuservice/controllers/dpudeployment_controller.go``,
 ``internal/dpuservicechain/controllers``, and for networks of OVN ``internal/vpc/ovn/controllers``, the controller of
-the chart ``dpf-vpc-ovn``. Without this controller, the finalizers of VPCs and classes are not removed, and neither is
-the finalizer of a VPC whose class does not exist.
+the chart ``dpf-vpc-ovn``. Without this controller, the finalizers of VPCs and classes remain. The finalizer of a VPC
+whose class does not exist remains even with the controller.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ COPIED_HELD = {
     "DPUServiceInterface": "svc.dpu.nvidia.com/dpuserviceinterface",
     "DPUServiceIPAM": "svc.dpu.nvidia.com/dpuserviceipam",
 }
-"""Finalizers of objects that are copied to DPU clusters, by kind; removed after the copies are deleted."""
+"""Finalizers of objects that are copied to DPU clusters, by kind; a finalizer is removed after the copies are
+deleted."""
 _CONTROLLER = "dpf-vpc-ovn"
 """Chart of the controller of OVN networks."""
 _NAMED = {

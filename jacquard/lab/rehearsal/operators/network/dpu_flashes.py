@@ -50,7 +50,7 @@ def _hold(view: View, dpu: Object, node: Object) -> None:
 
 
 def _reboot(view: View, dpu: Object, node: Object) -> None:
-    """Request a power cycle and wait; it is done when the request annotation is removed."""
+    """Request a power cycle and wait; the power cycle is done when the request annotation is removed."""
     conditions_of_type = (entry for entry in dig(dpu, "status", "conditions") or () if entry["type"] == "Rebooted")
     rebooted: Object = next(conditions_of_type, {})
     if dig(node, "spec", "nodeRebootMethod", "external") is None:

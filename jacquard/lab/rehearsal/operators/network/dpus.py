@@ -1,6 +1,6 @@
 """Simulated DPF: a DPUDeployment creates DPUSets, and a DPUSet creates a DPU for each device of its nodes.
 
-As with ``OnDelete``, a DPU keeps its image and flavor until it is deleted, and it is deleted when its set no longer
+As with ``OnDelete``, a DPU keeps its image and flavor until its deletion. A DPU is deleted when its set no longer
 selects its node. Nothing is flashed and no maintenance hold is set here: a created DPU becomes ready.
 """
 

@@ -22,7 +22,7 @@ class FabricError(Exception):
 
 
 class FabricClient:
-    """Client with a login for a fabric manager."""
+    """Client of a fabric manager, with a login."""
 
     def __init__(self, port: int, username: str, password: str) -> None:
         """Use the fabric manager at ``port`` of this machine."""
@@ -31,8 +31,8 @@ class FabricClient:
         self._headers = {"Authorization": f"Basic {login}", "Content-Type": "application/json; charset=utf-8"}
 
     @classmethod
-    def told(cls, variables: Mapping[str, str], manager: FabricManager) -> FabricClient:
-        """Return a client from the variables of a container; the address from the platform refers to ``manager``.
+    def from_variables(cls, variables: Mapping[str, str], manager: FabricManager) -> FabricClient:
+        """Return a client from the variables of a container; the platform's address is the address of ``manager``.
 
         Raises:
             FabricError: A variable is missing, or the address is unknown.

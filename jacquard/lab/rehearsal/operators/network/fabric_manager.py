@@ -1,9 +1,9 @@
 """Simulated InfiniBand fabric manager (UFM) of a region: the REST calls for partitions that ib-kubernetes uses.
 
-It follows its reference (UFM Enterprise REST API, PKey GUIDs; the calls are those of
-Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go). Each call requires the login, a partition key is between 0x0 and
+The responses follow UFM's reference (UFM Enterprise REST API, PKey GUIDs), for the calls in
+Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go. Each call requires the login, a partition key is between 0x0 and
 0x7fff, and a GUID has 16 to 20 hexadecimal digits. An unknown partition is created with its first members, because UFM
-has no notion of tenants. It listens on this machine only, without TLS.
+has no notion of tenants. The server listens on this machine only, without TLS.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Partitions = dict[str, dict[str, str]]
 
 
 class Refused(Exception):  # noqa: N818 - a response, not a failure of this program
-    """UFM rejects a call with status 400; contains the reason."""
+    """UFM rejects a call with status 400; the message contains the reason."""
 
 
 class FabricManager:
-    """A fabric manager that starts on first use of its port; its partitions are stored in a file."""
+    """A fabric manager that starts on first use of its port, and stores partitions in a file."""
 
     def __init__(self, folder: Path, username: str, password: str) -> None:
         """Set the region's folder and the login."""

@@ -10,11 +10,11 @@ _LAST = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class NoGuid(Exception):  # noqa: N818 - a reason why a pod waits
-    """A pod does not get a GUID or the requested one; contains the reason."""
+    """A pod gets no GUID, or not the requested GUID; the message contains the reason."""
 
 
 class GuidPool:
-    """A range of GUIDs, including both ends, with the assigned GUIDs."""
+    """An inclusive range of GUIDs, with the assigned GUIDs."""
 
     def __init__(self, first: str, last: str) -> None:
         """Set the range, in the octet notation of ib-kubernetes.
@@ -30,7 +30,7 @@ class GuidPool:
             raise ValueError(msg)
 
     def reset(self, taken: list[int]) -> None:
-        """Mark exactly the GUIDs of ``taken`` in the range as assigned."""
+        """Mark only the GUIDs of ``taken`` in the range as assigned."""
         self._taken = {guid for guid in taken if self._first <= guid <= self._last}
 
     def take(self, guid: int) -> None:
@@ -48,7 +48,7 @@ class GuidPool:
         self._taken.add(guid)
 
     def give(self) -> int:
-        """Assign the next free GUID; after the last one, continue with the first.
+        """Assign the next free GUID; after the last GUID, continue with the first.
 
         Raises:
             NoGuid: All GUIDs are assigned.

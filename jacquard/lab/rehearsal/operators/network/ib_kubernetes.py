@@ -1,10 +1,11 @@
 """Simulated ib-kubernetes: assigns GUIDs to pods of a tenant's cluster, and registers them at the fabric manager (UFM).
 
-One daemon runs for each pod of the management cluster with its image, with the variables, Secrets and kubeconfig of its
-container. It acts like Mellanox/ib-kubernetes:pkg/daemon/daemon.go, and uses the REST calls of the region's UFM
-(`fabric_manager`). Scheduled pending pods with an InfiniBand network get the next GUIDs of the range. UFM adds the
-GUIDs to the partition of the attachment; then the annotation of the pod is updated. A daemon that cannot start ends;
-its kubelet reports this and restarts it. The simulated address from the platform refers to the region's UFM.
+One daemon runs for each pod of the management cluster with the image of ib-kubernetes, and uses the variables, Secrets
+and kubeconfig of the pod's container. A daemon acts like Mellanox/ib-kubernetes:pkg/daemon/daemon.go, and uses the REST
+calls of the region's UFM (`fabric_manager`). Scheduled pending pods with an InfiniBand network get the next GUIDs of
+the range. UFM adds the GUIDs to the partition of the attachment; then the annotation of the pod is updated. A daemon
+that cannot start ends; its kubelet reports this and restarts it. The simulated address from the platform refers to the
+region's UFM.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Hosted = Callable[[str], View | None]
 
 
 class Ended(Exception):  # noqa: N818 - the last line of its log
-    """An ib-kubernetes cannot start; contains the reason."""
+    """An ib-kubernetes daemon cannot start; the message contains the reason."""
 
 
 class Daemons:
@@ -48,7 +49,7 @@ class Daemons:
         self._not_before: dict[str, float] = {}
 
     def reconcile(self, management: View, hosted: Hosted) -> None:
-        """Start new daemons, run a round of each, and remove those without a pod."""
+        """Start new daemons, run a round of each daemon, and remove daemons without a pod."""
         pods = {pod["metadata"]["uid"]: (pod, container) for pod, container in _pods(management)}
         self._running = {uid: running for uid, running in self._running.items() if uid in pods}
         for uid, (pod, container) in pods.items():
@@ -80,10 +81,10 @@ class Daemons:
 
 
 class Daemon:
-    """One ib-kubernetes daemon. It reads its settings once, at the start, and each attachment once."""
+    """One ib-kubernetes daemon, which reads its settings once, at the start, and each attachment once."""
 
     def __init__(self, environment: dict[str, str], manager: FabricManager, view: View) -> None:
-        """Start like upstream: check plugin, login and range, read UFM's version, and the GUIDs of UFM and pods.
+        """Start like upstream: check plugin, login and range; read UFM's version, and the GUIDs of UFM and of pods.
 
         Raises:
             Ended: The daemon cannot start.
@@ -92,7 +93,7 @@ class Daemon:
         if environment.get("DAEMON_SM_PLUGIN") != _PLUGIN:
             msg = f"failed to load plugin {environment.get('DAEMON_SM_PLUGIN')!r}"
             raise Ended(msg)
-        self._client = FabricClient.told(environment, manager)
+        self._client = FabricClient.from_variables(environment, manager)
         self._client.version()
         try:
             self._pool = GuidPool(environment["GUID_POOL_RANGE_START"], environment["GUID_POOL_RANGE_END"])
@@ -109,7 +110,7 @@ class Daemon:
         self._pool.reset(self._client.guids())
 
     def reconcile(self, view: View) -> None:
-        """Assign GUIDs to pending pods, and release those of ended pods; failures are retried in the next round."""
+        """Assign GUIDs to pending pods, and release GUIDs of ended pods; failures are retried in the next round."""
         pods = list(view.all("v1", "Pod"))
         keys = {key for pod in pods if not _is_finished(pod) for key, _ in _named(pod)}
         for key in [key for key in self._assigned if key not in keys]:
@@ -155,7 +156,7 @@ class Daemon:
         return configuration(attachment).get("type") == INFINIBAND
 
     def _guid(self, key: str, network: Network, pkey: str) -> int:
-        """Return the GUID of a network of a pod: its current one, the requested one, or the next one."""
+        """Return the GUID for a network of a pod: the current, the requested, or the next free GUID."""
         if key in self._assigned:
             return self._assigned[key][0]
         if network.guid:

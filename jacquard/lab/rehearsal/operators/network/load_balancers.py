@@ -1,7 +1,7 @@
-"""Simulated MetalLB: a Service of type LoadBalancer gets an address of a pool, or the requested one if it is free.
+"""Simulated MetalLB: a Service of type LoadBalancer gets its requested address, or any free address of a pool.
 
-The simulation runs where MetalLB's own controller does not: in clusters of tenants with another version than the local
-program, and in the management cluster, which lacks versions of kinds that the controller requires.
+The simulation runs where MetalLB's own controller does not run: in clusters of tenants with another version than the
+local program, and in the management cluster, which lacks versions of kinds that the controller requires.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Simulated primary name server of a region's zones, with signed dynamic updates (RFC 2136).
 
-It has the requirements of `docs/region/dns.md` for a real one: each message is signed with the key of the platform,
-updates contain only addresses and texts, and zone transfers require the key. It listens on this machine only.
+The server has the requirements that `docs/region/dns.md` lists for a real name server: each message is signed with the
+key of the platform, updates contain only addresses and texts, and zone transfers require the key. The server listens on
+this machine only.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _IDLE_SECONDS = 30
 
 
 class NameServer:
-    """A name server that starts on first use of its port; a zone is created on its first request."""
+    """A name server that starts on first use of its port, and creates a zone on the first request for the zone."""
 
     def __init__(self, folder: Path, keys: Mapping[str, str]) -> None:
         """Set the region's folder and the keys by name, in base64."""

@@ -25,7 +25,7 @@ Result = dict[str, Any]
 
 
 class Refused(Exception):  # noqa: N818 - the last message of the plugin
-    """A plugin creates no interface; contains the reason."""
+    """A plugin creates no interface; the message contains the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Call:
     node: str
     interface: str
     device: Device | None
-    """Device of the pod for the network, or None if none is left."""
+    """Device of the pod for the network; None if no device is left."""
     arguments: Mapping[str, Any]
     """Arguments of the plugin in the pod's annotation."""
     guid: str | None
@@ -46,7 +46,7 @@ class Call:
 
 
 def add(config: Mapping[str, Any], call: Call) -> Result:
-    """Call the plugins of a configuration in order, and return the result of the last one.
+    """Call the plugins of a configuration in order, and return the result of the last plugin.
 
     Raises:
         Refused: A plugin fails.

@@ -1,9 +1,9 @@
 """Simulated helm-controller of Flux for releases whose charts are available locally: the real helm renders them.
 
 Such a release has the controller's finalizer, so that all other simulations ignore it. Other releases are simulated: a
-stage reports them as installed, and `agents` simulates their effect on nodes. Webhooks, which no server would answer,
-and hooks are not applied. CRDs remain when a release is deleted, because the region had them before. Without
-``disableWait``, as in the management cluster, a release becomes ready when its pods run.
+stage reports them as installed, and `agents` simulates their effect on nodes. Hooks and webhooks are not applied,
+because no server would answer a webhook. CRDs remain when a release is deleted, because the region had these CRDs
+before. Without ``disableWait``, as in the management cluster, a release becomes ready when its pods run.
 """
 
 from __future__ import annotations
@@ -146,8 +146,8 @@ class Controller:
 def _left_out(body: Object, release: Object, target: View) -> bool:
     """Return whether an object of a chart is not applied.
 
-    In the management cluster, existing CRDs are not applied: half of the cost of its releases is the processing of
-    schemas in the API server, and the region installs its CRDs before (published ones with ``CRDS_DIR``).
+    In the management cluster, existing CRDs are not applied: the processing of schemas in the API server is half of the
+    cost of the releases, and the region installs its CRDs earlier (published CRDs with ``CRDS_DIR``).
     """
     if body["kind"] == KIND and "kubeConfig" not in release["spec"]:
         return target.find(body["apiVersion"], KIND, body["metadata"]["name"]) is not None
@@ -161,7 +161,7 @@ def _due(release: Object, chart: Chart) -> bool:
 
 
 def _uninstall(target: View | None, place: Place) -> None:
-    """Delete the objects of a release; like Flux, do nothing if its cluster and kubeconfig no longer exist."""
+    """Delete the objects of a release; like Flux, do nothing if the target cluster and kubeconfig no longer exist."""
     if target is None:
         return
     for number, entry in enumerate(records(target, place)):
@@ -171,7 +171,7 @@ def _uninstall(target: View | None, place: Place) -> None:
 
 
 def _write_records(target: View, before: list[Record], newest: Object) -> None:
-    """Write the record of a revision, mark the previous one as superseded, and delete surplus records."""
+    """Write the record of a revision, mark the previous record as superseded, and delete surplus records."""
     for previous in before[:1]:
         target.install(previous.superseded(), "", FIELD_MANAGER)
     target.install(newest, "", FIELD_MANAGER)

@@ -1,4 +1,4 @@
-"""Records of releases: Helm's Secrets for each revision, which ``helm history`` reads, and Flux' history."""
+"""Records of releases: Helm's Secret for each revision, as read by ``helm history``, and Flux' history."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Place:
 
     name: str
     namespace: str
-    """Default namespace of its objects."""
+    """Default namespace of the release's objects."""
     storage: str
     """Namespace of Helm's records."""
 
     @classmethod
     def of(cls, release: Object) -> Place:
-        """Return the place of a HelmRelease."""
+        """Return the name and namespaces of a HelmRelease's release."""
         spec, metadata = release["spec"], release["metadata"]
         target = spec.get("targetNamespace")
         name = spec.get("releaseName") or "-".join(filter(None, (target, metadata["name"])))
@@ -61,7 +61,7 @@ class Record:
 
 
 def records(target: View, place: Place) -> list[Record]:
-    """Return the records of a release, the newest first; none if it was never installed."""
+    """Return the records of a release, the newest first; none for a release that was never installed."""
     result = []
     for secret in target.all("v1", "Secret"):
         labels = secret["metadata"].get("labels") or {}
@@ -72,7 +72,7 @@ def records(target: View, place: Place) -> list[Record]:
 
 
 def record(place: Place, chart: Chart, revision: int, values: Object, bodies: list[Object]) -> Object:
-    """Return the Secret with Helm's record of a revision, which ``helm list`` reads."""
+    """Return the Secret with Helm's record of a revision, as read by ``helm list``."""
     content = {
         "name": place.name,
         "namespace": place.namespace,

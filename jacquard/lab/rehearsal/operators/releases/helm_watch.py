@@ -18,7 +18,7 @@ FIELD_MANAGER = "helm-controller"
 DRIFT_DETECTION = "helm.toolkit.fluxcd.io/driftDetection"
 """Label or annotation; the value ``disabled`` excludes an object from drift detection."""
 _PAUSE_SECONDS = 30.0
-"""Interval between checks of a release. In Flux, it is the interval of the release, an hour."""
+"""Interval between checks of a release. Flux uses the interval of the release, an hour."""
 
 
 class Drift:
@@ -38,7 +38,7 @@ class Drift:
         place = Place.of(release)
         was_checked = uid in self._not_before
         self._not_before[uid] = time.monotonic() + _PAUSE_SECONDS
-        if not was_checked:  # the release was installed just now
+        if not was_checked:  # the release was just installed
             return
         for body in next((entry.objects for entry in records(target, place)), ()):
             if self._drifted(uid, target, body, place) and mode == "enabled":

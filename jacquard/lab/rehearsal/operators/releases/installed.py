@@ -1,4 +1,4 @@
-"""Charts of releases, identified by their source and not by the release name."""
+"""Charts of releases, identified by the release's source instead of the release's name."""
 
 from __future__ import annotations
 

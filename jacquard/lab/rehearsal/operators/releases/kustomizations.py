@@ -1,4 +1,4 @@
-"""Simulated kustomize-controller, and the Cluster API operator for the manifests that it applies.
+"""Simulated kustomize-controller, and the simulated Cluster API operator for the applied manifests.
 
 Artifacts are not downloaded, so their content is unknown. A folder with the clusterctl name of a provider is assumed to
 contain the ConfigMap that this provider selects, as created by the operator's plug-in.
@@ -41,7 +41,7 @@ def reconcile(view: View) -> None:
 
 
 def attempt(view: View) -> None:
-    """Start a reconciliation where the source has a new revision."""
+    """Start a reconciliation of each Kustomization whose source has a new revision."""
     for item in view.all(KUSTOMIZE, "Kustomization"):
         if not deleting(item) and dig(item, "spec", "suspend") is not True:
             _attempt(view, item)
@@ -55,7 +55,7 @@ def _attempt(view: View, item: Object) -> None:
 
 
 def _apply(view: View, providers: list[Object]) -> None:
-    """Create the ConfigMaps of ``providers``, and delete their previous ones."""
+    """Create the ConfigMaps of ``providers``, and delete previous ConfigMaps."""
     applied = {
         (item["spec"].get("targetNamespace"), item["spec"].get("path", "").rpartition("/")[2]): item["metadata"]
         for item in view.all(KUSTOMIZE, "Kustomization")

@@ -62,7 +62,7 @@ def _of_machine(view: View, snapshot: Object) -> None:
 
 
 def _claims(view: View, machine: Object) -> Iterator[tuple[str, Object | None]]:
-    """Yield the claims of a machine's volumes by volume; ephemeral volumes have none."""
+    """Yield the claims of a machine's volumes by volume; ephemeral volumes have no claim."""
     for volume in dig(machine, "spec", "template", "spec", "volumes") or ():
         name = dig(volume, "dataVolume", "name") or dig(volume, "persistentVolumeClaim", "claimName")
         if name:

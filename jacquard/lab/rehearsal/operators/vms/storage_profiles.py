@@ -58,7 +58,7 @@ def modes(view: View, storage: str, wanted: Object) -> Object:
 
 
 def snapshot_classes(view: View, driver: str | None) -> dict[str, bool]:
-    """Return the snapshot classes of ``driver`` by name, each with whether it is the default."""
+    """Return the snapshot classes of ``driver`` by name; the value is True for the default class."""
     classes = (body["metadata"] for body in view.all(*_SNAPSHOT_CLASS) if body["driver"] == driver)
     return {metadata["name"]: _DEFAULT in (metadata.get("annotations") or {}) for metadata in classes}
 

@@ -41,7 +41,7 @@ def reconcile(view: View) -> None:
 
 
 def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
-    """Bind an instance to a node with a handler of KubeVirt, like the scheduler binds its launcher pod.
+    """Bind an instance to a node with a handler of KubeVirt, like the scheduler binds the instance's launcher pod.
 
     Instance and handler must tolerate the taints of the node; the node selector of the instance applies.
     """

@@ -1,7 +1,7 @@
 """Simulated pool controller of KubeVirt: numbered VirtualMachines from a template, with their own volumes.
 
-It creates and deletes machines like KubeVirt with an opportunistic update: a changed template is written to existing
-machines, which use it after their next restart.
+Machines are created and deleted like in KubeVirt with an opportunistic update: a changed template is written to
+existing machines, which use the new template after their next restart.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _fleet(view: View, pool: Object) -> None:
 
 
 def _machine(pool: Object, number: int) -> Object:
-    """Return a machine of ``pool``; the names of its own volumes have its number as suffix."""
+    """Return a machine of ``pool``; the names of the machine's volumes end with its number."""
     metadata, template = pool["metadata"], dig(pool, "spec", "virtualMachineTemplate")
     spec = copy.deepcopy(template["spec"])
     renamed = {}

@@ -14,10 +14,10 @@ from jacquard.providers.rpc.paths import Path, covered
 from jacquard.providers.rpc.values import UNKNOWN, Properties
 
 MANAGER = "__fieldManager"
-"""Output with the field manager, as in the vendor's state: it does not change when a resource is renamed."""
+"""Output with the field manager, as in the vendor's state; a renamed resource keeps its field manager."""
 INPUTS = "__inputs"
-"""Output with the inputs. The vendor's provider compares these fields of the live object with the program. Without
-them, it treats every field as new and would replace each object."""
+"""Output with the inputs. The vendor's provider compares these fields of the live object with the program. Without this
+output, that provider treats every field as new and would replace each object."""
 FIRST_VERSION = "__initialApiVersion"
 """Output with the apiVersion of the create; the vendor's provider uses it in the waits of some kinds."""
 
@@ -34,7 +34,7 @@ _COPY: Path = ("metadata", "annotations", LAST_APPLIED)
 
 
 def annotation(body: Mapping[str, Any], name: str) -> str:
-    """Return the value of an annotation, empty if it is missing or unknown."""
+    """Return the value of an annotation; empty if missing or unknown."""
     metadata = body.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     value = annotations.get(name) if isinstance(annotations, dict) else None
@@ -77,7 +77,7 @@ def is_made_by(obj: Mapping[str, Any], body: Mapping[str, Any], urn: str) -> boo
 
 
 def without_nulls(value: Any) -> Any:
-    """Return ``value`` without map entries that are null, with which Pulumi omits a property."""
+    """Return ``value`` without map entries that are null, which is how Pulumi omits a property."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -156,7 +156,7 @@ def imported(live: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def secret_paths(body: Mapping[str, Any], given: Iterable[Path]) -> frozenset[Path]:
-    """Return the secret paths of an object and of its recorded inputs: ``given`` and the content of a Secret."""
+    """Return the secret paths of an object and of its recorded inputs: ``given``, and the content of a Secret."""
     paths = set(given)
     if body.get("apiVersion") == "v1" and body.get("kind") == "Secret":
         paths |= {path for path in _SECRET_DATA if path[0] in body}

@@ -20,8 +20,8 @@ _ADDRESSES = ("https://", "http://")
 _FETCH_SECONDS = 60
 _PATTERN = frozenset("*?[")
 _AS_THE_VENDORS = ("--load-restrictor=LoadRestrictionsNone", "--enable-helm")
-"""Flags of the vendor's provider: bases may be in any folder, and charts are rendered if helm is installed, unlike in
-the older function."""
+"""Flags of the vendor's provider. In contrast to the older function, bases may be in any folder, and charts are
+rendered if helm is installed."""
 
 
 def gather(token: str, inputs: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def complete(
         is_namespaced: returns whether an apiVersion and a kind are namespaced; None if unknown.
 
     Returns:
-        The objects, and the unknown kinds, whose objects get no default namespace.
+        The objects, and the unknown kinds; objects of unknown kinds get no default namespace.
     """
     completed, unknown = [], set()
     for original in objects:
@@ -73,7 +73,7 @@ def complete(
 
 
 def _texts(token: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return each YAML text after its name in error messages."""
+    """Return pairs of the name for error messages and the YAML text."""
     if token == DIRECTORY:
         return [(f"output of kustomize for '{inputs['directory']}'", build(inputs["directory"], *_AS_THE_VENDORS))]
     if token == CONFIG_FILE:

@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class ReadResult:
     """Result of a Read."""
 
     identity: str

@@ -1,4 +1,4 @@
-"""Build of a kustomize folder with the kustomize of ``kubectl``.
+"""Builds a kustomize folder with the kustomize of ``kubectl``.
 
 ``pulumi_kubernetes.kustomize.Directory`` calls the function ``kubernetes:kustomize:directory``.
 """

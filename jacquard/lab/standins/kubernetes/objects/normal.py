@@ -1,9 +1,9 @@
 """Normalization of inputs that an API server treats as equal, so that a plan contains only real changes.
 
 The vendor's provider decodes objects of built-in kinds into the Go types of their API and stores the result. Inputs in
-another notation would cause a step at each provider migration. The effect of the types on values is recorded in
-``fields/builtin.json``, which ``fields/main.go`` generates from these types. Custom kinds are not changed. Unlike in
-the vendor's provider, unknown fields are not dropped, so that the API server rejects them.
+another notation would cause a step at each provider migration. ``fields/builtin.json`` records the effect of the types
+on values; ``fields/main.go`` generates this file from the types. Custom kinds are not changed. Unlike in the vendor's
+provider, unknown fields are not dropped, so that the API server rejects them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def give_back(api: ApiServer, ref: ObjectRef, live: Mapping[str, Any], name: str
         ProviderError: such a field is required.
         ApiError: the API server rejects the apply for another reason.
     """
-    # The uid prevents that the apply creates an object that is deleted at this moment.
+    # With the uid, the apply cannot recreate an object that was just deleted.
     metadata = {"name": ref.name, "uid": live["metadata"]["uid"]}
     metadata |= {"namespace": ref.namespace} if ref.namespace else {}
     body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""Changes that replace an object, because the API server rejects them in place.
+"""Changes that replace an object, because the API server rejects in-place changes.
 
 Source: the vendor's table (provider/pkg/provider/diff.go of pulumi-kubernetes 4.34), which follows the update
 validation of Kubernetes (pkg/apis/*/validation). Custom kinds have only the rules for all kinds.
@@ -97,7 +97,7 @@ _CONTENT: dict[str, tuple[Path, ...]] = {
 
 
 def replaced_by(body: Mapping[str, Any], *, mutable_config_maps: bool, mutable_secrets: bool) -> tuple[Path, ...]:
-    """Return the paths whose change replaces the object, including changes of a parent or child.
+    """Return the changed paths that replace the object, including changes of a parent or child.
 
     Args:
         body: the new inputs.

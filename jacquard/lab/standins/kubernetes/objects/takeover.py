@@ -2,9 +2,9 @@
 
 The vendor's provider creates objects as ``pulumi-kubernetes`` by a plain write, which server-side apply treats as
 another manager. A change of such an object would be a conflict, and fields removed from the program would remain. Like
-the first update of that provider, this transfer includes all fields that it wrote. Of kubectl's fields, only current
-and earlier fields of the program move; the vendor's provider takes all, and so removes additional labels of other
-users.
+the first update of the vendor's provider, this transfer includes all fields that the vendor's provider wrote. Of
+kubectl's fields, only current and earlier fields of the program move. The vendor's provider moves all fields, and
+thereby removes additional labels of other users.
 """
 
 import json
@@ -107,7 +107,7 @@ def _without(value: Any, removed: Fields) -> Any:
 
 
 def _of_item(fields: Fields, item: Any) -> Fields | None:
-    """Return the fields of a list item in a field set; None if the item is not in it."""
+    """Return the fields of a list item in a field set; None if the field set lacks the item."""
     return next((inner for key, inner in fields.items() if key != ITSELF and below([item], key)), None)
 
 

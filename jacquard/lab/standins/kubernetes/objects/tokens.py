@@ -14,7 +14,7 @@ _PATCH = "Patch"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of object, as named by the API server."""
+    """A kind of object, with its name at the API server."""
 
     api_version: str
     kind: str
@@ -42,7 +42,7 @@ def is_patch(urn: str, plain: Mapping[str, Any]) -> bool:
 
 
 def refusal(urn: str, plain: Mapping[str, Any]) -> str | None:
-    """Return why a resource is not supported; None if it is."""
+    """Return the reason why a resource is not supported; None for a supported resource."""
     token = _type(urn)
     kind = kind_of(urn, plain)
     is_list = kind.kind.endswith("List") and "items" in plain
