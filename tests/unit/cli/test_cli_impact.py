@@ -52,11 +52,11 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
         (
             "  caused by images.lock.yaml:LINE groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@8be388024e6c0b15"
+            "gpu-2026.11.1@f93b8f63d1bfa8b3"
         ),
         (
             "  caused by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@8be388024e6c0b15"
+            "gpu-2026.11.1@f93b8f63d1bfa8b3"
         ),
         "",
         "tenants:",
@@ -64,9 +64,9 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "",
         (
             "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-ca24621faf, "
-            "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-11f43d6dcc, "
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-78040f4184, "
             "Metal3MachineTemplate management/acme-train/acme-train-train-a02-c56a5f60db, "
-            "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-11f43d6dcc"
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-78040f4184"
         ),
         "",
         "pending promotions:",

@@ -76,7 +76,7 @@ def test_the_smallest_group_that_holds_the_canary_goes_first() -> None:
 def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 30}, {"max_rolling_nvlink_domains": 1})
     proofs = [evidence(region, ONE, [domain], minutes=minutes) for domain, minutes in (("n1", 30), ("n2", 31))]
-    opened = OpenRollout(to=pin(region, NEW).name, before=pin(region, OLD, 1).name)
+    opened = OpenRollout(to=pin(region, NEW).name, before=pin(region, OLD).name)
 
     first = wave(region, 1)
     second = wave(with_pins(region, first), 2, proofs[0])
@@ -89,7 +89,7 @@ def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> 
         f"{ONE}/2": Wave(groups=("n2",)),
     }
     assert images(third) == dict.fromkeys(("n1", "n2", "n3"), NEW)
-    assert (third.rollouts, third.waves, third.previous) == ({}, {}, {ONE: pin(region, OLD, 1).name})
+    assert (third.rollouts, third.waves, third.previous) == ({}, {}, {ONE: pin(region, OLD).name})
 
 
 def test_the_same_wave_again_changes_nothing() -> None:
@@ -241,7 +241,7 @@ def test_an_open_rollout_goes_back_to_where_it_was_byte_for_byte() -> None:
 
 def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soaking() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 600, "canary": 1}, {"max_rolling_nvlink_domains": 2})
-    new, old = pin(region, NEW), pin(region, OLD, 1)
+    new, old = pin(region, NEW), pin(region, OLD)
     pins = with_intent(region, new).image_pins
     done = with_pins(region, changed(knowing(pins, [old]), previous={ONE: old.name}))
 
@@ -249,9 +249,7 @@ def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soak
     second = wave(with_pins(done, first), 2, evidence(done, ONE, ["n1", "n2"], OLD, minutes=0), version=None)
 
     assert images(first) == {"n1": OLD, "n2": OLD, "n3": NEW}
-    assert first.rollouts == {
-        ONE: OpenRollout(to=pin(region, OLD, 1).name, before=pin(region, NEW).name, rollback=True)
-    }
+    assert first.rollouts == {ONE: OpenRollout(to=pin(region, OLD).name, before=pin(region, NEW).name, rollback=True)}
     assert second == region.image_pins
 
 

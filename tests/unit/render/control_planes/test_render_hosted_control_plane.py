@@ -182,7 +182,8 @@ def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of:
     wish = {"max_pods": 64, "kubelet": {"pod_pids_limit": 8192}}
 
     assert "kubelet" not in kamaji(inputs_of, **wish)
-    assert "workerProfiles" not in k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]
+    [profile] = k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["workerProfiles"]
+    assert profile["values"] == {"maxPods": 110}
 
 
 def test_the_network_of_the_first_nodes_is_seeded_once_for_this_cluster_only(inputs_of: Any) -> None:

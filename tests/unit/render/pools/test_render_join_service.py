@@ -26,7 +26,7 @@ HOST = HostIdentity(host="a01-u01", boot_mac="80:c1:00:00:01:01", dpu_serial="MT
 def diskless(pool: NodePoolInput) -> NodePoolInput:
     """Return a pool whose first group boots an ISO."""
     first, *others = pool.groups
-    iso = first.intent.model_copy(update={"boot": BootMode.LIVE_ISO, "revision": 2})
+    iso = first.intent.model_copy(update={"boot": BootMode.LIVE_ISO})
     return replace(pool, groups=(replace(first, intent=iso, hosts=(HOST,)), *others))
 
 

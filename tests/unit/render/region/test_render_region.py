@@ -23,7 +23,7 @@ def test_what_dpf_holds_immutable_gets_a_new_name_when_it_changes(inputs_of: Any
     [region] = inputs_of(RegionInput)
     platform = region.platform
     [old] = by_kind(region, "DPUFlavor")
-    moved = platform.intents["unassigned"].model_copy(update={"virtual_functions": 32, "revision": 2})
+    moved = platform.intents["unassigned"].model_copy(update={"virtual_functions": 32})
     more = replace(region, platform=replace(platform, intents={**platform.intents, "unassigned": moved}))
 
     [new] = (item for item in by_kind(more, "DPUFlavor") if item.name != old.name)
@@ -37,7 +37,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
     [region] = inputs_of(RegionInput)
     platform = region.platform
     [old] = by_kind(region, "BFB")
-    update = {"url": "https://mirror.cloud.example/bfb-3.2.0.bfb", "revision": 2}
+    update = {"url": "https://mirror.cloud.example/bfb-3.2.0.bfb"}
     moved = platform.intents["unassigned"].model_copy(update=update)
     intents = {**platform.intents, "unassigned": moved}
     both = by_kind(replace(region, platform=replace(platform, intents=intents)), "BFB")
