@@ -31,7 +31,7 @@ class Choices:
     types: Mapping[str, str] = field(default_factory=dict)
     """Instance type by its name in the file."""
     only: Mapping[str, str] = field(default_factory=dict)
-    """Required value of a selected row, by key of the file."""
+    """Value that a selected row must have, by key of the file."""
     driver: str | None = None
     """Driver of BMCs given as an address; None for the existing driver of the host, or the default driver."""
     system_path: str = SYSTEM_PATH

@@ -15,13 +15,13 @@ from jacquard.machine import paths
 
 TESTS = paths.ROOT / "tests"
 OWN = {
-    "golden/test_golden_older_library.py": {"allocations.lock.yaml", "images.lock.yaml"},
     "support/hostile_files.py": {"acme.yaml", "hall-a.csv", "allocations.lock.yaml"},
     "unit/cli/test_cli_formats.py": {"acme.yaml"},
     "unit/cli/test_cli_host.py": {"out_of_service.yaml"},
     "unit/specs/reading/test_lines.py": {"region.yaml", "hall-a.csv", "allocations.lock.yaml", "images.lock.yaml",
                                          "out_of_service.yaml"},
     "unit/specs/reading/test_specs_migrations.py": {"out_of_service.yaml", "policy.yaml"},
+    "unit/test_places.py": {"region.yaml"},
 }  # fmt: skip
 """Files that a test writes as a whole, or has in a folder of its own, and that are called like one of the examples."""
 _NUMBERED = re.compile(rf"({FILE}):(\d+)")

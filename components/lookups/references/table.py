@@ -72,7 +72,7 @@ class Form(Spec):
     entry: Entry | None = None
     """Scope of its entry in a store of External Secrets Operator; None if no store provides it."""
     type: str | None = None
-    """Required type of the Secret; None if any type is accepted."""
+    """Type of the Secret; None if any type is accepted."""
 
 
 class Row(Spec):

@@ -107,7 +107,7 @@ def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str,
         allowVolumeExpansion=True,
         **given(mountOptions=list(spec.mount_options)),
     )
-    if spec.SNAPSHOTS:
+    if spec.VOLUME_SNAPSHOTS:
         yield manifest(
             "snapshot.storage.k8s.io/v1",
             "VolumeSnapshotClass",

@@ -59,8 +59,8 @@ def _profile(spec: StorageClassSpec) -> dict[str, Any]:
     # snapshot, and VAST deletes its temporary snapshot of the source. CDI copies TopoLVM disks.
     return {
         "claimPropertySets": list(_modes(spec)),
-        "cloneStrategy": "csi-clone" if spec.SNAPSHOTS else "copy",
-        **given(snapshotClass=spec.name if spec.SNAPSHOTS else None),
+        "cloneStrategy": "csi-clone" if spec.VOLUME_SNAPSHOTS else "copy",
+        **given(snapshotClass=spec.name if spec.VOLUME_SNAPSHOTS else None),
     }
 
 

@@ -1,4 +1,4 @@
-"""Required configuration of the network edge, so that VPCs reach allowed networks: a contract with its operators.
+"""Configuration of the network edge for access of VPCs to allowed networks: a contract with its operators.
 
 Permits in access lists do not create routes. A VPC on DPUs has a VRF with EVPN routes only, so external networks are
 reachable only through routes that the border routers announce into the VRF. The data select the method: VPCs import

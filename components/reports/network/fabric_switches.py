@@ -1,4 +1,4 @@
-"""Required configuration of Ethernet fabric switches that isolate VPCs: a contract with their operators.
+"""Configuration of Ethernet fabric switches that isolate VPCs: a contract with the operators of the switches.
 
 Jacquard configures no switches. All ports of a host belong to the VPC of its cluster, so each port is in exactly one
 VRF, independent of the host's configuration.
@@ -49,7 +49,7 @@ class FabricSwitches(Spec):
     fabric: str
     halls: tuple[str, ...]
     roce: RoceSpec
-    """Required treatment of RDMA packets on all ports and links."""
+    """Treatment of RDMA packets on all ports and links."""
     vrfs: tuple[FabricVrf, ...]
     """One VRF per VPC, in the order of the data, without routes between VRFs."""
     unused: dict[str, int]

@@ -1,4 +1,4 @@
-"""Required members of InfiniBand partitions, by port: a contract with the operators of the fabric manager (UFM).
+"""Members of InfiniBand partitions, by port: a contract with the operators of the fabric manager (UFM).
 
 Jacquard does not configure ports of hosts in UFM. All ports of a host belong to the VPC of its cluster, so a port is in
 one partition, or only in UFM's default partition. A request has the format of UFM's REST API to add ports: ``POST

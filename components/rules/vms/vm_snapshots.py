@@ -29,10 +29,10 @@ def classes(environment: Environment) -> Iterator[Problem]:
     """Report volumes of VMs with snapshots whose driver archives a disk in use."""
     for tenant in environment.tenants:
         offered = _offered(environment, tenant)
-        able = [name for name, entry in offered.items() if entry.SNAPSHOTS is SnapshotMethod.POINT_IN_TIME]
+        able = [name for name, entry in offered.items() if entry.VOLUME_SNAPSHOTS is SnapshotMethod.POINT_IN_TIME]
         for path, vm in vms_of(tenant):
             for place, name in _volumes(path, vm) if vm.snapshots else ():
-                if name not in offered or offered[name].SNAPSHOTS is not SnapshotMethod.ARCHIVE:
+                if name not in offered or offered[name].VOLUME_SNAPSHOTS is not SnapshotMethod.ARCHIVE:
                     continue
                 remedy = f"pick {one_of(able)}" if able else "list a class of VAST for the cluster"
                 text = (

@@ -11,14 +11,14 @@ from pydantic import Field
 from components.specs.base import ABSOLUTE_PATH, RELATIVE_PATH, Address, ConstraintViolation, IpAddress, Text
 from components.specs.reading.problems import listed, nearest
 from components.specs.storage.snapshots import SnapshotMethod
-from components.specs.storage.storage_class import ClassSpec, host_violations
+from components.specs.storage.storage_class import NetworkClassSpec, host_violations
 
 CLAIM, NAMESPACE, VOLUME = "${pvc.metadata.name}", "${pvc.metadata.namespace}", "${pv.metadata.name}"
 """Placeholders that csi-driver-nfs replaces in ``subDir`` (csi-driver-nfs:docs/driver-parameters.md)."""
 _PLACEHOLDERS = (CLAIM, NAMESPACE, VOLUME)
 
 
-class NfsClassSpec(ClassSpec):
+class NfsClassSpec(NetworkClassSpec):
     """Storage class of csi-driver-nfs. Sizes are labels and not quotas: the driver does not enforce capacity."""
 
     driver: Literal["nfs"]
@@ -36,11 +36,9 @@ class NfsClassSpec(ClassSpec):
     WALLS = ("share",)
     """The export is the only isolation of tenants."""
     SERVERS = ("server",)
-    SNAPSHOTS = SnapshotMethod.ARCHIVE
-    durable: ClassVar[bool] = True
-    encrypted: ClassVar[bool] = False
-    management: ClassVar[bool] = False
+    VOLUME_SNAPSHOTS = SnapshotMethod.ARCHIVE
     snapshots: ClassVar[None] = None
+    """Snapshots of exports are not described by the data."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an invalid server, and a directory that several claims would share."""

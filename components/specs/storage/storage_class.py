@@ -39,8 +39,8 @@ class ReclaimPolicy(StrEnum):
 class ClassSpec(CheckedSpec):
     """A storage class, and the facts about its backend that renderers, rules and reports query.
 
-    Each backend also has ``durable``, ``encrypted`` and ``management`` (see ``TopolvmClassSpec``), and ``snapshots``
-    (see ``VastClassSpec``): a field if the data can set it, otherwise a class variable.
+    Each backend also has ``durable``, ``encrypted``, ``management`` (see ``NetworkClassSpec``) and ``snapshots`` (see
+    ``VastClassSpec``): a field if the data can set it, otherwise a class variable.
     """
 
     name: DnsLabel
@@ -67,7 +67,7 @@ class ClassSpec(CheckedSpec):
     """Whether a volume is on the disks of the node that runs the pod, and deleted with the node."""
     MODES: ClassVar[tuple[tuple[str, str], ...]] = (_SHARED_FILES,)
     """Supported access and volume modes, the best for a VM disk first."""
-    SNAPSHOTS: ClassVar[SnapshotMethod | None] = SnapshotMethod.POINT_IN_TIME
+    VOLUME_SNAPSHOTS: ClassVar[SnapshotMethod | None] = SnapshotMethod.POINT_IN_TIME
     """Snapshots of single volumes: the class has a snapshot class of the same name, and its driver clones volumes.
     None if the driver supports neither."""
 
@@ -98,6 +98,17 @@ class ClassSpec(CheckedSpec):
                 )
             if {".", ".."} & set(text.split("/")):
                 yield ConstraintViolation("has a part that is '.' or '..'; write the resolved path", (key,), text)
+
+
+class NetworkClassSpec(ClassSpec):
+    """A storage class whose volumes are on a storage system in the network."""
+
+    durable: ClassVar[bool] = True
+    """Whether a volume survives the replacement of its node."""
+    encrypted: ClassVar[bool] = False
+    """Whether volumes are on disks that the image of the node encrypts, and are lost at each boot of the node."""
+    management: ClassVar[bool] = False
+    """Whether the management cluster also has the class and the driver."""
 
 
 def host_violations(key: str, text: str, *, port: bool) -> Iterator[ConstraintViolation]:

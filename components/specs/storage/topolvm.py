@@ -36,9 +36,10 @@ class TopolvmClassSpec(ClassSpec):
     LOCAL = True
     MODES = (("ReadWriteOnce", "Block"), ("ReadWriteOnce", "Filesystem"))
     """A volume is a logical volume of one node. As a disk of a VM, a block device is faster than a file."""
-    SNAPSHOTS = None
+    VOLUME_SNAPSHOTS = None
     """Snapshots would be on the same disks, and they are supported for thin pools only."""
     snapshots: ClassVar[None] = None
+    """No storage system takes snapshots of the disks of nodes."""
 
     @property
     def spare_gib(self) -> int | None:

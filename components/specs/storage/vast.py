@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from components.specs.base import ABSOLUTE_PATH, ConstraintViolation, Text
 from components.specs.storage.snapshots import TreeSnapshotsSpec
-from components.specs.storage.storage_class import ClassSpec, TenantHost, TenantLabel, host_violations
+from components.specs.storage.storage_class import NetworkClassSpec, TenantHost, TenantLabel, host_violations
 
 
-class VastClassSpec(ClassSpec):
+class VastClassSpec(NetworkClassSpec):
     """Storage class of VAST CSI. Each claim is a view with a quota, so capacity is enforced.
 
     ``<tenant>`` in its names is replaced by the tenant's name: each tenant has its own tenant on the VAST system.
@@ -48,9 +48,6 @@ class VastClassSpec(ClassSpec):
     WALLS = ("view_policy", "root_export", "secret")
     """Permissions, and the tree to which they apply. Address pools and QoS policies do not give access."""
     MANAGEMENT_APIS = ("endpoint",)
-    durable: ClassVar[bool] = True
-    encrypted: ClassVar[bool] = False
-    management: ClassVar[bool] = False
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield an invalid endpoint, and a missing or duplicate address pool."""

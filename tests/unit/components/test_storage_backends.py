@@ -18,7 +18,7 @@ from components.reports.offerings import offerings
 from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.storage.storage import StorageClassSpec
-from components.specs.storage.storage_class import ClassSpec
+from components.specs.storage.storage_class import NetworkClassSpec
 from jacquard.machine import paths
 
 MODELS = get_args(get_args(StorageClassSpec)[0])
@@ -27,7 +27,7 @@ OWN = ("components/specs/storage/", "components/render/storage/", "jacquard/lab/
 NAME = re.compile(rf"""["']({"|".join(STORAGE_BACKENDS)})["']""")
 
 
-class RbdClassSpec(ClassSpec):
+class RbdClassSpec(NetworkClassSpec):
     """Another backend: block devices of Ceph, which two nodes have during a live migration only."""
 
     driver: Literal["rbd"] = "rbd"
@@ -36,9 +36,6 @@ class RbdClassSpec(ClassSpec):
     WALLS = ("pool",)
     NFS = False
     MODES = (("ReadWriteMany", "Block"), ("ReadWriteOnce", "Filesystem"))
-    durable: ClassVar[bool] = True
-    encrypted: ClassVar[bool] = False
-    management: ClassVar[bool] = False
     snapshots: ClassVar[None] = None
 
 

@@ -15,7 +15,7 @@ from components.lookups.slices import slices
 from components.render.manifest import objects
 from components.render.network import ovn_services
 from components.render.overrides import Override, overridden
-from components.specs.add_ons.add_on_values import ChartValue, Tunable, ValueType, unfit
+from components.specs.add_ons.add_on_values import ChartValue, Tunable, ValueType, unmet_requirement
 from components.specs.reading.loader import load_environment
 
 EXAMPLES: dict[ValueType, ChartValue] = {
@@ -116,5 +116,5 @@ def test_every_value_that_the_catalogue_lets_the_data_set_is_one_of_its_chart_an
 def example(tunable: Tunable) -> ChartValue:
     """Return a value that ``tunable`` lets pass."""
     value = tunable[0] if isinstance(tunable, tuple) else EXAMPLES[tunable]
-    assert unfit(value, tunable) == ""
+    assert unmet_requirement(value, tunable) == ""
     return value

@@ -13,7 +13,7 @@ import pytest
 from environment_data import copy_data
 from places import line_of
 
-from components.specs.reading.fixes import mended
+from components.specs.reading.fixes import fixed_files
 from components.specs.reading.inventory_csv import read_inventory
 from components.specs.reading.loader import load_environment
 from components.specs.reading.positions import Positions
@@ -87,7 +87,7 @@ def test_a_report_has_the_line_of_each_place(problems: list[Problem]) -> None:
 
 
 def test_a_fix_has_the_line_of_the_original_file() -> None:
-    assert [f"{fix.file}:{fix.line}" for item in mended(FOLDER, "broken") for fix in item.fixes] == [
+    assert [f"{fix.file}:{fix.line}" for item in fixed_files(FOLDER, "broken") for fix in item.fixes] == [
         "tenants/bee.yaml:3",
         "tenants/bee.yaml:4",
         "tenants/bee.yaml:37",
