@@ -24,7 +24,7 @@ class FabricRail(Spec):
 
     cluster: str
     rail: int
-    """Number of the rail, counted from 0: the position of the ports in ``roce_interfaces`` of the instance type."""
+    """Number of the rail: the position of the ports in ``roce_interfaces`` of the instance type, counted from zero."""
     subnet: Network
     gateway: Address
     """Gateway address of the subnet, the same on each leaf switch."""
