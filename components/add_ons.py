@@ -1,7 +1,5 @@
 """Components of add-ons in tenant clusters."""
 
-from __future__ import annotations
-
 import pulumi
 
 from components.component import Component, Outputs

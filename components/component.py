@@ -1,7 +1,5 @@
 """Base of all components. A component renders its input once, registers the objects as children, then its outputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeAlias

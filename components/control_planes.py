@@ -1,7 +1,5 @@
 """Components of hosted control planes and of access to tenant clusters."""
 
-from __future__ import annotations
-
 import pulumi
 
 from components.component import Component, Outputs

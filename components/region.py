@@ -1,7 +1,5 @@
 """Components of the region itself: management cluster, isolation, Secrets, DNS."""
 
-from __future__ import annotations
-
 import pulumi
 
 from components.component import Component, Outputs

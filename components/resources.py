@@ -5,8 +5,6 @@ the kubeconfig, objects of a tenant could be applied to the ambient cluster. Wit
 kubeconfig would replace every object in the cluster.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Functions of the public API that join several layers; `jacquard` exports them."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 

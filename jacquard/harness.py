@@ -1,7 +1,5 @@
 """Boundary between the product and the harness `jacquard.lab`: engine variables, plug-ins, set-up, doctor."""
 
-from __future__ import annotations
-
 from jacquard.lab.toolchain import environment, setup
 from jacquard.lab.toolchain.doctor import Item, State, report
 from jacquard.lab.toolchain.environment import REHEARSAL_PASSPHRASE

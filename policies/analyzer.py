@@ -6,8 +6,6 @@ the stack from the URN, which also works for ``pulumi policy analyze`` on a reco
 """
 # ruff: noqa: N802 - the protocol defines the method names
 
-from __future__ import annotations
-
 import datetime as dt
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Evaluates the policies without an engine, for ``jacquard check`` and before ``jacquard up``."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Loads extension policies: each file in ``extensions/policies/`` of a user's repository defines a ``RULE``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

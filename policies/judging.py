@@ -1,7 +1,5 @@
 """Determines whether a finding is rejected, reported or waived in an environment."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Validates the rule names, levels and waiver dates in ``policy.yaml`` and ``waivers.yaml``."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Reads the node image from machine templates of each bare-metal backend, for the rules about images."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

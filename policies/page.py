@@ -1,7 +1,5 @@
 """Generates the page about the policies from their docstrings: ``docs/reference/policies.md``."""
 
-from __future__ import annotations
-
 import sys
 from inspect import cleandoc
 

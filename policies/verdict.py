@@ -1,7 +1,5 @@
 """Data model of rules, verdicts and findings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Matches waivers with violations, by rule and subject."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from components.render import labels as keys

@@ -1,7 +1,5 @@
 """Converts resources from the engine to the facts that rules evaluate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 

@@ -4,8 +4,6 @@ Without a configured cluster, the vendor's Kubernetes provider uses the ambient 
 pod in which it runs. The engine's default provider, for objects without a provider, does the same.
 """
 
-from __future__ import annotations
-
 import pulumi
 
 _OBJECT, _PROVIDER = "kubernetes:", "pulumi:providers:kubernetes"

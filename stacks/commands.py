@@ -1,7 +1,5 @@
 """Commands in the resource graph that run Jacquard's modules with the Python of the project."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 

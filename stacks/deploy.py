@@ -5,8 +5,6 @@ stack: region, networks, control planes, pools, contents of clusters. Deletion h
 be released before they are removed from the inventory.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path

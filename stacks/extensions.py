@@ -1,7 +1,5 @@
 """Adds the extension components of the current project to its environments."""
 
-from __future__ import annotations
-
 from components.inputs.extensions import components
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError

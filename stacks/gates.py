@@ -4,8 +4,6 @@ Operators install CRDs, and control planes start, asynchronously. Without these 
 leave a partially applied region, so all prerequisites are checked first and reported together.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ the kubeconfig. The program refreshes the files before each operation. For a new
 graph waits for the Secret.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import os

@@ -4,8 +4,6 @@ Only names and keys are read: an API server returns the metadata of a Secret wit
 contains its keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ refresh. Without this check, a stack would continue and apply objects without th
 need.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The Pulumi program: loads the environment of the stack and registers the components of the stack's slices."""
 
-from __future__ import annotations
-
 import pulumi
 
 from components.inputs.manifests import everything

@@ -6,8 +6,6 @@ plug-ins: the vendor's provider stores ``managedFields``, stand-ins do not, and 
 ``__initialApiVersion`` either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 

@@ -4,8 +4,6 @@ The program does this because only the program runs in all ``jacquard`` and plai
 through the engine, so this works with all backends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Clusters of a rehearsal, and its simulated prerequisites: objects that no stack creates, and image contents."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Resolves the name of a stack to an environment and its slices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

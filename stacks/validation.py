@@ -5,8 +5,6 @@ after the misspelling fails. The provider reports that an object already exists 
 reports all these errors in previews.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Existing allocations are kept, missing ones are added, unused ones are released:
 quarantine. Pins are never changed.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field

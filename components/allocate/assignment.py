@@ -1,7 +1,5 @@
 """Assignment of hosts to pools: pools keep their hosts; new hosts are spread evenly over few failure domains."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping

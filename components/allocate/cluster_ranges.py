@@ -5,8 +5,6 @@ the subnets are configured in address pools and on switches. A prefix therefore 
 nodes and does not grow. Its division stays the same when the fabric gets more rails.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any

@@ -5,8 +5,6 @@ both claim a host for their own Ironic. All hosts of a cluster are therefore on 
 namespace and are on one controller as well.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Requests for numbers, with a problem for each request that cannot be met."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

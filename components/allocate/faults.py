@@ -1,7 +1,5 @@
 """Edits of ``out_of_service.yaml`` that remove hosts from service or return them, and replacement hosts for pools."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Free hosts of one instance type, indexed by failure domain to avoid full scans."""
 
-from __future__ import annotations
-
 import heapq
 from collections import defaultdict
 from collections.abc import Collection, Iterator

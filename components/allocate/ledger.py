@@ -6,8 +6,6 @@ holder can get a quarantined number back. Quarantine has no timeout, because onl
 is withdrawn.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -5,8 +5,6 @@ unknown before its DPU runs. DPF accepts static allocations (staticAllocations o
 assignments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

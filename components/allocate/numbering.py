@@ -4,8 +4,6 @@ VTEP loopbacks and ASNs of DPUs are not allocated here: DPF's address management
 ``networks.dpu_loopbacks``, and a DPU's ASN is derived from its loopback.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

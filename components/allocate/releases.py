@@ -1,7 +1,5 @@
 """Explicit operations of ``allocate``: release hosts of a pool, replace broken hosts, release quarantined numbers."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from operator import itemgetter
 

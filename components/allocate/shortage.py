@@ -1,7 +1,5 @@
 """Problem texts for pools with too few available hosts, with host counts by failure domain."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Inputs of bucket access in a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import PlacedCluster

@@ -1,7 +1,5 @@
 """Inputs of administrators' access to a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import PlacedCluster

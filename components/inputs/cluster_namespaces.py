@@ -1,7 +1,5 @@
 """Inputs of the team namespaces in a cluster, and the names of the platform's namespaces there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons

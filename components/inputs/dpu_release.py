@@ -1,7 +1,5 @@
 """Input for the release of DPU maintenance holds: owners of hosts, and the limit on unavailable hosts."""
 
-from __future__ import annotations
-
 from components.intents.dpus import deployments
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.network.dpu_release import TOOL, DpuRelease

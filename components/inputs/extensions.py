@@ -4,8 +4,6 @@ Files in ``extensions/components/`` and ``extensions/policies/`` are loaded by p
 packages.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Inputs of Secrets from a secret store: Secrets that rendered objects refer to and no controller creates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache

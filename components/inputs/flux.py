@@ -1,7 +1,5 @@
 """Input of the Flux repository of a tenant's cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import facts

@@ -1,7 +1,5 @@
 """Inputs of the control planes of a tenant's clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.inputs.dpu_release import has_dpus

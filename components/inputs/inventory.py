@@ -1,7 +1,5 @@
 """Inputs of the hosts of a hall."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.bmcs import unverified_bmcs

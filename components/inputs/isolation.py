@@ -1,7 +1,5 @@
 """Inputs of network isolation in the management cluster, including access to external services of tenants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 

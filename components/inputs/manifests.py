@@ -1,7 +1,5 @@
 """All objects of a slice as plain data, for registration, policies and golden files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.inputs.extensions import refuse_twins

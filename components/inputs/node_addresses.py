@@ -1,7 +1,5 @@
 """Addresses of hosts in their VPC, for the configuration of DPUs and nodes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 

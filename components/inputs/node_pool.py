@@ -1,7 +1,5 @@
 """Inputs of node pools."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

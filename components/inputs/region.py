@@ -1,7 +1,5 @@
 """Input of the foundation of a region."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

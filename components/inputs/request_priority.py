@@ -1,7 +1,5 @@
 """Input of request priority inside a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.charts import installed_inside

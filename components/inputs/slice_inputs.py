@@ -1,7 +1,5 @@
 """Inputs of each slice of an environment, with resolved names and the numbers of the lock files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar, assert_never
 

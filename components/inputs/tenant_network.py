@@ -1,7 +1,5 @@
 """Inputs of the VPCs of a tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 

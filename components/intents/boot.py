@@ -1,7 +1,5 @@
 """Boot methods of nodes: support by bare-metal backends, and prerequisites in a region."""
 
-from __future__ import annotations
-
 from components.render.backends import BARE_METAL
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BootMethod

@@ -4,8 +4,6 @@ The first promotion of a chart creates the pins of its clusters, wave by wave. A
 has a pin; a new cluster gets the most common pin.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 

@@ -1,7 +1,5 @@
 """Requirements of NVIDIA's DRA driver (DRAD) for nodes in compute domains that span nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons

@@ -1,7 +1,5 @@
 """Differences between a pinned intent and the data, field by field, with the place in the data."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Intents of DPUs: one per DPUDeployment. Only a promotion changes the intent, as for nodes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

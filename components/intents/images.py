@@ -1,7 +1,5 @@
 """Selection of golden images for pools, by channel, instance type and kubelet version."""
 
-from __future__ import annotations
-
 from components.intents.boot import boot_objections
 from components.intents.compute_domains import compute_domain_objections
 from components.lookups.control_planes import running_version

@@ -1,7 +1,5 @@
 """Network configuration that the data declare for the nodes of a pool in their VPC."""
 
-from __future__ import annotations
-
 from components.lookups.pools import PlacedPool
 from components.render.backends import BARE_METAL, CONTROL_PLANES, NETWORK_BACKENDS
 from components.specs.environment import Environment

@@ -4,8 +4,6 @@ You can edit the data at any time. Only ``jacquard promote`` changes pins. Until
 from the data is reported as out of date.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from components.intents.differences import At, Difference, differences

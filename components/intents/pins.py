@@ -1,7 +1,5 @@
 """Pinned intents in the lock file: each intent is stored once and removed when no pin refers to it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from components.specs.locks import ImagesLock

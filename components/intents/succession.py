@@ -1,7 +1,5 @@
 """Rules for which golden image may replace another in a promotion."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 

@@ -1,7 +1,5 @@
 """Pools that combine a fabric with GPU time-slicing, although multi-node jobs do not tolerate time-slicing."""
 
-from __future__ import annotations
-
 from components.intents.nodes import intents_of
 from components.lookups.fabrics import connected, on_roce
 from components.lookups.pools import clusters

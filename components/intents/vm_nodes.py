@@ -4,8 +4,6 @@ The settings are read from pinned intents, because a kubelet reads its settings 
 reads its arguments only at boot.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Capacity of nodes for VMs, with one host thread per CPU of a VM and no other workload on the node."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Add-ons of clusters with their values, and the inputs to render them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of

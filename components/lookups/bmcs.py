@@ -1,7 +1,5 @@
 """BMCs with verified certificates, and exceptions with their reasons."""
 
-from __future__ import annotations
-
 from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
 

@@ -1,7 +1,5 @@
 """Charts of the version vector that a region requires, with the data fields that require them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons, brings_network

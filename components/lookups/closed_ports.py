@@ -1,7 +1,5 @@
 """Ports of VMs with public addresses that the security group of their VPC blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

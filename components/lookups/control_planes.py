@@ -4,8 +4,6 @@ The data declare the wanted version of a cluster; its pin in ``images.lock.yaml`
 allocate`` creates the pin of a new cluster, and only ``jacquard promote`` changes it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction

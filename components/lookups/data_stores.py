@@ -1,7 +1,5 @@
 """Inputs of shared data stores and of data stores dedicated to a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup

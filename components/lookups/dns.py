@@ -1,7 +1,5 @@
 """DNS inputs of clusters, with the networks that the records may point to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons

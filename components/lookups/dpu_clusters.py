@@ -5,8 +5,6 @@ links of a VPC that each DPU cluster may assign, because DPU clusters assign add
 pool that spans clusters).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, islice

@@ -1,7 +1,5 @@
 """DPU services of a region, as inputs of tenant networks and of the foundation."""
 
-from __future__ import annotations
-
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpus import HBN_CHART, HBN_IMAGE, DpuPlatform
 from components.render.network.ovn_services import CHARTS

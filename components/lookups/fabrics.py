@@ -1,7 +1,5 @@
 """Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls available to a cluster."""
 
-from __future__ import annotations
-
 from components.lookups.pools import PlacedCluster, PlacedPool, most_nodes
 from components.render.network.device_plugins import IMAGES
 from components.render.network.infiniband import DAEMON, Partition

@@ -1,7 +1,5 @@
 """Hosts of a region with their use: node, spare, free or out of service."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

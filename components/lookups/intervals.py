@@ -1,7 +1,5 @@
 """Detection of overlapping intervals in one sweep after sorting, for ten thousand prefixes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Kinds of allocated numbers: range, and format in lock files and messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

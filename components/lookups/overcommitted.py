@@ -1,7 +1,5 @@
 """Namespaces of teams whose quotas together exceed the quota of their tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters_of, place, tenant_file

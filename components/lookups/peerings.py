@@ -1,7 +1,5 @@
 """Peerings of VPCs: requests of each tenant, and peerings that both sides request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Lookups and iterators shared by all components: tenants' files, clusters, pools, VMs and problems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Slices: ordered parts of an environment, each applied by one stack."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Number of spares: hosts of a pool in one failure domain beyond the pool's nodes there."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from components.specs.base import PercentOrCount, count_of

@@ -1,7 +1,5 @@
 """Loader of the library's tables; a table is a folder of YAML files with one topic each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeVar
 

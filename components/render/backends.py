@@ -5,8 +5,6 @@ because older revisions never change. The table of storage backends is in ``comp
 each class names its own backend. ``jacquard.observe.backends`` is the equivalent table for the status of objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Protocol of component inputs, and an input with its rendered objects."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Protocol, TypeVar

@@ -1,7 +1,5 @@
 """Example workloads for tenants: a claim of a storage class, a pod with scratch, a pod or job with GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Input of extension components: the objects that a user's repository adds to a slice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

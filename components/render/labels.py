@@ -1,7 +1,5 @@
 """Keys of labels and annotations that Jacquard sets. Simulated controllers must not read these keys."""
 
-from __future__ import annotations
-
 DOMAIN = "jacquard.dev"
 TENANT = f"{DOMAIN}/tenant"
 CLUSTER = f"{DOMAIN}/cluster"

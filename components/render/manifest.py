@@ -1,7 +1,5 @@
 """Output of renderers: Kubernetes objects as plain data, with options for the apply operation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Namespaces of the management cluster that are shared by objects of several concepts."""
 
-from __future__ import annotations
-
 FREE_HOSTS = "inventory"
 """Namespace of hosts that are not assigned to a cluster."""
 

@@ -1,7 +1,5 @@
 """Helper functions of renderers for objects, names and digests."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

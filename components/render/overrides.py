@@ -1,7 +1,5 @@
 """Overrides of chart values in the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Cluster API providers of the backends. The Cluster API operator installs these providers (``cluster_api``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Building blocks of platform workloads: security contexts, roles, pods and CronJobs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """Caveats of backends that isolate VPCs: reported by ``jacquard check`` without failing."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

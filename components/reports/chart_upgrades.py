@@ -1,7 +1,5 @@
 """Available upgrades of charts in tenants' clusters: current versions, newest release, and promotion command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Contracts unmet because of hosts out of service. The report never prevents you from recording a fault."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

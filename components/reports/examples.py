@@ -1,7 +1,5 @@
 """Example orders of a region's offerings, as manifests for tenants: VMs, volumes, pods and jobs with GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

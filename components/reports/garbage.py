@@ -5,8 +5,6 @@ older nodes still create Machines from the old template. A template without any 
 MachineDeployment or the data stays unused, because its name is the digest of its content.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

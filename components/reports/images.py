@@ -1,7 +1,5 @@
 """Report on golden images of a region: lifecycle, use, out-of-date pools, and compatibility."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Description of changed lock files, one sentence per cluster: nodes, hosts, control plane and numbers."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

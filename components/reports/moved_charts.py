@@ -1,7 +1,5 @@
 """Chart releases that change between two states of a region, by cluster, and the affected workloads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Clusters with NVLink domains that span nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.compute_domains import offers_compute_domains

@@ -1,7 +1,5 @@
 """Offerings of a region to tenants, with available capacity."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Models of a region's offerings: VM sizes, images, nodes, storage, ports, and available capacity."""
 
-from __future__ import annotations
-
 from components.specs.base import Spec
 from components.specs.hosts.instance_types import GpuSpec, PortUse
 from components.specs.pools.huge_pages import PageSize

@@ -1,7 +1,5 @@
 """Artefacts that the platform fetches for its own installation, and whether their digests are pinned."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Prerequisites of a region: referenced targets that are neither rendered nor created by a controller."""
 
-from __future__ import annotations
-
 from components.inputs.manifests import everything
 from components.lookups.references.table import Form, Group, Table, references_table
 from components.lookups.references.walk import MissingTarget, missing_targets

@@ -3,8 +3,6 @@
 The report is deterministic and contains no timestamps, so that you can sign and compare reports.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass

@@ -3,8 +3,6 @@
 Chart releases in the same report are from `chart_upgrades`.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

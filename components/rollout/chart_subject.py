@@ -1,7 +1,5 @@
 """Promotion of a chart in tenant clusters: first in clusters of canary tenants, then in all others."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Checks of the chart values in the data against the values that a release permits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons, overrides

@@ -4,8 +4,6 @@ DPF flashes a DPU only after the platform releases the DPU's maintenance hold (`
 selects the DPUs to flash, not the time.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 A promotion checks the limits before it changes pins.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Promotion of a node pool to an image that fits the pool, in waves within the rollout limits."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ A promotion edits ``images.lock.yaml``, for all groups of a pool in one step or 
 on the clock.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Limit on broken nodes up to which nodes are repaired, per failure domain, and the startup timeout of new nodes."""
 
-from __future__ import annotations
-
 import math
 
 from components.lookups.pools import declared_spares

@@ -1,7 +1,5 @@
 """Replacement strategy of rollout groups: nodes surge only if their failure domain has spare hosts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Check evidence that a wave is settled and has soaked. All timestamps are read from the evidence."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Common interface of promotable subjects: nodes of a pool, DPUs of a region, or a chart in tenant clusters."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Upgrades and data store moves of control planes; nothing else changes their pinned version or data store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

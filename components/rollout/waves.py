@@ -4,8 +4,6 @@ The division depends only on the data and the remaining groups. The remaining wa
 rollout.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

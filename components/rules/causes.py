@@ -1,7 +1,5 @@
 """Rules that find edits, so that ``check`` can report the edit instead of the problems that follow from it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All cross-file rules of a region, and the functions that run them."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Rules about names that refer to undeclared entries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Type of a rule, and the rules of one module, grouped by the condition under which rules run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -4,8 +4,6 @@ The lock file has the state from before the edit and reveals it. Otherwise the c
 tenant.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of all rooms, by the condition under which they run. A module of rules that is missing here never runs."""
 
-from __future__ import annotations
-
 from components.rules import references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane

@@ -4,8 +4,6 @@ A spec is plain data: it does not use Pulumi, the clock or the network, and it c
 repeat values. Defaults are defined in specs only.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping

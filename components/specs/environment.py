@@ -1,7 +1,5 @@
 """Environment: the content of all files of one region and of the shared catalogue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import ConfigDict, Field

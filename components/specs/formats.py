@@ -1,7 +1,5 @@
 """Text forms of scalar values: cron schedules, MAC addresses, IPv4 networks."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 

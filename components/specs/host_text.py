@@ -1,7 +1,5 @@
 """Canonical form of host addresses and host names, which all parsers resolve to the same machine."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """IPv6 networks in specs, and the IPv6 prefixes of a VPC."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from typing import Annotated

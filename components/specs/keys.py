@@ -3,8 +3,6 @@
 Keys are plain strings: a region has thousands, and almost all uses are dictionary lookups.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import StringConstraints

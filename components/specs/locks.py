@@ -4,8 +4,6 @@ Only ``jacquard allocate`` changes ``allocations.lock.yaml``, and only ``jacquar
 ``images.lock.yaml``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from pydantic import Field

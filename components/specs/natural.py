@@ -1,7 +1,5 @@
 """Natural sort order of names: digits compare as numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

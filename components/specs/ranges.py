@@ -1,7 +1,5 @@
 """Ranges of numbers in data files: ``first-last``, both ends included."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Annotated

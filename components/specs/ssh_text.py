@@ -1,7 +1,5 @@
 """Public SSH keys in the form of an ``authorized_keys`` line."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -1,7 +1,5 @@
 """Times of day, time zones and windows. Callers pass the current time; this module does not read the clock."""
 
-from __future__ import annotations
-
 import datetime as dt
 import difflib
 import re

@@ -1,7 +1,5 @@
 """Entry point of the ``jacquard`` command; it handles Ctrl-C before it loads slow modules."""
 
-from __future__ import annotations
-
 import gc
 
 from jacquard.cli import interrupts

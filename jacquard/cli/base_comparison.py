@@ -1,7 +1,5 @@
 """Comparison of the work tree with an earlier commit, shared by the commands that report the effect of a change."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Preview of a change: compares base and head, previews differing stacks with the engine, and evaluates policies."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

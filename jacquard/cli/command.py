@@ -1,7 +1,5 @@
 """The ``jacquard`` command; it loads only the module of the called verb."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Annotated, Any
 

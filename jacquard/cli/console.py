@@ -1,7 +1,5 @@
 """Output streams: colour only on a terminal and without ``NO_COLOR``, JSON without decoration."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

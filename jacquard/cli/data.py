@@ -1,7 +1,5 @@
 """Loading and checking of environments for commands."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Engine runs of verbs: progress on the screen, and messages for failed runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console

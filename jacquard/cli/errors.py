@@ -1,7 +1,5 @@
 """Exit codes of the `jacquard` command, and messages for known failures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any

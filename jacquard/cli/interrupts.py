@@ -5,8 +5,6 @@ lost or wrapped in another exception; before and after a command, nothing catche
 SIGINT, as in a background job of a shell, it continues to ignore SIGINT.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Control of the local region of a rehearsal by the command ``python -m jacquard.lab.rehearsal``."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Output folders with an index of the files that a command wrote; later runs replace or remove only those files."""
 
-from __future__ import annotations
-
 import json
 import os
 import posixpath

@@ -1,7 +1,5 @@
 """Output files and folders named by options; other files are never overwritten."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from components.specs.reading.loader import REGION

@@ -1,7 +1,5 @@
 """Verbs of the ``jacquard`` command by help panel. Each is a separate module, which is loaded when it is called."""
 
-from __future__ import annotations
-
 import gc
 import pkgutil
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks before a stack is applied: the kind of its provider plug-ins, and the destructive changes of its plan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Policy checks before an apply: refused environments and frozen stacks with changes are not applied."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from functools import partial

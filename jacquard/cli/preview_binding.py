@@ -1,7 +1,5 @@
 """Checks that an apply matches its preview; otherwise nothing is applied, and all differences are reported."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

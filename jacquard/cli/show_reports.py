@@ -1,7 +1,5 @@
 """Reports and options of ``jacquard show``, and checks of option combinations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path

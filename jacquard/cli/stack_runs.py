@@ -1,7 +1,5 @@
 """Parallel work on the stacks of an environment: a progress board, and a table of results after failures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,7 +1,5 @@
 """Common table style on a terminal: no rules, dim headings, right-aligned numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from rich.table import Table

@@ -1,7 +1,5 @@
 """Runs ``pulumi`` on the stacks of an environment, and reports its events during the run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

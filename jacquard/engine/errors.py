@@ -1,7 +1,5 @@
 """Errors that end a run of the engine."""
 
-from __future__ import annotations
-
 
 class EngineError(Exception):
     """The engine, a stack or a lock is in a state that an operation cannot use; the message contains the remedy."""

@@ -3,8 +3,6 @@
 Source of the shapes: the line-wise JSON that ``pulumi --event-log FILE`` writes (``apitype.EngineEvent``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

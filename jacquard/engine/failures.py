@@ -1,7 +1,5 @@
 """Selects the errors of the engine that contain the cause of a failure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from jacquard.engine.events import Diagnostic

@@ -1,7 +1,5 @@
 """Finds pending changes in stacks that a freeze protects."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ it. An object of a guarded kind needs confirmation too, unless its owner was rem
 check` allows only after retirement. A node group can be deleted after an apply with zero replicas.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

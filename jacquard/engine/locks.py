@@ -4,8 +4,6 @@ The kernel holds Jacquard's lock for the lifetime of the process, so it is never
 outlives a killed engine. Locks of processes that no longer run on this machine are removed; others are respected.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import os

@@ -1,7 +1,5 @@
 """Previews missing stacks on a temporary state, without creating these stacks."""
 
-from __future__ import annotations
-
 import copy
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Processes stacks in parallel and in dependency order; a failure only stops the dependants of the failed stack."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass

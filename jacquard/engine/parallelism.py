@@ -1,7 +1,5 @@
 """Limits the number of parallel engines by the memory and cores of this machine."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Source of the shapes: ``StepEventMetadata`` of the engine's events.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

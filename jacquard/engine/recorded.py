@@ -1,7 +1,5 @@
 """Computes a digest of a stack's recorded state; an apply detects concurrent changes by this digest."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 A process has a single instance, because all signals arrive in the main thread, whichever thread runs an engine.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -3,8 +3,6 @@
 Source of the shapes: ``StepEventMetadata`` of the engine's events.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from jacquard.engine.plan import REPLACING, Json, cluster_of, forcing

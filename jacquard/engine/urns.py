@@ -1,7 +1,5 @@
 """Resource names (URNs) of the engine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 STACK = "pulumi:pulumi:Stack"

@@ -1,7 +1,5 @@
 """Converts BMC addresses of other systems to Metal3's form, and MAC addresses to Jacquard's form."""
 
-from __future__ import annotations
-
 import re
 
 from components.specs.hosts.bmc import parse_bmc

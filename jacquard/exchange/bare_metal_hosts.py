@@ -1,7 +1,5 @@
 """Reads the output of ``kubectl get baremetalhosts -A -o json`` or ``-o yaml``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

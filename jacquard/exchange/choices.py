@@ -1,7 +1,5 @@
 """Options of an import: the mapping of keys and values of a foreign file, and the selection of rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Converts records of a foreign file to rows of an inventory, and reports all problems of each row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Reads the entries of a list in JSON or YAML documents, each with its line number."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

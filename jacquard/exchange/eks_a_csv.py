@@ -5,8 +5,6 @@ column in EKS Anywhere are therefore in additional columns at the end; values th
 in ``labels``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from components.specs.hosts.bmc import parse_bmc

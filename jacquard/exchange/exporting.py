@@ -1,7 +1,5 @@
 """Exports hosts in the format of another system, with additional values for that system."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

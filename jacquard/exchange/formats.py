@@ -1,7 +1,5 @@
 """Supported formats, by their name on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

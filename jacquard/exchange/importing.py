@@ -1,7 +1,5 @@
 """Merges the hosts of a foreign file into the inventory of a hall, and reports the changes or all problems."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ label in an exported table. Because a slot is not a rack unit, ``position`` is r
 column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

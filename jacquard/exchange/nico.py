@@ -4,8 +4,6 @@ The format is the input of ``nico-admin-cli expected-machine replace-all``. Valu
 ``metadata.labels``; NICo allows ten labels for each object.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Records of machines in a foreign file, with the keys of that file and without credentials."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

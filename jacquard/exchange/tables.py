@@ -1,7 +1,5 @@
 """Reads and writes CSV tables of other systems: any column order, unknown columns, any line ends, multi-line cells."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

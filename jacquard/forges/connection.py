@@ -3,8 +3,6 @@
 Redirects are not followed, so that the token is sent to the configured address only.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Interface of a forge: read and write the comments of a pull request that belong to the run's token."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol

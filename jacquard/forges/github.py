@@ -1,7 +1,5 @@
 """Comments of a pull request at GitHub, or at a GitHub Enterprise Server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jacquard.forges.connection import Connection

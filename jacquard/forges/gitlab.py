@@ -1,7 +1,5 @@
 """Comments of a merge request at GitLab."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """Determines the pull request, run and token of a CI job from environment variables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ a moment later. If an older run has overwritten the comment, it is written again
 comment is kept.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Errors that users can fix, and messages for errors of the operating system."""
 
-from __future__ import annotations
-
 
 class ToolchainError(Exception):
     """An error that the user can fix; the text is the complete message, with one line per problem."""

@@ -1,7 +1,5 @@
 """Replaces files atomically: a reader sees the old or the new content, never a part."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

@@ -1,7 +1,5 @@
 """Kinds of provider plug-ins: values shared by settings, records and options."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Loads modules without the garbage collector, which finds no garbage there and takes a third of the time."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

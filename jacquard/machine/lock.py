@@ -1,7 +1,5 @@
 """Locks between processes of one machine; the kernel releases a lock when its owner exits."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -6,8 +6,6 @@ and, under ``clones/``, a home for each project (Pulumi home and state, kubeconf
 overrides this project's home, and ``JACQUARD_ENVIRONMENTS`` overrides the folder of the environments' data.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

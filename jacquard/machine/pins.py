@@ -1,7 +1,5 @@
 """Compares the Jacquard version that a repository of regions pins in `requirements.txt` with the installed version."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.metadata import Distribution, distribution

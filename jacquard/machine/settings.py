@@ -3,8 +3,6 @@
 Set-up alone can take a quarter of an hour, which is too late to report a typing error.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 import os

@@ -3,8 +3,6 @@
 Objects installed by the platform are ignored: objects in a namespace of the platform or with the mark of Flux.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias

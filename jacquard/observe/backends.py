@@ -3,8 +3,6 @@
 Cluster API's own objects (Cluster, MachineDeployment, MachineSet, Machine) are the same in all backends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 

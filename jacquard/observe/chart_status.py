@@ -6,8 +6,6 @@ tenants' clusters. Therefore the readiness of the cluster's nodes counts too: a 
 ready.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

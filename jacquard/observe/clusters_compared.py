@@ -1,7 +1,5 @@
 """Compares the objects in each cluster of a region with their declarations. Applies nothing except dry runs."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

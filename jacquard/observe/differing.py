@@ -4,8 +4,6 @@ A value that the server only writes differently, such as ``1`` for ``1000m``, is
 decides: an object that does not match its declaration is applied as a dry run, which changes nothing.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

@@ -12,8 +12,6 @@ Source: ``internal/provisioning/controllers/dpuset/dpuset_controller.go`` and
 - ``Ready`` of a DPUDeployment covers its services, chains and interfaces.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Data model of drift: differences between declared and live objects, by object, field and owner."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import AwareDatetime

@@ -1,7 +1,5 @@
 """Data model of facts: the use of nodes by jobs at one time, as input for comparisons of commits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 

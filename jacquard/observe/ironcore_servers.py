@@ -3,8 +3,6 @@
 The BMC object represents a host and has its name from the inventory; the Server is created after the BMC is queried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jacquard.observe.objects import UNKNOWN, Object, Objects, Place, Report, key

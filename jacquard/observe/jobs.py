@@ -6,8 +6,6 @@ pods, which no longer use resources. A drain skips a pod labelled ``cluster.x-k8
 MachineDrainRule, but the pod ends with the machine. Such a pod therefore counts here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

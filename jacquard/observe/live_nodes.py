@@ -1,7 +1,5 @@
 """Reads the properties of a region's nodes, from Nodes and their hosts, in the terms of the data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from components.render.labels import NODE_IMAGE

@@ -1,7 +1,5 @@
 """Helpers to read Kubernetes objects from an API server."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 

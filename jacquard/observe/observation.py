@@ -1,7 +1,5 @@
 """Reads the objects of a region's clusters once, and records the clusters that do not answer."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ result, and the declared number of Machines exists, all with the pinned image. C
 a large scale-up and before a rollout starts, they do not differ from the final values.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 

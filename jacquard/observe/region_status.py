@@ -1,7 +1,5 @@
 """Computes the status of a region: an `Observation` of its clusters, compared with its data. Pure; see `observe`."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

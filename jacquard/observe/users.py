@@ -4,8 +4,6 @@ Kubernetes and CDI allow the deletion of a class or image in use. Afterwards, cl
 the image wait forever.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 

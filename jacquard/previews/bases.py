@@ -1,7 +1,5 @@
 """Base of a comparison: the data of an earlier commit, extracted by git into a temporary folder."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 import tempfile

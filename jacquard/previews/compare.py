@@ -1,7 +1,5 @@
 """Comparison of a base with a head: changes of objects, their effects, affected tenants, and causing edits."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

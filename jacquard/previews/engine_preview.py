@@ -1,7 +1,5 @@
 """Engine preview of a stack: planned changes, and drift of the cluster since the last apply."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

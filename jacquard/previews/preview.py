@@ -1,7 +1,5 @@
 """Preview of a change as data: its impact, the planned changes of the engine, and policy violations."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum

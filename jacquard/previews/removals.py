@@ -1,7 +1,5 @@
 """Destructive changes of a plan that need confirmation, with the current users of the deleted objects."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from components.lookups.charts import installed_inside

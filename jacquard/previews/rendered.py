@@ -3,8 +3,6 @@
 A comparison runs this module in the files of the base commit, so that the base renders with its own code.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

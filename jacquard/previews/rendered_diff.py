@@ -1,7 +1,5 @@
 """Differences between the rendered objects of base and head by slice, without an engine or a cluster."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 

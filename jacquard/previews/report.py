@@ -1,7 +1,5 @@
 """Contents of the report of a change for one environment."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """One side of a comparison: an environment, and the objects of its components with their scopes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never

@@ -1,7 +1,5 @@
 """Stacks that a change affects, and their engine previews."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

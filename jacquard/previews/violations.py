@@ -1,7 +1,5 @@
 """Policy violations of a change: new, existing, fixed and waived ones."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator

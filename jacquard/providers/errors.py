@@ -1,7 +1,5 @@
 """Base class of errors whose message is written for users."""
 
-from __future__ import annotations
-
 
 class ProviderError(Exception):
     """An error that is shown to the user without a traceback: event, rule and remedy."""

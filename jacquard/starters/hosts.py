@@ -1,7 +1,5 @@
 """Example hosts of a new region, and the inventory header for real hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.specs.reading.inventory_csv import COLUMNS

@@ -1,7 +1,5 @@
 """Generates the files of a new environment: a working example, or a copy of an existing region's structure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from importlib.resources import files

@@ -11,8 +11,6 @@ Correct: apply after the freeze. In an emergency, add a waiver with the tenant a
 resources shared by tenants.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import Enforcement, FreezeSpec, RuleId
 from policies.facts import STACK, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, Verdict, violation

@@ -9,8 +9,6 @@ Correct: an unrevoked release of ``catalog/versions.yaml`` in the environment's 
 charts/CHART`` to move clusters to it. ``jacquard check`` reports pinned charts that the catalogue does not contain.
 """
 
-from __future__ import annotations
-
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact

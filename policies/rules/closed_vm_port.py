@@ -8,8 +8,6 @@ Rejected: nothing, unless `policy.yaml` makes the policy mandatory; closing all 
 Correct: an `ingress` rule with the port, from 0.0.0.0/0 or a smaller range; or a VM that does not list the port.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.verdict import cluster_advisory, violation
 

@@ -9,8 +9,6 @@ Rejected: an image on or after its ``expires`` day, except in a rehearsal, whose
 Correct: ``jacquard promote ENV POOL --to VERSION`` before the ``expires`` day.
 """
 
-from __future__ import annotations
-
 from components.specs.base import Stage
 from components.specs.region.catalog import Lifecycle
 from components.specs.region.policy import Enforcement, RuleId

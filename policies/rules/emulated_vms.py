@@ -8,8 +8,6 @@ Rejected: nothing, unless `policy.yaml` makes the policy mandatory; test regions
 Correct: hosts with virtualisation enabled in firmware, without `vm_emulation`. VMs then start only on such hosts.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, advisory, undecided, violation

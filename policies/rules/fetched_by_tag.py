@@ -10,8 +10,6 @@ Not evaluated: DPF's charts of DPU services and the images in them, since DPF ac
 charts. ``jacquard show ENV images --platform`` lists all references by tag.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -9,8 +9,6 @@ Correct: BMC address and credentials, boot MAC, power state, the settings of its
 the same for all hosts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

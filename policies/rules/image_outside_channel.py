@@ -8,8 +8,6 @@ Correct: an image whose ``channel`` in the catalogue contains the environment's 
 pool, first add a waiver with the pool as its subject; ``jacquard promote`` can then pin the image.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, node_image

@@ -8,8 +8,6 @@ Rejected: nothing, unless `policy.yaml` makes the policy mandatory; `jacquard ch
 Correct: `add_ons: default` without exceptions, or an add-on that provides the same capability.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.verdict import cluster_advisory, violation
 

@@ -10,8 +10,6 @@ simultaneously may share intentionally.
 Correct: namespace quotas whose sum is at most the tenant's quota, or a higher quota of the tenant.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.verdict import cluster_advisory, violation
 

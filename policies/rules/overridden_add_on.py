@@ -8,8 +8,6 @@ Rejected: nothing, unless `policy.yaml` makes the policy mandatory; `jacquard ch
 Correct: the value in `add_on_values` of `region.yaml` for all clusters; per-cluster values for trials and exceptions.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, advisory, violation

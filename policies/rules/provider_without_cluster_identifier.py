@@ -7,8 +7,6 @@ Rejected: ``pulumi_kubernetes.Provider("acme", kubeconfig=path)``
 Correct: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<environment>/<cluster>").kubernetes``
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import PROVIDER, UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation

@@ -12,8 +12,6 @@ Correct: whole or shared ports (`rdma.ports`), which no object of the cluster ca
 unlisted members from partitions, and add a waiver for the object with the responsible team as owner.
 """
 
-from __future__ import annotations
-
 import json
 
 from components.specs.region.policy import RuleId

@@ -7,8 +7,6 @@ Rejected: another image in the template ``acme-train-infer-a01-0123456789``.
 Correct: a new template, whose name ends with the digest of its new content; the pool refers to it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -10,8 +10,6 @@ Correct: whole GPUs for jobs across nodes, `gpu_sharing: {mig: ...}` for small p
 time-slicing.
 """
 
-from __future__ import annotations
-
 from components.specs.reading.problems import listed
 from components.specs.region.policy import RuleId
 from policies.verdict import cluster_advisory, violation

@@ -11,8 +11,6 @@ Correct: ``image: images.cloud.example/gpu-2026.11.1.raw@sha256:<64 hex digits>`
 Correct: the URL of the digest in ``images.lock.yaml``, even if the catalogue now names another mirror.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, NodeImage, node_image

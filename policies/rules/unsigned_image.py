@@ -9,8 +9,6 @@ Other stages are not checked, unless their ``policy.yaml`` lists the policy. The
 signature; Jacquard does not fetch the signature.
 """
 
-from __future__ import annotations
-
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact

@@ -7,8 +7,6 @@ Rejected: `bmc.disableCertificateVerification` of a BareMetalHost. The report in
 Correct: a certificate of the platform on the BMC, and its certificate authority in `bare_metal.bmc_certificates`.
 """
 
-from __future__ import annotations
-
 from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, advisory, undecided, violation

@@ -3,8 +3,6 @@
 Objects are compared as a whole before their fields, because most of the 27,000 objects of a region are unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias

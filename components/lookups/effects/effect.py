@@ -1,7 +1,5 @@
 """Effect of a change: severity, subject, and time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import StrEnum
 

@@ -5,8 +5,6 @@ The rows are the YAML files next to this module. A path has dots between keys; a
 specific row for a path applies. A path without a row has an unknown effect.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ The rows are the YAML files next to this module; their paths have the format of 
 row is an object of a kind, or a resource outside API servers. The reference of an object to its namespace needs no row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Search for prerequisites: targets of references that are neither rendered nor created by a controller."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

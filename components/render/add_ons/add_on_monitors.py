@@ -6,8 +6,6 @@ the CRDs. Network add-ons have no monitors, since network add-ons must not wait 
 domains has no monitors. The agents of both are monitored through the DaemonSet metrics of kube-state-metrics.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Services and agents have Kubernetes' built-in priorities, so that tenant jobs ca
 sets the priority if upstream's default differs. A chart without an entry is installed with its default values.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ Helm does not wait for pods. All add-ons are therefore installed before the firs
 nodes are ready.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Cluster properties that add-on values depend on, and the placement of platform pods."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -9,8 +9,6 @@ The first node can become ready because no component waits for a ready node: Flu
 cluster, and agents and operators run on the host network, tolerate all taints, and use the API server's own address.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.render.add_ons.cluster_facts import EVERY_NODE, ClusterFacts

@@ -5,8 +5,6 @@ repository. The management cluster therefore fetches no tenant URLs and has no t
 can affect only this cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

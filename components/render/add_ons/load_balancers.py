@@ -4,8 +4,6 @@ MetalLB announces all addresses of a cluster, because a second BGP session of a 
 conflict. The VPC pool serves any Service. Public addresses are only for the namespace of the platform's VMs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ and ``topolvm``, a test checks the real charts (``tests/e2e/test_charts.py``). T
 about the projects and were not verified in the charts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from components.render.storage.storage import STORAGE_BACKENDS

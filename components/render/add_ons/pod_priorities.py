@@ -5,8 +5,6 @@ PriorityClass by name, so the name contains no version. Platform pods use the bu
 are higher.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render.manifest import Manifest

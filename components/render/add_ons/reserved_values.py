@@ -4,8 +4,6 @@ The data may set other values of an add-on (`components.specs.add_ons.add_on_val
 the rendered values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Flags of an API server and the referenced files, independent of the control-plane backend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Initial access to a tenant cluster: the group of the tenant's administrators."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render.manifest import Manifest

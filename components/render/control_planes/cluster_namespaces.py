@@ -11,8 +11,6 @@ Nodes are outside the scope of NetworkPolicy: Kubernetes does not specify whethe
 All three allow traffic from a node to its pods, since the probes of the kubelet require it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

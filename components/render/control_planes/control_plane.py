@@ -1,7 +1,5 @@
 """Control plane of a tenant as input of the backends: the spec, and the allocated address and data store."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 

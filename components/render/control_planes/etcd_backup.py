@@ -1,7 +1,5 @@
 """Backup of an etcd: a CronJob that saves a snapshot and copies it to a bucket. The images need no shell."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Jobs that access an etcd: address, client certificates and pod spec."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ leader last, and only if enough space can be released (github.com/ahrtr/etcd-def
 documentation).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job

@@ -1,7 +1,5 @@
 """Definition of an etcd, independent of the backend, with its defragmentation and backup."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

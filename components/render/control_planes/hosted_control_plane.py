@@ -4,8 +4,6 @@ The address (VIP) is allocated before any object is created. The infrastructure 
 Service all get this address.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render import labels as keys

@@ -12,8 +12,6 @@ Nodes of such a cluster are k0s nodes: their bootstrap template has a different 
   every node. ``check`` rejects both settings.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

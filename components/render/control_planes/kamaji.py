@@ -4,8 +4,6 @@ Kamaji only checks the endpoint of the infrastructure cluster and never patches 
 object is created, and all objects contain the allocated address.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

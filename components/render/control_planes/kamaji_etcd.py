@@ -4,8 +4,6 @@ A cluster with a separate store for events has two etcds. Both trust the same CA
 client certificate for all its etcds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

@@ -7,8 +7,6 @@ share a level with the tenant's workloads. The platform's agents therefore get a
 queues for each agent.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ of any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit, beca
 a throttled etcd misses heartbeats.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction

@@ -16,8 +16,6 @@ appended. Environment and flags are from the operator (0.13.2), Ironic's fields 
 Ironic loses its state, the operator registers all hosts again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Hosts for Metal3. An assigned host is in its cluster's namespace, because Metal3 searches hosts only there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Host as input of the backends: identity, location and owner."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render import labels as keys

@@ -1,7 +1,5 @@
 """Hosts of a hall, with one set of objects per rack. Host objects depend on the backend, DPF's DPU objects do not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby

@@ -8,8 +8,6 @@ BMC and Server are cluster-scoped: if the owner of a host changes, only the labe
 credentials are a BMCSecret with the name in the inventory, created by the operator of the region.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.render import labels as keys

@@ -8,8 +8,6 @@ its RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
 UFM assigns the partition by the GUID of the port. Pods and users of the cluster cannot select the partition.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict

@@ -7,8 +7,6 @@ This backend enforces reachability: an address is reachable through the route th
 accepts only routes to addresses of the VPC. Public addresses are included only with ``ingress: public``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from components.render import labels as keys

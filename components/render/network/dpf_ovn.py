@@ -10,8 +10,6 @@ Two services run on the DPUs, and two services run in the management cluster (``
 one port of the DPU is connected, and OVN's tunnels of all VPCs share one broadcast domain of the fabric.
 """
 
-from __future__ import annotations
-
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.namespaces import tenant_namespace

@@ -5,8 +5,6 @@ switch requires huge pages. A DPU without SFs or huge pages is flashed but canno
 the flavor in upstream's HBN guide for zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ program annotates hosts whose DPU is ready in their VPC. An admission policy all
 hosts, and allows the program to change only annotations of hosts.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ connection to the host. If a region lists DPU clusters, each cluster has separat
 because it allocates addresses independently and HBN requests a pool by name.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

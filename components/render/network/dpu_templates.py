@@ -4,8 +4,6 @@ A changed template causes a flash of the DPU and a reboot of its host. Improveme
 and existing revisions stay byte-identical. DPUs get the new revision with their next promotion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

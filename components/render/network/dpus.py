@@ -4,8 +4,6 @@ Names of immutable objects (BFB, DPUFlavor) contain a content hash, and these ob
 creates a new object and keeps the object that a DPU was flashed from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

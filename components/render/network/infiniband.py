@@ -13,8 +13,6 @@ Prerequisites that are not enforced here:
   members, and partitions then provide no isolation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

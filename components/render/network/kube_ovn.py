@@ -17,8 +17,6 @@ address of a node is used if the node has no IPv6 address (kubeovn/kube-ovn:pkg/
 only to pods and Services: otherwise a node would masquerade the packets and use its routes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Peers of NetworkPolicies: namespaces, addresses and endpoints of data stores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

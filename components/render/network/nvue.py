@@ -4,8 +4,6 @@ The startup configuration of HBN is a Jinja template of YAML. Addresses that eac
 expressions. All other values are rendered by this module.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ databases. Two services run on the DPUs of each VPC: OVN's controller, and the n
 All services of both charts are disabled by default (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from components.render.manifest import Json, Manifest

@@ -9,8 +9,6 @@ Limits of this backend:
 - The CNI must enforce policies. It runs on nodes on which the tenant has root access.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -8,8 +8,6 @@ functions to pods and neither drains nor reboots nodes. Node Feature Discovery, 
 operators also require, detects the adapters.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -16,8 +16,6 @@ Prerequisites:
   installed from manifests, and pools are applied before nodes join.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict

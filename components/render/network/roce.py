@@ -4,8 +4,6 @@ The ports stay on the host: addresses and GIDs belong to the interface of the no
 device files. NVIDIA's shared device plugin provides the device files of all ports of the node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Input of VPC backends: the tenant's spec, the allocated numbers, and the reachable networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain

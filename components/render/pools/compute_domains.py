@@ -4,8 +4,6 @@ A tenant creates a ComputeDomain. The driver's controller creates a ResourceClai
 an IMEX daemon on each node that runs a pod with such a claim. The device plugin still allocates GPUs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.render import labels as keys

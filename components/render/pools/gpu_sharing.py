@@ -5,8 +5,6 @@ also passes configurations to its device plugin (NVDP), and another label of the
 template of the node sets both labels (`template_revision_1`). This module renders their prerequisites in the cluster.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ immediately and its server is released. Ignition contains the join token, which 
 join. A node that reboots after its first join is replaced by the health check.
 """
 
-from __future__ import annotations
-
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import manifest

@@ -5,8 +5,6 @@ Machine that claimed the host, and responds with the bootstrap configuration of 
 renders the input and the deployment of the service. The operator of the region provides the image of the service.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

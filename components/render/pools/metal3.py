@@ -1,7 +1,5 @@
 """Nodes by Metal3: hosts are in the cluster's namespace, images are written to disk, remediation reboots first."""
 
-from __future__ import annotations
-
 from components.render import labels as keys
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.hosts import bare_metal_controllers

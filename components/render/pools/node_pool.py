@@ -4,8 +4,6 @@ Template names contain a digest of the content, and templates are retained. A ch
 MachineDeployment refers to the new object. Existing machines still refer to the old template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Remediation of unhealthy nodes, and availability of new nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rollout settings of Cluster API: surge and unavailability limits, maintenance window and drain rules."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from typing import Any

@@ -7,8 +7,6 @@ to an hour. The other job runs once when the window opens and removes only this 
 no second owner.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

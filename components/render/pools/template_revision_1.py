@@ -8,8 +8,6 @@ that a node has no address in the boot network of its host. The kubelet gets the
 detecting an address.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 

@@ -4,8 +4,6 @@ The revision of a rollout group is part of its intent and changes only with a ro
 requires a new revision, which groups use from their next rollout. An upgrade of the library replaces no nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from components.render.pools import template_revision_1

@@ -1,7 +1,5 @@
 """Pod disruption budgets for drains of the management cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from components.render.manifest import Manifest

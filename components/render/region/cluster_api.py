@@ -19,8 +19,6 @@ operator reads only this ConfigMap.
   therefore wait forever for a provisioned Machine. A patch corrects the labels.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

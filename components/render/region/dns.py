@@ -7,8 +7,6 @@ into a record unchanged. An address is accepted only if it belongs to the cluste
 the chart external-dns 1.21.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

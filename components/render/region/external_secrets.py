@@ -5,8 +5,6 @@ to the cluster's namespace, then pushed with the kubeconfig from Cluster API. A 
 therefore contains neither the operator nor credentials for the store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -14,8 +14,6 @@ NetworkPolicies do not apply to pods in the host network, such as Ironic, speake
 control planes prevent access to these pods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ All series of a control plane have the labels ``cluster`` and ``job`` (``apiserv
 ``kube-scheduler``, ``etcd``) that the dashboards of kube-prometheus-stack expect.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ charts and manifests in the comments. A test rejects a namespace without an entr
 or too lax would be discovered only on hardware.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

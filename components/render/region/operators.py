@@ -9,8 +9,6 @@ so that an older operator would run with newer CRDs that it does not support. Un
 chart's templates, with all objects of these kinds. To roll back, change the pin.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

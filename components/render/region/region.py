@@ -4,8 +4,6 @@ Public addresses are not included. Each tenant cluster announces exactly its all
 pools of two clusters must never overlap (``vm_offering``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType

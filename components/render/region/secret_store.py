@@ -5,8 +5,6 @@ ServiceAccount. With the chart's defaults, it could create tokens for any Servic
 for the chart external-secrets 2.9.0.
 """
 
-from __future__ import annotations
-
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest

@@ -5,8 +5,6 @@ Buckets and keys are not created here. The ConfigMap has the keys of object buck
 claims accept it, and the variables that S3 SDKs read.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.render import labels as keys

@@ -1,7 +1,5 @@
 """Parameters of storage classes of csi-driver-nfs."""
 
-from __future__ import annotations
-
 from components.specs.storage.nfs import NfsClassSpec
 
 

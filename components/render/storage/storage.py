@@ -4,8 +4,6 @@ Most fields of a StorageClass are immutable in Kubernetes, except labels and opt
 volumes keep the parameters they were created with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """Driver of TopoLVM and parameters of its storage classes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

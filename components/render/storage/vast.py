@@ -1,7 +1,5 @@
 """Driver of VAST CSI and parameters of its storage classes, each of which has its own Secret."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

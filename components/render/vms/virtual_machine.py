@@ -1,7 +1,5 @@
 """Virtual machines, single or as a fleet: root disk from a golden volume, other volumes, public address."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Values of the chart ``virtual-machine``: an order, and the cluster's catalogue that resolves names in orders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.render.manifest import Json

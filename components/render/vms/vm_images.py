@@ -1,7 +1,5 @@
 """Golden volumes of VM images, DataSources for orders, and the permission to clone golden volumes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from components.render.manifest import Json, Manifest

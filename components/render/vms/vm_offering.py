@@ -4,8 +4,6 @@ The order of objects matters: the operators of KubeVirt and CDI install their CR
 created. `up` therefore waits for both before it applies the catalogue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ An order uses the model of VMs declared in data and has all their settings, such
 `vm_order` renders an order as an object, `vm_chart` as values of the chart.
 """
 
-from __future__ import annotations
-
 from components.render import labels as keys
 from components.render.manifest import Json
 from components.render.vms.virtual_machine import Machine, virtual_machine

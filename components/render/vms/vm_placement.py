@@ -1,7 +1,5 @@
 """Node placement of VMs, and of the services that manage VMs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

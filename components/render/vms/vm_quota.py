@@ -5,8 +5,6 @@ and more memory than the VM has, and a migrating VM counts twice
 (KV:pkg/virt-controller/services/renderresources.go).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from components.render.manifest import Manifest

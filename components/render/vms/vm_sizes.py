@@ -1,7 +1,5 @@
 """Instance types and preferences of VMs. Names contain a digest of the content, so that objects are never edited."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from components.render import labels as keys

@@ -5,8 +5,6 @@ supports restore. Scheduling and retention are not part of KubeVirt. One CronJob
 --force``, which deletes and recreates snapshots. No program has to track the age of snapshots.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

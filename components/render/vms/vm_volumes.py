@@ -1,7 +1,5 @@
 """Volumes of VMs: access and volume modes by storage class, and CDI's storage profiles with these modes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

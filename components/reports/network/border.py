@@ -5,8 +5,6 @@ reachable only through routes that the border routers announce into the VRF. The
 route targets of the edge (``networks.border``), or the border routers have a VRF per VPC, with the VPC's route target.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.inputs.tenant_network import PlacedVpc, vpcs

@@ -1,7 +1,5 @@
 """Ends of a path through a region's networks: name, owner and address."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from ipaddress import IPv6Address

@@ -4,8 +4,6 @@ Jacquard configures no switches. All ports of a host belong to the VPC of its cl
 VRF, independent of the host's configuration.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Report on tenant networks of a region: prefixes and numbers by owner, and the free part of each range."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

@@ -6,8 +6,6 @@ one partition, or only in UFM's default partition. A request has the format of U
 NVIDIA/infra-controller:crates/ib-fabric/src/ib/ufmclient/mod.rs, NVIDIA's guide of UFM's REST API, PKey GUIDs).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal

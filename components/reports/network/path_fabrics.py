@@ -1,7 +1,5 @@
 """Connectivity of two ends over a common fabric. Fabric traffic bypasses the network filters of VPCs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.reports.network.endpoints import Endpoint

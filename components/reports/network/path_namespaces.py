@@ -1,7 +1,5 @@
 """Decisions of NetworkPolicies in team namespaces about a connection between one of their pods and another end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.inputs.cluster_namespaces import has_keys

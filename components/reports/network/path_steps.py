@@ -1,7 +1,5 @@
 """Decisions on the path of a packet: device, rule, and owner of the rule."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

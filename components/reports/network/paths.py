@@ -4,8 +4,6 @@ A connection requires both directions. DPU filters are stateless, so each direct
 Kubernetes NetworkPolicies, Kube-OVN and OVN permit replies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Rules about add-on values: the add-on is installed, and its release permits the value and the type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rules about add-ons: declared, with all dependencies, and on suitable nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old

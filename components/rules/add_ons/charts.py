@@ -1,7 +1,5 @@
 """Rules about charts in tenants' clusters: pinned to catalogue releases, and uniform except during a rollout."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.charts import chart_objections, chart_releases, clusters_of_charts

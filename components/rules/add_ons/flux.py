@@ -1,7 +1,5 @@
 """Rules about the Git repositories of Flux in tenants' clusters: pods must reach the repository."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, place, problem

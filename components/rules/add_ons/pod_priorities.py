@@ -1,7 +1,5 @@
 """Rules about pod priorities: declared, and at most one default."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, problem

@@ -1,7 +1,5 @@
 """Rules about team namespaces: free names, known peers, and isolation that the cluster's network enforces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

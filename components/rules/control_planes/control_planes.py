@@ -1,7 +1,5 @@
 """Rules about control planes and clusters: version steps, backend features, immutable fields, removal in two steps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about data stores: the required store for DPUs, support by the backend, names, images and storage classes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.control_planes import standing_pins

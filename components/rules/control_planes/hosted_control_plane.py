@@ -1,7 +1,5 @@
 """Rules about settings of clusters, pools and data stores that contradict each other, the hardware or the backend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, place, pools, problem, wanted_nodes

@@ -1,7 +1,5 @@
 """Rules about bare-metal controllers: supported BMCs and boot methods, boot networks, and free hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.allocate.controllers import PATH, boots, budgets, methods_of

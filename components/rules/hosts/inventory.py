@@ -1,7 +1,5 @@
 """Rules about hosts: each listed once, in a declared hall and rack, with a reachable BMC."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator

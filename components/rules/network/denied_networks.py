@@ -1,7 +1,5 @@
 """Rules about denied networks of VPCs: no required networks, no redundant entries, and only on filtering backends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem, tenant_file

@@ -1,7 +1,5 @@
 """Rules about the release of maintenance holds of DPUs: tool image, Metal3 hosts, and limits on unavailable hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import place, problem

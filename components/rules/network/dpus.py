@@ -1,7 +1,5 @@
 """Rules about DPU clusters: each DPU belongs to a cluster with capacity, and clusters assign disjoint addresses."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from ipaddress import IPv4Network

@@ -1,7 +1,5 @@
 """Rules about IPv6 in addition to IPv4: range, prefix sizes, support by networks and backends, and immutability."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import takes_ipv6

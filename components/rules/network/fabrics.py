@@ -1,7 +1,5 @@
 """Rules about fabrics: halls, host capacity, GUIDs, ports, and partitions of VPCs."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

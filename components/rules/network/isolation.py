@@ -1,7 +1,5 @@
 """Rules about the isolation of VPCs: immutable while nodes run, and sufficient between hosts of tenants."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about additional prefixes of VPCs: supported by the backend, and immutable after allocation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.add_ons import takes_more_pods

@@ -1,7 +1,5 @@
 """Rules about node addresses in VPCs: backend support, a named port, and reachable DNS and NTP servers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.node_networks import addressed

@@ -1,7 +1,5 @@
 """Rules about required egress of a VPC: for replies of public addresses, and for control planes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, tenant_file, vms_of

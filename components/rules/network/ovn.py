@@ -1,7 +1,5 @@
 """Rule about OVN services: only they delete VPCs from the databases, so remove them after the last VPC on OVN."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.dpus import uses_ovn

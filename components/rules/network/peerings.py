@@ -1,7 +1,5 @@
 """Rules about VPC peerings: existing peers, consent of both tenants, and a backend that supports them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.peerings import PlacedPeer, peers, requests_peering

@@ -1,7 +1,5 @@
 """Rules about GUIDs of InfiniBand ports: one per port, unique, and outside the ranges of virtual functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import inventory_file, place

@@ -1,7 +1,5 @@
 """Rules about rails of RoCE fabrics: enough rails for the ports of nodes, and one fabric per cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.fabrics import connected, cutting, infiniband, on_roce

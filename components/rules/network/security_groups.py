@@ -1,7 +1,5 @@
 """Rules about security groups: references, enforcement by the backend, effective rules, and size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Rules about the address plan of a region, and about numbers allocated from the plan."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

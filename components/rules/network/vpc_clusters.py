@@ -1,7 +1,5 @@
 """Rules about several clusters in a VPC: all clusters but one have separate, immutable prefixes."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about GPU sharing: supported by the GPU, and not for GPUs of VMs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.nodes import intents_of

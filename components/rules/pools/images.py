@@ -1,7 +1,5 @@
 """Rules about golden images: compatibility with pool, hardware, drivers and firmware."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, mirror_objections, standing_objections

@@ -1,7 +1,5 @@
 """Rules about node pools: burn-in, reboots, rollouts, immutable fields, and removal in two steps."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

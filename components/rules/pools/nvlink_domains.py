@@ -1,7 +1,5 @@
 """Rule about NVLink domains of several nodes: one tenant per domain, because NVLink has no isolation."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about rollouts: pins of a pool differ only during a rollout, and open rollouts respect the region's limits."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Rule about sites: all nodes of a cluster are in one site, because training jobs do not span sites."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import clusters, place, problem

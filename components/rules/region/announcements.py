@@ -1,7 +1,5 @@
 """Rules about the announcement of control plane addresses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem

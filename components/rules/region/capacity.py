@@ -1,7 +1,5 @@
 """Rules about capacity of VPCs, clusters, data stores, the management cluster and controllers."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Rules about releases of Cluster API and its providers: present for the region's backends, and compatible."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, place, problem

@@ -1,7 +1,5 @@
 """Rules about contracts: contracted capacity is available, and tenants do not exceed it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from operator import attrgetter

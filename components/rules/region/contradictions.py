@@ -1,7 +1,5 @@
 """Rules about hand edits of lock files that contradict other entries about running nodes."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about DNS: separation of names within the zone, and reachability of the name server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, clusters, place, problem

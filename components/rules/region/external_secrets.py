@@ -1,7 +1,5 @@
 """Rule about the reachability of the Vault with a region's Secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 

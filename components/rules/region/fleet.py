@@ -1,7 +1,5 @@
 """Rules between regions: separate machines, GUIDs, management clusters, state and names, and backbone numbers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rules about windows, freezes, waivers and approvals: sufficient length, known tenants, no duplicates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from components.lookups.pools import DataPath, place, pools, problem, tenant_file

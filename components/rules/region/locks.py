@@ -1,7 +1,5 @@
 """Rules about lock files: correct region, consistent, unedited, up to date, no duplicates, valid pins."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 

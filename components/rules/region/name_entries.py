@@ -1,7 +1,5 @@
 """Names that must be unique, with their places, and checks for duplicates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 

@@ -1,7 +1,5 @@
 """Rules about names: no duplicates, no reserved names, and length limits of joined names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from components.lookups.peerings import other_side

@@ -1,7 +1,5 @@
 """Rules about quotas: for existing storage classes, and not exceeded by the data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

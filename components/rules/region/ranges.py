@@ -1,7 +1,5 @@
 """Check of ranges in ``region.yaml`` that exclude assigned numbers, reported once per changed range."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 

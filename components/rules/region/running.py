@@ -1,7 +1,5 @@
 """Rules about lock file entries of running nodes: missing entries would be allocated again while nodes use them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Rules about the classes of one backend: volume groups of TopoLVM, and logins of VAST."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import place, problem

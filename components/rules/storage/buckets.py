@@ -1,7 +1,5 @@
 """Rules about buckets: declared store and clusters, one owner, and reachable from workloads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit

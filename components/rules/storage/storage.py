@@ -1,7 +1,5 @@
 """Rules about storage classes: one default per cluster, a reachable backend, and support by nodes and images."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Container, Iterator

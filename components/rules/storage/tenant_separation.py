@@ -1,7 +1,5 @@
 """Rule about tenant isolation on storage systems: separate logins, view policies and exports."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath

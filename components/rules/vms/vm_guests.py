@@ -1,7 +1,5 @@
 """Rules about guest systems of virtual machines: suitable setup method, and minimum size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, system_of, tenant_file, vms_of

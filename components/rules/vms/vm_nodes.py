@@ -1,7 +1,5 @@
 """Rules about VM sizes with special requirements for kubelets and images of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.intents.vm_nodes import setups

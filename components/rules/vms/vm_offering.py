@@ -1,7 +1,5 @@
 """Rules about virtual machines: offerings fit on nodes, and VMs match the offerings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Rule about the number of VM objects in one stack."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import problem, tenant_file, vms_of

@@ -1,7 +1,5 @@
 """Rules about snapshots of virtual machines: required tools, and storage drivers that support them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from components.lookups.pools import DataPath, problem, tenant_file, vms_of

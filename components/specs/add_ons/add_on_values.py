@@ -1,7 +1,5 @@
 """Configurable values of Helm charts: the values that a release allows, and the values set for add-ons."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Add-ons for tenant clusters."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from components.specs.add_ons.pod_priorities import PodPriority

@@ -1,7 +1,5 @@
 """GitOps for tenants: a Git repository of the tenant, applied by Flux in the tenant's cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Pod priorities: scheduling order of pods when a tenant cluster does not have capacity for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import Field

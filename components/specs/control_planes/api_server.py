@@ -3,8 +3,6 @@
 Files are references: a Secret or ConfigMap of the management cluster, in the namespace with the cluster's name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated

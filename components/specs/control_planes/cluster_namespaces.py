@@ -1,7 +1,5 @@
 """Namespaces for teams of a tenant in its cluster: access, Pod Security and network isolation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Data stores of hosted control planes: etcds created by the library, or existing ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Tenant cluster: its hosted control plane, pools and storage."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Bare-metal provisioning: the backend, and the controllers that share the hosts of a region."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Parser of BMC addresses in Metal3's form, such as ``redfish+https://10.1.1.1/redfish/v1/Systems/1``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Firmware baselines: BIOS settings and firmware versions of hosts, by instance type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from pydantic import Field

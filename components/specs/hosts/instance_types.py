@@ -1,7 +1,5 @@
 """Instance types of the catalogue, shared by all environments: hardware classes of hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Hosts of a region. A host has only an identity; all other properties belong to its instance type."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Hosts that are out of service. A host that is not listed is in production."""
 
-from __future__ import annotations
-
 import datetime as dt
 from enum import StrEnum
 

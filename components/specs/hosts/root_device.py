@@ -1,7 +1,5 @@
 """Boot disk of hosts, selected by hints that are valid for all hosts of an instance type."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar

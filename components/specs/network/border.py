@@ -1,7 +1,5 @@
 """Network edge of a region: border routers between VPCs and external networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

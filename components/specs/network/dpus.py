@@ -1,7 +1,5 @@
 """DPUs of a region: their DPF control plane, in one or more DPU clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

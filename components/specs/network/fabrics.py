@@ -1,7 +1,5 @@
 """Fabrics of a region: networks between nodes outside the VPCs, with their limits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Network settings of nodes in addition to their address and default gateway."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from components.specs.base import InterfaceName, IpAddress, Spec

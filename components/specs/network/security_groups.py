@@ -1,7 +1,5 @@
 """Security groups: rules for packets that cross the edge of a VPC, by remote network, protocol and port."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """VPC of a tenant: prefix sizes, isolation, egress. The allocated numbers are in ``allocations.lock.yaml``."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """GPU sharing between pods: MIG devices or time-slicing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Huge pages that the kernel reserves at boot, as requested by kernel arguments."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 A kubelet gets its settings when its node joins. Existing nodes keep their settings until they are replaced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar

@@ -1,7 +1,5 @@
 """Node pool: identical stateless nodes of one instance type that boot one golden image."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Settings of a region for the nodes of all tenants: rollout limits, burn-in, firmware, join of diskless nodes."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

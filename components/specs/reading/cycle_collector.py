@@ -1,7 +1,5 @@
 """Suspension of Python's garbage collector for work that creates no reference cycles."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

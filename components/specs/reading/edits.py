@@ -1,7 +1,5 @@
 """Edits of hand-written files that preserve all other content byte for byte, including comments and line breaks."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher

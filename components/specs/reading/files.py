@@ -1,7 +1,5 @@
 """Reads the text of data files, and rejects content that is not plain text."""
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata

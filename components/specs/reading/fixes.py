@@ -1,7 +1,5 @@
 """Applies unambiguous remedies to data files and preserves all other bytes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reads ``inventory/hall-<hall>.csv``: a strict header, one host per row, MAC addresses in quotes."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterator

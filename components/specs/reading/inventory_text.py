@@ -1,7 +1,5 @@
 """Writer of the text of ``inventory/hall-<hall>.csv``; the inverse of ``inventory_csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from components.specs.hosts.inventory import HostSpec

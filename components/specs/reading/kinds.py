@@ -1,7 +1,5 @@
 """Kinds of data files, with path, model and writer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The only reader of environments: it is strict, records positions, and reports all problems of all files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ of entries excludes the seal, so that both files can contain each other's digest
 seal in both files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -5,8 +5,6 @@ reader, and its result is the document of the next version. The migration of a l
 environment, whose other files are upgraded first. Inventory files have no version: their header identifies the format.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Lookup of the type, fields and possible models of a value in a document by its path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 

@@ -1,7 +1,5 @@
 """Machines of other environments in the same folder, read without loading these environments completely."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Error texts for the patterns of the models, each with an example."""
 
-from __future__ import annotations
-
 import re
 
 from components.specs import base, keys

@@ -1,7 +1,5 @@
 """Problems in the data of an environment, and their report in a format common to all commands."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter

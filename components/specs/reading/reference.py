@@ -1,7 +1,5 @@
 """Field reference: one page for each kind of data file, generated from the docstrings and bounds of the model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Unambiguous remedies: replacement texts that can be written without confirmation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 The schemas use draft 7, which yaml-language-server supports.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

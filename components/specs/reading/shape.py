@@ -1,7 +1,5 @@
 """Examples for missing keys: YAML on one line, generated from the model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """The only writer of lock files. Both files are written together, each atomically and only if its content changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from components.specs.environment import Environment

@@ -4,8 +4,6 @@ Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12
 ``1.30`` as 1.3. This reader rejects every value that two YAML readers interpret differently.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NoReturn
 

@@ -1,7 +1,5 @@
 """Translation of pydantic's errors into problem texts with path, rule, value and remedy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

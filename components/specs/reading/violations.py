@@ -1,7 +1,5 @@
 """Search for constraint violations in specs with invalid values. Pydantic does not check constraints of such specs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator
 from functools import cache

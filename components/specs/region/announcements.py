@@ -1,7 +1,5 @@
 """Announcement of control plane addresses by the management cluster, with BGP to routers or ARP in one network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Approvals of disruptive changes by tenants."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from typing import Any

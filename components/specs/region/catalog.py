@@ -1,7 +1,5 @@
 """Images of the catalogue, shared by all environments: golden images of nodes, and images of DPUs."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Releases of Cluster API and its providers. They are part of the version vector because they must be compatible."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import StringConstraints

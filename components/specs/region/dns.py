@@ -1,7 +1,5 @@
 """DNS settings: the name server for dynamic updates, the zone, and the key that signs updates."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

@@ -4,8 +4,6 @@ A promotion does not read the clock. The time for which nodes have been healthy 
 file: the time at which the groups became ready, and the time of the observation.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

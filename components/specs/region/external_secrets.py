@@ -1,7 +1,5 @@
 """Source of a region's Secrets: operators create them, or they are copied from an external store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated

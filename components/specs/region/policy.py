@@ -1,7 +1,5 @@
 """Policy settings of an environment: strictness of rules, change freezes, waivers."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum

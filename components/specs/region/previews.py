@@ -1,7 +1,5 @@
 """Preview requirements of ``up`` in a region."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

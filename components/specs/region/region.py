@@ -1,7 +1,5 @@
 """Region: one management cluster, its sites, networks and the services shared by all tenants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 

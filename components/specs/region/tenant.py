@@ -1,7 +1,5 @@
 """Tenant: contacts, contracted capacity, networks, clusters and VMs."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Versions of the catalogue: compatible versions of Kubernetes, operators, drivers and tools for a region."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from components.specs.add_ons.add_on_values import Tunable, ValuePath

@@ -1,7 +1,5 @@
 """Object stores of a region and the buckets of tenants. The operator of the store creates the buckets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated

@@ -4,8 +4,6 @@ Names and values are those of Linux' NFS client (linux:fs/nfs/fs_context.c, ``nf
 of VAST's client (vastnfs.vastdata.com, "Mount parameters").
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Storage class of csi-driver-nfs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import ClassVar, Literal

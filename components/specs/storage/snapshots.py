@@ -1,7 +1,5 @@
 """Snapshots of volumes by storage systems, and snapshots of virtual machines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Annotated

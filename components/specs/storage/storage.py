@@ -1,7 +1,5 @@
 """Storage classes of a region, one model per driver: an unknown parameter key would make every CreateVolume fail."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Fields and facts that the storage classes of all backends have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Storage class of TopoLVM."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 

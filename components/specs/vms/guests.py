@@ -1,7 +1,5 @@
 """Guest operating systems of virtual machines. They determine the virtual hardware and the first-boot setup."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

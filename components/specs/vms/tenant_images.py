@@ -1,7 +1,5 @@
 """VM images of tenants: sources for the import by CDI, and their verification."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 

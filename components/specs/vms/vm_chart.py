@@ -1,7 +1,5 @@
 """Values of the chart for ordering virtual machines: the fields of VMs in data, and referenced objects."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Virtual machines that tenants can order, and VMs of the platform."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Sizes of virtual machines: their resources, and the requirements on their nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """``jacquard allocate``: writes allocated numbers and hosts into lock files."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``jacquard approve``: records the approval of a change by a tenant."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from typing import Annotated

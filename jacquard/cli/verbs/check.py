@@ -1,7 +1,5 @@
 """``jacquard check``: checks of data and policies without an engine or a cluster."""
 
-from __future__ import annotations
-
 import datetime as dt
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``jacquard comment``: publishes the output of ``impact`` or ``preview`` as a comment of a pull request."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated

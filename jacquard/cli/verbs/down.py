@@ -1,7 +1,5 @@
 """``jacquard down``: destroys an environment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``jacquard drift``: differences between the clusters of a region and its data, and their field owners."""
 
-from __future__ import annotations
-
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop

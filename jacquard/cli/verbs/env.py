@@ -1,7 +1,5 @@
 """``jacquard env``: environment variables for plain ``pulumi`` and ``kubectl`` in a shell."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """``jacquard explain``: description of a rule by its name in reports."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 

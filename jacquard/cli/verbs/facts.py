@@ -1,7 +1,5 @@
 """``jacquard facts``: jobs on nodes, and states of machines and hosts of a region, as a file with a timestamp."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """``jacquard gc``: deletes unreferenced templates of earlier rollouts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``jacquard host``: records that a host is out of service, or back in service."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

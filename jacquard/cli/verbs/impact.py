@@ -1,7 +1,5 @@
 """``jacquard impact``: effect of a change on nodes, DPUs, control planes, networks and storage, before it is merged."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

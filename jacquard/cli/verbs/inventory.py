@@ -1,7 +1,5 @@
 """``jacquard inventory``: import of hosts from files of other systems, and export to them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

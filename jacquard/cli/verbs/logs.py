@@ -1,7 +1,5 @@
 """``jacquard logs``: logs of the components of a local region and of the engine."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import deque

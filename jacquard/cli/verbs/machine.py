@@ -1,7 +1,5 @@
 """``jacquard setup`` and ``jacquard doctor``: the tools of this machine, and remedies for missing ones."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import typer

@@ -1,7 +1,5 @@
 """``jacquard migrate``: migration of data files from older formats to the current one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.text import Text

@@ -1,7 +1,5 @@
 """``jacquard new``: creates the folder of a new environment; invalid files are not written."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """``jacquard preview``: preview of ``up``, and of a change before it is merged."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """``jacquard promote``: the only command that changes pins of nodes, DPUs, control planes and charts in clusters."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

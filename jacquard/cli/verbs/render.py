@@ -1,7 +1,5 @@
 """``jacquard render``: rendered objects of an environment as files, or the rendered differences of a change."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated

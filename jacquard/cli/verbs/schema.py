@@ -1,7 +1,5 @@
 """``jacquard schema``: files generated from the models of the data files, from help texts and from rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``jacquard show``: resolved values of a region with their origin, and reports about it."""
 
-from __future__ import annotations
-
 import datetime as dt
 import sys
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """``jacquard status``: current state of a region, read from its clusters."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from jacquard.cli import arguments, data

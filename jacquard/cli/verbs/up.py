@@ -1,7 +1,5 @@
 """``jacquard up``: applies an environment and waits until it is ready."""
 
-from __future__ import annotations
-
 import datetime as dt
 import sys
 import time

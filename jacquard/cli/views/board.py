@@ -1,7 +1,5 @@
 """Progress of several stacks in parallel: the number of finished stacks, then one line per running stack."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Result of ``jacquard check`` for one environment, as text and as data."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Reference page of all commands, generated from their help texts."""
 
-from __future__ import annotations
-
 import typer
 from typer.cli import get_docs_for_click
 

@@ -1,7 +1,5 @@
 """Progress output: a live display on a terminal, one line per interval in a log."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

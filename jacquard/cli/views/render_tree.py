@@ -1,7 +1,5 @@
 """Manifests as a tree of YAML files: paths and YAML text."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Explanations of all rules: schemas of data files, cross-checks and policies, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

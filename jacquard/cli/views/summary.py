@@ -1,7 +1,5 @@
 """Final summary of ``jacquard up``: status of the region, changes, durations and suggested next commands."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Backends of local clusters: kwok (default), kind, or an existing kubeconfig context."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

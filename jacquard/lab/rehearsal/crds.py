@@ -1,7 +1,5 @@
 """CustomResourceDefinitions of the region: published ones from Go modules, and permissive stand-ins for the rest."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ published schemas are part of the Go modules (Cluster API core and kubeadm boots
 the bare-metal operator) are not listed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from jacquard.lab.rehearsal.region import MANAGEMENT

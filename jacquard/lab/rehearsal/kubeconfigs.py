@@ -1,7 +1,5 @@
 """Kubeconfig files of the region's clusters: embedding of files, and readiness checks of their API servers."""
 
-from __future__ import annotations
-
 import base64
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Clusters created by kwokctl: a real API server, controller manager, scheduler and etcd, with kwok as simulator."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

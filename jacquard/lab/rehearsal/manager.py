@@ -1,7 +1,5 @@
 """Process of the real Cluster API core manager in the region."""
 
-from __future__ import annotations
-
 import base64
 import os
 import shutil

@@ -5,8 +5,6 @@ operating system identifies its parts. A pid file can be lost in a crash, which 
 reused by another program, which would be killed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

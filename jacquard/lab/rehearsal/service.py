@@ -1,7 +1,5 @@
 """Creation and removal of a region's clusters with their controllers."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -5,8 +5,6 @@ kind, which the API server publishes shortly after it serves the kind. Before th
 only when a Stage changes, so objects of the kind would never progress. Only kwok's log contains the watched kinds.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable, Iterator

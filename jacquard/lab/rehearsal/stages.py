@@ -5,8 +5,6 @@ gets the status after a delay. A stage writes only what the real controller writ
 Jacquard. Updates that depend on a second object are in `jacquard.lab.rehearsal.operators`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of the webhooks of KubeVirt and CDI, as admission policies of the API server, because webhooks do not run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

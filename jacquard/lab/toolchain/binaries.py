@@ -4,8 +4,6 @@ A family is stored in ``binaries/<family>-<digest>-go<major.minor>``. The digest
 with equal inputs share a folder, clones with different inputs use different folders.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

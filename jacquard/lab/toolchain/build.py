@@ -5,8 +5,6 @@ continues where it stopped; the caches, several gigabytes, are deleted at the en
 including the checksum database; only settings that would change the result are overridden.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Sequence

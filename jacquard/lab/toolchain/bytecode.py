@@ -5,8 +5,6 @@ Python stores bytecode itself, but not if ``PYTHONDONTWRITEBYTECODE`` is set or 
 CI images.
 """
 
-from __future__ import annotations
-
 import compileall
 import contextlib
 import importlib

@@ -1,7 +1,5 @@
 """Prerequisites of the set-up. All problems are reported together, one line each, with a remedy."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

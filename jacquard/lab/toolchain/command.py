@@ -1,7 +1,5 @@
 """The command line of ``python3 -m jacquard.lab.toolchain``."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -1,7 +1,5 @@
 """Report of the tools in use, their paths and missing parts, for ``jacquard doctor``."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

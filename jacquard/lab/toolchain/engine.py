@@ -4,8 +4,6 @@ The vendor's engine runs only with the vendor's language host and providers, the
 Programs, state and stack files are the same in both cases.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Environment variables for plain ``pulumi`` in this project."""
 
-from __future__ import annotations
-
 import os
 
 from jacquard.lab.toolchain import plugins

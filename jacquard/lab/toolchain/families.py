@@ -4,8 +4,6 @@ Expected times were measured on two cores from an empty cache, in this order (la
 is the peak size that a row adds to the caches of the build. Both are informational and not part of the row's key.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

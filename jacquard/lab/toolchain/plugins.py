@@ -4,8 +4,6 @@ The user's own Pulumi home is not changed. Each file that differs is written und
 A running engine therefore never reads a partial file, and a second set-up changes nothing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Run a long command; its output is written to a log, and its process group ends with this process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Progress output: one line for each step, updated in place on a terminal."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The set-up: checks, ``.venv``, engine, binaries, plugins. An up-to-date step does nothing."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from pathlib import Path

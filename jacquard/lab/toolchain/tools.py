@@ -1,7 +1,5 @@
 """Tools that must be installed on the machine: Go and git; for a clone also make."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

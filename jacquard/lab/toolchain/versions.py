@@ -1,7 +1,5 @@
 """Parsing and formatting of versions, and reading of pins from go.mod and requirements.lock."""
 
-from __future__ import annotations
-
 import re
 from importlib import metadata
 from pathlib import Path

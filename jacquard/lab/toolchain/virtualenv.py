@@ -1,7 +1,5 @@
 """The virtual environment: created from the lock file with hashes, recreated if the lock or the interpreter changes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

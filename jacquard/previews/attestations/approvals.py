@@ -1,7 +1,5 @@
 """Approvals of a change by tenants; each approval contains the digest of the tenant's part of the change."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 

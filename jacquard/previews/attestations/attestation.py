@@ -3,8 +3,6 @@
 The serialization is canonical: equal inputs result in equal bytes, except for the creation and expiry times.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

@@ -4,8 +4,6 @@ The digest of a change does not cover line numbers, commit names, the order of p
 changes. A rebase that does not alter the change therefore does not alter its digest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 Commit names are not an input: a squash merge with the same files has the same inputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 

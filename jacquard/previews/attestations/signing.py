@@ -3,8 +3,6 @@
 Signatures have a namespace, so that signatures of commits or mails are not valid for previews.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Creation of the statement of a preview, with the digests of all its inputs."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

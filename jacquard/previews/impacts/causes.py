@@ -1,7 +1,5 @@
 """Attribution of changes to edits: the edits closest to a change, reduced to edits that alone cause the change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from components.lookups.effects.changes import Change

@@ -1,7 +1,5 @@
 """Edits of data files between a base and a head: changed values with their lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

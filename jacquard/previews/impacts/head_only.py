@@ -1,7 +1,5 @@
 """Determines the parts of a region that a single edit changes, by applying only this edit to the base."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Impact of a change on each host of a region, derived from rows about groups, halls and networks."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Impact of a change as data: a row for each affected part of a region, with numbers and causes."""
 
-from __future__ import annotations
-
 import datetime as dt
 
 from components.lookups.effects.effect import Effect, Subject, When

@@ -1,7 +1,5 @@
 """Rows of an impact about the nodes of pools: one row for each affected rollout group."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Occupancy of the nodes that a change disrupts, estimated from collected facts of the region."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping

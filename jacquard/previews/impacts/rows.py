@@ -1,7 +1,5 @@
 """Rows of an impact that are not about the nodes of pools: one row per part and affected subject."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 

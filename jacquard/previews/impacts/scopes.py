@@ -3,8 +3,6 @@
 A scope is a path in the region: tenant, cluster, pool, failure domain. The empty scope is the whole region.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Impact of a change on each tenant: required approval, windows and freezes, available contracted capacity."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Verdict on a change: blocking reasons, missing approvals, unknown effects."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Credentials from the credential program of a kubeconfig (``exec``), as in kubeconfigs of hosted clusters."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Finds the kinds that an API server serves, and their paths."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote

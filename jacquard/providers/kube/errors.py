@@ -1,7 +1,5 @@
 """Errors of a Kubernetes API server, its kubeconfig and its connection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

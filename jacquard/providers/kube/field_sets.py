@@ -1,7 +1,5 @@
 """Sets of fields in the form of ``metadata.managedFields[].fieldsV1``, which record the owners of an object's parts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias

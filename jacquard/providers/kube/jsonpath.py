@@ -1,7 +1,5 @@
 """The subset of JSONPath (RFC 9535) for wait expressions: names, indices, wildcards, equality filters."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Reads a kubeconfig file: server address, TLS settings and credentials."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import ssl

@@ -1,7 +1,5 @@
 """Helper to read Kubernetes objects from an API server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

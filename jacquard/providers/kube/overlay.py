@@ -1,7 +1,5 @@
 """Merges live values into declared objects, so that drift is visible as a difference."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Waits for an object, with expressions of the annotation ``pulumi.com/waitFor``."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

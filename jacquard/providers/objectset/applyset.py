@@ -4,8 +4,6 @@ The parent has the set's id and lists the kinds and namespaces of the members; e
 A set can therefore be found, pruned and adopted after the state is lost, and other tools can identify its objects.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Determines which objects must not be deleted while in use, and which machines get another name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

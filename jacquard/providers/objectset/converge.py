@@ -1,7 +1,5 @@
 """Reconciles the cluster to the members of a set: check all preconditions, apply, then prune."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

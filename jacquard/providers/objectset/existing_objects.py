@@ -1,7 +1,5 @@
 """Finds existing objects that are not in the set, and decides for each object: adopt or reject."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from jacquard.providers.objectset import applyset

@@ -1,7 +1,5 @@
 """Explains failures of members, with a remedy for the user."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ Each set therefore announces its members when it is checked. Before it deletes o
 further set has been announced for a while.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """Imports a set by its id: restores the declaration from the fields that the set's manager applied in the cluster."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

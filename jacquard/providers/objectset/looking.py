@@ -1,7 +1,5 @@
 """Determines the existing objects of a collection, by single reads or by a list, whichever is cheaper."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Operations on the members of a set in the cluster: read, dry run, apply."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

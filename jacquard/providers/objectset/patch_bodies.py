@@ -1,7 +1,5 @@
 """Expands a patch of an object set to the objects that it applies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ These objects have no mark of the set, so pruning cannot find them; the set's pa
 apply would create a missing object unless the request contains a uid. Each object is therefore read first.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """The provider of ``jacquard:index:ObjectSet``: translates Pulumi's calls to changes of sets."""
 # ruff: noqa: N802, ARG002 - the protocol defines the methods and their parameters
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

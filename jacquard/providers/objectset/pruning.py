@@ -1,7 +1,5 @@
 """Deletes members that have the set's marks and are not in use, and waits for their deletion."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Reads a set: its declaration with the live values of the cluster, so that drift is visible as a difference."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

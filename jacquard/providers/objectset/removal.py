@@ -1,7 +1,5 @@
 """Deletes a whole set from the cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Package schema of the provider: its resource and its settings."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from typing import Any

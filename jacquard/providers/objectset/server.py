@@ -1,7 +1,5 @@
 """Entry point of ``pulumi-resource-jacquard``, which the engine starts."""
 
-from __future__ import annotations
-
 import os
 
 from jacquard.providers.objectset.explaining import TAKE_FIELDS_FROM

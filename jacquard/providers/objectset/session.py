@@ -1,7 +1,5 @@
 """State shared by all calls to a provider process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Runs many small requests in parallel, collects every outcome, and can be cancelled."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Differences between two sets of properties, with Pulumi's property paths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Errors in the engine's protocol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NoReturn
 

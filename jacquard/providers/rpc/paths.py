@@ -1,7 +1,5 @@
 """Property paths in Pulumi's notation: ``spec.a["b-c"][0]``."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ removed afterwards, so that a later ``import pulumi`` loads the real package. If
 nothing is replaced. Import stubs from here, never from ``pulumi.runtime.proto``.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Properties in the protocol: protobuf structs with signatures for secrets, unknowns and assets, which JSON lacks."""
 
-from __future__ import annotations
-
 import enum
 import json
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Blocked destructive changes of a plan as data."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

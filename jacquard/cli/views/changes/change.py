@@ -1,7 +1,5 @@
 """Previewed change as terminal output, and its texts, which pull request comments share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType

@@ -1,7 +1,5 @@
 """Drift as text, by owner of the fields; equal drift of several objects is shown once."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Impact of a change as text: verdict, table of affected parts, causes, deletions and pending promotions."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Impact of a change as Markdown for a comment: bounded, deterministic, and safe for any names in the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from components.lookups.effects.effect import Effect, worst_of

@@ -1,7 +1,5 @@
 """Preview as JUnit XML, which most CI systems show with a pull request: one suite per environment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 

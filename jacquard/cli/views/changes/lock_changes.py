@@ -1,7 +1,5 @@
 """Changes of lock files as line diffs."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
 

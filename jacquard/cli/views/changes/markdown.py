@@ -3,8 +3,6 @@
 All values from data are written as code, in which forges do not expand mentions, links or HTML.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

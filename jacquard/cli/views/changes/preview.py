@@ -1,7 +1,5 @@
 """Output of ``jacquard preview`` for one stack: changes by component."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

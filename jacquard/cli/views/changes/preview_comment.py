@@ -1,7 +1,5 @@
 """Preview as Markdown for a comment: the verdict first, bounded, and safe for any names in the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from jacquard.cli.views.changes import change as view

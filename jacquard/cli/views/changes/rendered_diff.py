@@ -1,7 +1,5 @@
 """Difference of rendered objects between base and head, as terminal output and as Markdown for a comment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text

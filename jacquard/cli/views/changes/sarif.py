@@ -1,7 +1,5 @@
 """Findings of ``jacquard check`` and ``preview`` as SARIF 2.1.0, in the subset that code scanning reads."""
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The capacity of a region as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import groupby
 

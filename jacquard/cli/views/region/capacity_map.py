@@ -1,7 +1,5 @@
 """Map of halls and racks as SVG: one cell per host with the colour and mark of its pool, for light and dark themes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from colorsys import hls_to_rgb

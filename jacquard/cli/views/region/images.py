@@ -1,7 +1,5 @@
 """Golden images of a region, and artefacts that its platform downloads, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import RenderableType

@@ -1,7 +1,5 @@
 """Output of ``jacquard inventory import``: added, changed and removed hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tenant networks of a region as text, with members of InfiniBand partitions and reachability of endpoints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Contract of the border routers as text, for the operators of these routers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from rich.text import Text

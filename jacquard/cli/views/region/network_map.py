@@ -1,7 +1,5 @@
 """Picture of tenant networks as SVG: a row per VPC with its numbers and its hosts by DPU cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from colorsys import hls_to_rgb
 from html import escape

@@ -1,7 +1,5 @@
 """Offerings of a region to tenants as tables: VM sizes, VM images, nodes, storage and more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Common elements of region pictures: marks of pools, hues of tenants, fabrics of a hall, text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from math import gcd

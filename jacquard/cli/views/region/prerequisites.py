@@ -1,7 +1,5 @@
 """Prerequisites of a region as text: a heading per group, and a paragraph per form for any number of objects."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Text picture of a region, drawn from its data: control planes, racks and hosts, pools, networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 

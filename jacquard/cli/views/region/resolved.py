@@ -1,7 +1,5 @@
 """Resolved region as text, YAML and JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Status of a region as text: one table per concept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rich.console import Console, Group, RenderableType

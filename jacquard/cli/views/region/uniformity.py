@@ -1,7 +1,5 @@
 """Uniformity of the pools of a region as text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

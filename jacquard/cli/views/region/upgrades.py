@@ -1,7 +1,5 @@
 """Upgrades of Kubernetes versions and of charts as tables, with blocking reasons or next steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType

@@ -3,8 +3,6 @@
 The templates escape all values from data; invisible and control characters are shown as escapes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from functools import cache

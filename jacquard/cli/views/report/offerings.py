@@ -1,7 +1,5 @@
 """Page of the offerings of a region to tenants: tables, and available capacity as bars."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Page with the impact of a change on one or more environments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Affected parts as table rows, with the changed fields of objects and the edits that caused them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Region map of a report: halls, racks and cells, and groups of hosts with the same effects."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Signs of hosts on the map: a letter, a CSS class for both themes, and a text for the legend."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from components.lookups.effects.effect import Effect, When

@@ -1,7 +1,5 @@
 """Rollouts of a change as two charts with one time axis: waves with windows and freezes, and remaining spares."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

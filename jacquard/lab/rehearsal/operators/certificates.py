@@ -1,7 +1,5 @@
 """Simulated cert-manager: creates the Secret of each Certificate with an existing issuer."""
 
-from __future__ import annotations
-
 from jacquard.lab.rehearsal.operators.view import View, conditions, deleting, simulated_secret
 
 API = "cert-manager.io/v1"

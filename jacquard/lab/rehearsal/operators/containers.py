@@ -4,8 +4,6 @@ Ports and addresses are changed, because all clusters share one machine. Webhook
 reached.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from pathlib import PurePosixPath

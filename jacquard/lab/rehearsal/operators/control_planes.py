@@ -1,7 +1,5 @@
 """Simulated control-plane providers of Kamaji and k0smotron, and bootstrap providers of both."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

@@ -4,8 +4,6 @@ As with a kubelet, the container gets its files, its arguments, and a token of i
 after the end of the previous run, independent of the schedule.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess

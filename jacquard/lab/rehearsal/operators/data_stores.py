@@ -4,8 +4,6 @@ No etcd runs. A release creates a DataStore, and the certificates once their iss
 as ready if all referenced keys exist. A DPUCluster waits for the DataStore whose name DPF hard-codes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jacquard.lab.rehearsal.operators.certificates import KEYS

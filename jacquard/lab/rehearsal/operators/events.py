@@ -1,7 +1,5 @@
 """Warning events of controllers and kubelets."""
 
-from __future__ import annotations
-
 import time
 
 from jacquard.lab.rehearsal.operators.view import Object, now

@@ -6,8 +6,6 @@ store that is not ready, and a missing Secret or namespace of a push. If a relea
 starts after the installation of the release; otherwise, the operator is part of the platform.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, chart_of

@@ -4,8 +4,6 @@ The program of a rehearsal writes this list into the region's folder on each run
 listed objects are created, and only in existing namespaces; references to other Secrets stay unmet.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ The process has the arguments and variables of its container (`containers`), and
 ServiceAccount or of the container's kubeconfig. The process ends with the pod.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

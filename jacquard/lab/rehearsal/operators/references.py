@@ -4,8 +4,6 @@ As with real controllers, a condition reports whether the prerequisites of an ob
 references writes this condition, and the stage of the kind waits for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Read-only objects that several readers share; changes require a copy."""
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import yaml

@@ -1,7 +1,5 @@
 """Snapshot of an API server's objects, and operations that change them."""
 
-from __future__ import annotations
-
 import base64
 import datetime as dt
 import logging

@@ -1,7 +1,5 @@
 """Checks one object: completes kind, name and namespace, and validates the inputs."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Wait conditions of an object, which must be met before its dependents are applied."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ release is created here. The controllers of the cluster create and schedule its 
 node is written when the pod runs there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ certificate of the host's BMC are valid. An operator inspects, provisions and wi
 from the network at a time; hosts with virtual media never wait. ``stages/hosts.yaml`` contains the durations.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

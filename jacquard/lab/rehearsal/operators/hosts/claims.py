@@ -3,8 +3,6 @@
 Also creates the firmware objects of each host, like the bare-metal operator; other controllers fill these objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ partitions the GPUs by a label of the node, and a device plugin offers the GPUs 
 Both simulations read and write the same fields as the real programs; no GPU is partitioned.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import yaml

@@ -4,8 +4,6 @@ Servers are cluster-scoped. The garbage collector deletes the claim of a deleted
 claim.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -4,8 +4,6 @@ An address claim has the name of the host, so that the pool assigns the prealloc
 claims the host first and provisions the host when its data is complete; here, the claim also waits for the data.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator
 

@@ -6,8 +6,6 @@ is real if its chart and its program are available locally; otherwise, nodes get
 nfd-gc is always simulated: the features of a node are deleted with the node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any

@@ -1,7 +1,5 @@
 """Simulated booted hosts: each joins its cluster as a Node, by kubeadm or as a k0s worker."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ requested, like with a golden image. A port with functions is not offered as a w
 k8snetworkplumbingwg/sriov-network-device-plugin:pkg/netdevice/netDeviceProvider.go.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ address of the block is assigned; upstream assigns the next one. Exclusions, CID
 are not supported, because they are not rendered.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv4Network

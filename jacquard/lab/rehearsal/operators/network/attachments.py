@@ -8,8 +8,6 @@ Without Multus, the annotation has no effect. The status does not include the no
 assigned later.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ owners. An event reports the record on the requesting object. No DNS message is 
 releases of another version than the local program; the others run the real ExternalDNS.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -6,8 +6,6 @@ the chart ``dpf-vpc-ovn``. Without this controller, the finalizers of VPCs and c
 whose class does not exist remains even with the controller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeAlias
 

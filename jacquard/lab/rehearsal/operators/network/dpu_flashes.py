@@ -3,8 +3,6 @@
 Source, NVIDIA/doca-platform: ``internal/provisioning/controllers/dpunodemaintenance`` and ``.../dpunode``.
 """
 
-from __future__ import annotations
-
 from jacquard.lab.rehearsal.operators.network.dpus import API
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting
 from jacquard.providers.kube.objects import dig

@@ -4,8 +4,6 @@ As with ``OnDelete``, a DPU keeps its image and flavor until its deletion. A DPU
 selects its node. Nothing is flashed and no maintenance hold is set here: a created DPU becomes ready.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -6,8 +6,6 @@ Mellanox/ib-kubernetes:pkg/sm/plugins/ufm/ufm.go. Each call requires the login, 
 has no notion of tenants. The server listens on this machine only, without TLS.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

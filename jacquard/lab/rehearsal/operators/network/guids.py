@@ -1,7 +1,5 @@
 """GUID pool of ib-kubernetes, as in Mellanox/ib-kubernetes:pkg/guid/guid_pool.go."""
 
-from __future__ import annotations
-
 import re
 from itertools import chain
 

@@ -8,8 +8,6 @@ that cannot start ends; its kubelet reports this and restarts it. The simulated 
 region's UFM.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ The simulation runs where MetalLB's own controller does not run: in clusters of 
 local program, and in the management cluster, which lacks versions of kinds that the controller requires.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, summarize_address_range
 

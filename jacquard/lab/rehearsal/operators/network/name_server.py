@@ -5,8 +5,6 @@ key of the platform, updates contain only addresses and texts, and zone transfer
 this machine only.
 """
 
-from __future__ import annotations
-
 import socketserver
 import struct
 import threading

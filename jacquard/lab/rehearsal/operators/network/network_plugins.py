@@ -5,8 +5,6 @@ cmd/rdma/main.go, k8snetworkplumbingwg/ib-sriov-cni:cmd/ib-sriov-cni/main.go, Me
 plugins always succeed. No interface is created.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ because no server would answer a webhook. CRDs remain when a release is deleted,
 before. Without ``disableWait``, as in the management cluster, a release becomes ready when its pods run.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

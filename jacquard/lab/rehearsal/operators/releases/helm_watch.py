@@ -5,8 +5,6 @@ server-side apply, and ignores objects with ``driftDetection: disabled``. Differ
 ``DriftCorrected`` (``internal/reconcile/correct_cluster_drift.go``).
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 

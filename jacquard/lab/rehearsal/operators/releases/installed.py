@@ -1,7 +1,5 @@
 """Charts of releases, identified by the release's source instead of the release's name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

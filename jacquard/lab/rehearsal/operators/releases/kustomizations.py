@@ -4,8 +4,6 @@ Artifacts are not downloaded, so their content is unknown. A folder with the clu
 contain the ConfigMap that this provider selects, as created by the operator's plug-in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jacquard.lab.rehearsal.operators import references

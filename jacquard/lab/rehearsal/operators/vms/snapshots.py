@@ -3,8 +3,6 @@
 Nothing is copied: a snapshot becomes ready if its source and its snapshot class exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by

@@ -1,7 +1,5 @@
 """Simulated StorageProfiles of CDI: one for each storage class, with the default modes of its disks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.view import Object, View

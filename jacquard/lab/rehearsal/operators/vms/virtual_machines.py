@@ -1,7 +1,5 @@
 """Simulated controller of KubeVirt: a VirtualMachine with all its references gets an instance and reports its state."""
 
-from __future__ import annotations
-
 import zlib
 
 from jacquard.lab.rehearsal.operators.references import Reference, missing

@@ -4,8 +4,6 @@ Machines are created and deleted like in KubeVirt with an opportunistic update: 
 existing machines, which use the new template after their next restart.
 """
 
-from __future__ import annotations
-
 import copy
 
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by

@@ -1,7 +1,5 @@
 """Simulated CSI provisioners and CDI: a claim of a class gets a volume, a DataVolume gets a claim."""
 
-from __future__ import annotations
-
 import re
 
 from jacquard.lab.rehearsal.operators.references import Reference, missing

@@ -6,8 +6,6 @@ on values; ``fields/main.go`` generates this file from the types. Custom kinds a
 provider, unknown fields are not dropped, so that the API server rejects them.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json
