@@ -6,7 +6,8 @@ import datetime as dt
 import json
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import ENVIRONMENTS, LAPTOP
+from places import resolved
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
@@ -49,14 +50,15 @@ def test_an_image_that_expired_says_so(region: Environment) -> None:
 
 
 def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
-    expires, line = dt.date(2027, 4, 6), 15
+    expires = dt.date(2027, 4, 6)
+    where = resolved(f"../catalog/images.yaml:<images.{NEW}>", LAPTOP)
 
     assert report.behind == tuple(
         Behind(
             pool=pool,
             images=(OLD,),
             offered=NEW,
-            differences=(Difference(field="image", pinned=OLD, data=NEW, where=f"../catalog/images.yaml:{line}"),),
+            differences=(Difference(field="image", pinned=OLD, data=NEW, where=where),),
             expires=expires,
             open_to=None,
         )
