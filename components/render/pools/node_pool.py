@@ -240,7 +240,7 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
         "deletion": {
             # Without this field, Cluster API waits for the drain without limit.
             **given(nodeDrainTimeoutSeconds=drain_limit_seconds(pool.spec)),
-            "nodeVolumeDetachTimeoutSeconds": 600,
+            "nodeVolumeDetachTimeoutSeconds": pool.spec.rollout.detach_timeout_seconds,
             "nodeDeletionTimeoutSeconds": 60,
         },
     }

@@ -118,6 +118,9 @@ class RolloutSpec(Spec):
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
     """Seconds after which a node is removed even if its drain has not finished and jobs are still running. This field
     is only for pools whose nodes do not wait for jobs. Zero is not allowed, because Cluster API would wait forever."""
+    detach_timeout_seconds: int = Field(default=600, ge=60, le=86_400)
+    """Seconds that a drained node waits for the detachment of its volumes before it is removed. Zero is not allowed,
+    because Cluster API would wait forever."""
     canary: int = Field(default=0, ge=0, le=100)
     """Number of nodes in the canary wave of each promotion. The wave consists of the smallest whole rollout group with
     at least this number of nodes. With 0 there is no canary wave."""
