@@ -1,4 +1,4 @@
-"""region-note: a note in each cluster of a region that names the contact. An example: change or remove it.
+"""Example component region-note: a ConfigMap in each cluster with the contact of the region. Change or remove it.
 
 A component of this repository is a file of `extensions/components/` with a function `concepts`. Its objects are
 checked, rendered, evaluated by policies and applied like Jacquard's own objects.

@@ -1,4 +1,4 @@
-"""note-without-contact: a note in a cluster without a contact address. An example: change or remove it.
+"""Example policy note-without-contact: reports a region note without a contact address. Change or remove it.
 
 A policy of this repository is a file of `extensions/policies/` with a `RULE`. Check, preview and up evaluate it with
 Jacquard's policies, and `waivers.yaml` of a region can waive it for a subject.
