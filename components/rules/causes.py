@@ -1,18 +1,17 @@
-"""Rules that find edits, so that ``check`` can report the edit instead of the problems that follow from it."""
+"""Rules about edits of hosts with nodes: ``check`` reports the edit instead of the problems that follow from it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
 from components.intents.images import find_image
 from components.lookups.pools import PlacedPool, place, pools, problem, wanted_nodes
-from components.rules.control_planes import control_planes, hosted_control_plane
 from components.rules.hosts import inventory
-from components.rules.network import dual_stack, isolation, more_prefixes, tenant_network, vpc_clusters
 from components.rules.pools import node_pool
 from components.rules.references import host_problem
-from components.rules.region import capacity, contracts, locks
+from components.rules.region import contracts, locks
+from components.rules.rule import Findings, Rules
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import domain_of, group_key, pool_of
@@ -20,28 +19,13 @@ from components.specs.natural import naturally
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
 
-FOLLOWS = (
+MISSING_HOSTS = (
     locks.allocations,
     contracts.contracted_capacity,
     node_pool.instance_types,
-    capacity.failure_domains,
-    hosted_control_plane.pool_racks,
     inventory.out_of_service,
 )
-"""Rules that report a tenant's data or a list of hosts when hosts are missing from the inventory."""
-STAYS = (control_planes.kept, node_pool.instance_types)
-"""Rules about values that nodes keep. If one is violated, an image mismatch is only a consequence; no promotion is
-needed."""
-KEPT = (
-    control_planes.kept,
-    dual_stack.kept,
-    more_prefixes.kept,
-    more_prefixes.kinds,
-    isolation.isolation_kept,
-    tenant_network.vpc_sizes,
-    vpc_clusters.kept,
-)
-"""Rules that compare the data with a lock file. Their results are not reliable if the lock file was edited."""
+"""Rules that report a tenant's data or a list of hosts when hosts are missing in the inventory."""
 _MAX_NAMES = 3
 
 
@@ -66,18 +50,13 @@ def nodes_without_rows(environment: Environment) -> bool:
 
     Other free hosts may exist, and an allocation would silently move the nodes to them.
     """
-    rows = {host.host: host for host in environment.hosts}
-    given = environment.allocations.hosts
-    renamed = inventory.renamed(environment)
-    gone = {key for name, key in given.items() if name not in rows and name not in renamed}
+    rows, given = {host.host: host for host in environment.hosts}, environment.allocations.hosts
+    rows |= inventory.renamed(environment)
+    gone = {key for name, key in given.items() if name not in rows}
     if not gone:
         return False
     held = Counter(
-        group_key(key, environment.failure_domain(rows[name]))
-        for name, key in given.items()
-        if key in gone and name in rows
-    ) + Counter(
-        group_key(key, environment.failure_domain(renamed[name])) for name, key in given.items() if name in renamed
+        group_key(key, environment.failure_domain(rows[name])) for name, key in given.items() if name in rows
     )
     there = {placed.key for placed in pools(environment)} & gone
     return any(
@@ -107,13 +86,15 @@ def swapped_pools(environment: Environment) -> list[Problem]:
     return found
 
 
-EDITS = (changed_rows, swapped_pools)
-"""Rules that report an edit from which other problems follow."""
+def lack_hosts(environment: Environment, findings: Findings) -> bool:
+    """Return whether nodes lack hosts; otherwise changed rows and exchanged sizes are not a mistake.
 
-
-def is_consequence(found: Problem, names: Sequence[str]) -> bool:
-    """Return whether ``found``, reported by a rule of ``names``, only follows from missing hosts."""
-    return found.rule in names and found.file not in {ALLOCATIONS, IMAGE_PINS}
+    Tries an allocation if ``findings`` contain the result of none. Differences from lock files do not count.
+    """
+    if locks.allocations not in findings:
+        findings = {**findings, locks.allocations: [*locks.allocations(environment)]}
+    files = {problem.file for rule in MISSING_HOSTS for problem in findings.get(rule, ())}
+    return nodes_without_rows(environment) or not files <= {ALLOCATIONS, IMAGE_PINS}
 
 
 def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_Change]:
@@ -177,3 +158,6 @@ def _row_problem(environment: Environment, change: _Change, rows: dict[str, Host
         " the row (git diff shows it); to change a host in use, lower nodes there first"
     )
     return host_problem(environment, rows[first], change.column, text)
+
+
+RULES = Rules(edits=(changed_rows, swapped_pools))

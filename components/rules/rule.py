@@ -1,14 +1,17 @@
-"""Type of a rule, and the rules of one module, grouped by the condition under which rules run."""
+"""A rule, its name, and the rules of one module, grouped by the condition under which rules run."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from components.specs.environment import Environment
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import FORM, Problem
 
 Rule: TypeAlias = Callable[[Environment], Iterable[Problem]]
 """Cross-check that returns the problems of an environment. `jacquard explain` prints the docstring of the rule."""
+Findings: TypeAlias = Mapping[Rule, Sequence[Problem]]
+"""Problems of each rule that ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +27,30 @@ class Rules:
     files is not checked."""
     locks: tuple[Rule, ...] = ()
     """Rules about generated data. They run only if all references resolve."""
+    blocking: tuple[Rule, ...] = ()
+    """Rules of ``locks`` that must pass before an allocation."""
+    acceptable: tuple[Rule, ...] = ()
+    """Rules of ``blocking`` that ``jacquard allocate --accept-edits`` skips."""
+    promoted: tuple[Rule, ...] = ()
+    """Rules of ``locks`` whose violations a promotion fixes."""
+    edits: tuple[Rule, ...] = ()
+    """Rules about edits of hosts with nodes. Their problems count only if nodes lack hosts (`causes.lack_hosts`)."""
     waivable: tuple[Rule, ...] = ()
     """Rules of the tuples above that ``waivers.yaml`` may waive: rules about tested limits and about promises. Each
     problem of such a rule has a subject that a waiver names. A violation of any other rule would be rejected upstream,
     would never be reconciled, or would be meaningless.
     """
+
+
+def rule_name(rule: Callable[..., object]) -> str:
+    """Return the name of ``rule`` in reports and waivers: area and function, such as ``networks.vpc-sizes``.
+
+    The area is the name of the rule's module, or its ``AREA`` where the module has an older published name.
+    """
+    area = getattr(sys.modules[rule.__module__], "AREA", rule.__module__.rpartition(".")[2])
+    return f"{area}.{rule.__name__}".replace("_", "-")
+
+
+def named(rule: Callable[..., object], problem: Problem) -> Problem:
+    """Return ``problem`` with the name of ``rule``, unless a policy already set its rule, which decides the waiver."""
+    return replace(problem, rule=rule_name(rule)) if problem.rule == FORM else problem

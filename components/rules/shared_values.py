@@ -1,7 +1,8 @@
 """Rules about values that several pools share: an edit is reported once, and other rules see the previous value.
 
 The lock file has the state from before the edit and reveals it. Otherwise the consequences would be reported at each
-tenant.
+tenant. The relation of `consequences` cannot hide these: almost every rule reads such a value, so a problem of any rule
+may follow from the edit, while another problem of the same rule does not.
 """
 
 from collections import Counter, defaultdict
@@ -22,6 +23,7 @@ from components.lookups.pools import (
 )
 from components.lookups.spares import spares_for
 from components.rules.region.running import running_nodes
+from components.rules.rule import named
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType, Scale
 from components.specs.hosts.inventory import HostSpec
@@ -114,6 +116,15 @@ def spares(environment: Environment) -> Judged:
 
 RULES: tuple[Callable[[Environment], Judged], ...] = (nodes_per_rack, scale, infiniband_ports, spares)
 """Rules about edits. Each gets the environment that the previous one returns."""
+
+
+def rewind(environment: Environment) -> Judged:
+    """Return edits of values that several pools share, and ``environment`` with the values from before them."""
+    found: list[Problem] = []
+    for rule in RULES:
+        problems, environment = rule(environment)
+        found += [named(rule, one) for one in problems]
+    return found, environment
 
 
 def _instance_type_problem(environment: Environment, index: int, key: str, text: str) -> Problem:

@@ -1,6 +1,8 @@
 """Rules of all rooms, by the condition under which they run. A module of rules that is missing here never runs."""
 
-from components.rules import references
+from dataclasses import fields
+
+from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
 from components.rules.hosts import bare_metal, inventory
@@ -37,12 +39,13 @@ from components.rules.region import (
     quotas,
     running,
 )
-from components.rules.rule import Rule
+from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, storage, tenant_separation
 from components.rules.vms import vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
 
 _MODULES = (
     references,
+    causes,
     names,
     announcements,
     external_secrets,
@@ -98,8 +101,10 @@ _MODULES = (
     flux,
     charts,
 )
-REFERENCES: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES.references)
-DATA: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES.data)
-BELONGING: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES.belonging)
-LOCKS: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES.locks)
-WAIVABLE: tuple[Rule, ...] = tuple(rule for module in _MODULES for rule in module.RULES.waivable)
+ALL = Rules(
+    **{
+        kind.name: tuple(rule for module in _MODULES for rule in getattr(module.RULES, kind.name))
+        for kind in fields(Rules)
+    }
+)
+"""All rules, in the order of their modules."""

@@ -4,8 +4,9 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from components.rules.checks import check, check_neighbours, rule_name
+from components.rules.checks import check, check_neighbours
 from components.rules.pools.rollouts import mixed
+from components.rules.rule import rule_name
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments as environment_names
 from components.specs.reading.loader import load_environment

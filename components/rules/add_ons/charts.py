@@ -91,4 +91,4 @@ def _replaced(environment: Environment, key: str, now: ChartIntent, before: Char
     return problem(environment, VERSIONS, path, text)
 
 
-RULES = Rules(data=(canary_tenants,), locks=(pins, mixed))
+RULES = Rules(data=(canary_tenants,), locks=(pins, mixed), promoted=(pins, mixed))

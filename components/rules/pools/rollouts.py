@@ -75,4 +75,4 @@ def _shown(intent: NodeIntent) -> str:
     return f"{intent.name} (revision {intent.revision})"
 
 
-RULES = Rules(locks=(mixed, mixed_dpus, in_motion_together))
+RULES = Rules(locks=(mixed, mixed_dpus, in_motion_together), promoted=(mixed, mixed_dpus))

@@ -70,8 +70,8 @@ def foreign(environment: Environment) -> Iterator[Problem]:
 def unpaired(environment: Environment) -> Iterator[Problem]:
     """Report a lock file that is older than the other, for example because only one file was restored."""
     locks = _locks(environment)
-    if any(_is_new(lock) or lock.digest != digest_of(lock) for _, lock in locks):
-        return  # Another rule reports this.
+    if any(_is_new(lock) for _, lock in locks):
+        return
     for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
         fits = entries_digest(beside)
         if lock.beside != fits:
@@ -290,4 +290,10 @@ def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"
 
 
-RULES = Rules(belonging=(lost, foreign), locks=(hand_edits, unpaired, numbers, both_lost, allocations, pins, intents))
+RULES = Rules(
+    belonging=(lost, foreign),
+    locks=(hand_edits, unpaired, numbers, both_lost, allocations, pins, intents),
+    blocking=(numbers, hand_edits, unpaired),
+    acceptable=(hand_edits, unpaired),
+    promoted=(pins, intents),
+)

@@ -41,4 +41,4 @@ def restored(entry: Entry, nodes: int) -> str:
     return f"restore the file with git checkout, because {nodes} nodes run with {dotted(entry)}"
 
 
-RULES = Rules(locks=(numbers_gone,))
+RULES = Rules(locks=(numbers_gone,), blocking=(numbers_gone,))

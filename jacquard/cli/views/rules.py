@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.rules import checks
+from components.rules.consequences import explanations
 from components.specs.base import Stage
 from components.specs.reading.problems import FORM
 from policies import extensions, levels
@@ -26,6 +27,8 @@ class Explained:
     """Consequence of a violation; empty if the description contains the consequence."""
     levels: dict[str, str]
     """Enforcement level of a policy by stage; empty for other rules, which are always enforced."""
+    hidden_by: tuple[str, ...] = ()
+    """Rules whose problems explain the problems of a cross-check and hide them, each with the reason."""
     waivable: bool
     """Whether ``waivers.yaml`` can waive the rule for a subject."""
 
@@ -43,19 +46,19 @@ class Explained:
             yield f"  why: {self.why}"
         if self.levels:
             yield f"  levels: {', '.join(f'{stage} {level}' for stage, level in self.levels.items())}"
+        yield from (f"  hidden by {cause}" for cause in self.hidden_by)
         yield f"  can be waived in waivers.yaml: {'yes' if self.waivable else 'no'}"
 
 
 def rules() -> dict[str, Explained]:
     """Return all rules by name: schemas of files, then cross-checks, then policies."""
-    waivable = set(checks.waivable())
+    waivable, hidden_by = set(checks.waivable()), explanations()
     texts = {FORM: _FORM} | checks.descriptions() | levels.DESCRIPTIONS
-    checked = [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
+    checked = [
+        Explained(name=name, text=text, why="", levels={}, hidden_by=tuple(hidden_by[name]), waivable=name in waivable)
+        for name, text in texts.items()
+    ]
     return {rule.name: rule for rule in (*checked, *map(_policy, extensions.rules()))}
-
-
-def _plain(name: str, text: str, *, waivable: bool) -> Explained:
-    return Explained(name=name, text=text, why="", levels={}, waivable=waivable)
 
 
 def _policy(rule: Rule) -> Explained:

@@ -29,6 +29,16 @@ def test_a_policy_with_its_levels_and_reason(invoke: Invoke) -> None:
     ]
 
 
+def test_a_rule_with_the_rules_that_hide_it(invoke: Invoke) -> None:
+    result = invoke("explain", "networks.service-prefixes")
+
+    assert result.stdout.splitlines() == [
+        "networks.service-prefixes: Report prefix lengths that Kubernetes does not accept for Services.",
+        "  hidden by networks.vpc-sizes: sizes are immutable, so it is irrelevant whether another one fits",
+        "  can be waived in waivers.yaml: no",
+    ]
+
+
 @pytest.mark.parametrize("name", [FORM, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()])
 def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
     result = invoke("explain", name)
@@ -45,7 +55,7 @@ def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
 
     assert len(told) == 1 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
     assert [one["name"] for one in told if one["name"] not in listed] == []
-    assert told[0].keys() == {"name", "text", "why", "levels", "waivable"}
+    assert told[0].keys() == {"name", "text", "why", "levels", "hidden_by", "waivable"}
 
 
 @pytest.mark.parametrize(

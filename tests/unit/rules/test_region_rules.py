@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from corpus import Case, apply, cases, expected, spoil, title
 
-from components.rules import checks, tables
+from components.rules.rule import rule_name
+from components.rules.tables import ALL
 from components.specs.reading.problems import SpecError
 
 _CASES = cases(Path(__file__).parent, "*_rules.yaml")
-_RULES = {checks.rule_name(rule): rule for rule in (*tables.REFERENCES, *tables.DATA, *tables.LOCKS)}
+_RULES = {rule_name(rule): rule for rule in (*ALL.references, *ALL.data, *ALL.locks)}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))

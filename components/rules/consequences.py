@@ -1,0 +1,125 @@
+"""Which problems only follow from others: the relation between rules, and the function that applies it.
+
+``check`` reports the cause alone: its fix removes the consequences, and their own remedies would mislead. A rule whose
+problems follow from another rule declares that in ``EXPLAINS`` and nowhere else. The rows are not beside the rules,
+because causes and consequences are in different rooms, which do not import each other.
+
+Two things are not consequences: a rule that does not run because its input is unusable (the stages of `checks`), and a
+rule that judges the data from before an edit (`shared_values`).
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from components.rules import causes
+from components.rules.control_planes import control_planes
+from components.rules.hosts import inventory
+from components.rules.network import dual_stack, fabrics, isolation, more_prefixes, tenant_network, vpc_clusters
+from components.rules.pools import node_pool
+from components.rules.region import capacity, locks
+from components.rules.rule import Findings, Rule, rule_name
+from components.rules.tables import ALL
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.policy import RuleId
+
+_MAX_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explains:
+    """While one of ``causes`` reports a problem, those of ``consequences`` only follow from it."""
+
+    causes: tuple[Rule, ...]
+    consequences: tuple[Rule, ...]
+    because: str
+    """Reason that `jacquard explain` prints for each consequence."""
+    of: Callable[[Problem], bool] = lambda _: True
+    """Problems of ``causes`` that explain others."""
+    where: Callable[[Problem], bool] = lambda _: True
+    """Problems of ``consequences`` that are explained."""
+    same_place: bool = False
+    """Whether a problem explains only those at its own file and path."""
+
+
+EXPLAINS = (
+    Explains(
+        causes=(inventory.hall_files, *ALL.edits),
+        consequences=causes.MISSING_HOSTS,
+        because="the required hosts were removed, changed or in another pool",
+    ),
+    Explains(
+        causes=(inventory.hall_files,),
+        consequences=ALL.edits,
+        because="the whole file is missing, no row was edited",
+    ),
+    Explains(
+        causes=(*ALL.data, *ALL.blocking, fabrics.partitions),
+        consequences=(locks.allocations,),
+        where=lambda problem: problem.file in {ALLOCATIONS, IMAGE_PINS},
+        because="jacquard allocate updates lock files as soon as it can run",
+    ),
+    Explains(
+        causes=(locks.hand_edits,),
+        consequences=(locks.unpaired,),
+        because="an edited lock file does not match the other one",
+    ),
+    Explains(
+        causes=(locks.hand_edits,),
+        of=lambda problem: problem.file == ALLOCATIONS,
+        consequences=(
+            control_planes.kept,
+            dual_stack.kept,
+            more_prefixes.kept,
+            more_prefixes.kinds,
+            isolation.isolation_kept,
+            tenant_network.vpc_sizes,
+            vpc_clusters.kept,
+        ),
+        because="the data are compared with a lock file that was edited",
+    ),
+    Explains(
+        causes=(tenant_network.vpc_sizes,),
+        consequences=(
+            capacity.vpc_capacity,
+            dual_stack.sizes,
+            more_prefixes.sizes,
+            tenant_network.service_prefixes,
+        ),
+        same_place=True,
+        because="sizes are immutable, so it is irrelevant whether another one fits",
+    ),
+    Explains(
+        causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),
+        consequences=(locks.pins,),
+        where=lambda problem: problem.rule != RuleId.IMAGE_OUTSIDE_CHANNEL,
+        because="the image fits the value that nodes keep, so no promotion is needed",
+    ),
+)
+"""All causes and consequences. A problem explains others even if it follows from another one itself."""
+
+
+def without_consequences(findings: Findings) -> list[Problem]:
+    """Return the problems of ``findings`` that follow from no other one."""
+    explained = {item for row in EXPLAINS for item in _explained(row, findings)}
+    return [problem for rule, problems in findings.items() for problem in problems if (rule, problem) not in explained]
+
+
+def _explained(row: Explains, findings: Findings) -> Iterator[tuple[Rule, Problem]]:
+    """Yield the problems of ``findings`` that ``row`` explains by others, each with its rule."""
+    reported = [problem for rule in row.causes for problem in findings.get(rule, ()) if row.of(problem)]
+    places = {(problem.file, problem.path) for problem in reported}
+    for rule in row.consequences if places else ():
+        for problem in findings.get(rule, ()):
+            if row.where(problem) and (not row.same_place or (problem.file, problem.path) in places):
+                yield rule, problem
+
+
+def explanations() -> dict[str, list[str]]:
+    """Return by rule name the rules whose problems explain those of the rule, with the reason."""
+    sentences = defaultdict[str, list[str]](list)
+    for row in EXPLAINS:
+        for rule in row.consequences:
+            sentences[rule_name(rule)].append(f"{listed(map(rule_name, row.causes), _MAX_NAMES)}: {row.because}")
+    return sentences
