@@ -1,4 +1,4 @@
-"""Which problems only follow from others: the relation between rules, and the function that applies it.
+"""Causes and consequences among problems, and the function that hides consequences.
 
 ``check`` reports the cause alone: its fix removes the consequences, and their own remedies would mislead. A rule whose
 problems follow from another rule declares that in ``EXPLAINS`` and nowhere else. The rows are not beside the rules,

@@ -45,6 +45,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "rollout.paused": ({}, {"paused": True}),
     "rollout.after": ({}, {"after": dt.datetime(2026, 12, 1, 2, tzinfo=dt.UTC)}),
     "rollout.drain_timeout_seconds": ({}, {"drain_timeout_seconds": 600}),
+    "rollout.detach_timeout_seconds": ({}, {"detach_timeout_seconds": 1800}),
     "rollout.canary": ({}, {"canary": 1}),
     "rollout.soak_minutes": ({}, {"soak_minutes": 60}),
     "health.node_startup_timeout_seconds": ({}, {"node_startup_timeout_seconds": 7200}),

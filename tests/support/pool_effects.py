@@ -31,6 +31,7 @@ FIELDS: Mapping[str, Effect] = {
     "rollout.paused": Effect.IN_PLACE,
     "rollout.after": Effect.NONE,
     "rollout.drain_timeout_seconds": Effect.IN_PLACE,
+    "rollout.detach_timeout_seconds": Effect.IN_PLACE,
     "rollout.canary": Effect.NONE,
     "rollout.soak_minutes": Effect.NONE,
     "health.node_startup_timeout_seconds": Effect.IN_PLACE,
