@@ -214,7 +214,7 @@ def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
     if isinstance(item, Manifest):
         targets = (*item.after, *_references(item.body), *_by_table(item))
         yield from dict.fromkeys((item.cluster, kind, name) for kind, name in targets)
-        # Flux installs into a namespace of this or another cluster, and retries a failure only after minutes.
+        # The target namespace, in this or another cluster, must exist first: Flux retries a failure only after minutes.
         if target := item.body.get("spec", {}).get("targetNamespace"):
             yield from ((cluster, "Namespace", target) for cluster in clusters)
 

@@ -56,7 +56,7 @@ def _register() -> None:
         recorded=recorded if silent else None,
     )
     if region.stage is Stage.REHEARSAL:
-        # Previews do this too, because an `up` without changes only runs a preview.
+        # Previews also write this list, because an `up` without changes only runs a preview.
         write_list(target.environment)
     deployment = Deployment(region, kubeconfigs, checking=not preview)
     for item in everything_made:

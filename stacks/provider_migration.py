@@ -33,7 +33,8 @@ def writers(resources: Recorded) -> PlugIns:
             return {provider: plug_in for provider, plug_in in plug_ins.items() if plug_in}
         if type_.startswith(_OBJECT) and "metadata" in outputs:  # groups such as Chart have no metadata
             objects.append(_writer(outputs))
-    # If both kinds wrote objects, the vendor's provider would replace those of the first stand-ins.
+    # Objects of the first stand-in versions lack `__initialApiVersion`, and the vendor's provider would replace them.
+    # If a stack has such objects, it counts as written by stand-ins.
     vendors = Kind.VENDOR in objects and Kind.STAND_IN not in objects
     return {"kubernetes": PlugIn(kind=Kind.VENDOR if vendors else Kind.STAND_IN)} if objects else {}
 

@@ -68,7 +68,7 @@ class Ledger:
     def free(self, holder: str, kind: Kind, block: Block) -> None:
         """Put a number of ``holder`` into quarantine."""
         if kind == ROUTE_TARGETS and kind not in self._blocks:
-            return  # The route target equals the VNI.
+            return  # The route target equals the VNI, which is quarantined separately.
         if block not in self._freed[holder][kind]:
             self._freed[holder][kind].append(block)
         if kind in self._blocks:

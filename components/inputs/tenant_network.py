@@ -58,7 +58,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Tena
     vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
     cut = rails_of(environment, placed)
     if vpc is not None and (part or ports or cut or not on_dpus(vpc)):
-        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # Only DPUs use the links.
+        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # Links are omitted: only DPUs use them.
         yield replace(_network(environment, mine, placed.cluster.name), partition=part, rails=cut, roce=ports)
 
 

@@ -1,6 +1,6 @@
 """Causes and consequences among problems, and the function that hides consequences.
 
-``check`` reports the cause alone: its fix removes the consequences, and their own remedies would mislead. A rule whose
+``check`` reports only the cause: its fix removes the consequences, whose own remedies would be misleading. A rule whose
 problems follow from another rule declares that in ``EXPLAINS`` and nowhere else. The rows are not beside the rules,
 because causes and consequences are in different rooms, which do not import each other.
 

@@ -36,7 +36,7 @@ def _timezones() -> tuple[str, ...]:
 
 def _timezone(value: str) -> str:
     if value not in _timezones():
-        area, _, city = value.lower().rpartition("/")  # A similar name on another continent has another time.
+        area, _, city = value.lower().rpartition("/")  # Similar names on other continents have another time zone.
         alike = [zone for zone in _timezones() if zone.lower().rpartition("/")[0] == area and area]
         cities = {zone.rpartition("/")[2].lower(): zone for zone in alike}
         near = difflib.get_close_matches(city, cities, n=1, cutoff=_ALIKE)

@@ -8,7 +8,8 @@ from jacquard.cli import interrupts
 def main() -> None:
     """Run the command line."""
     interrupts.end_at_once()
-    gc.disable()  # collections while modules load take a tenth of that time and free nothing; a verb enables them again
+    # Garbage collection takes a tenth of the import time and frees nothing; a verb enables garbage collection again.
+    gc.disable()
     from jacquard.cli.command import run  # noqa: PLC0415 - loading takes time, during which Ctrl-C must work
 
     run()

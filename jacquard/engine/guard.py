@@ -139,7 +139,7 @@ def _is_taken_over(loss: Loss, plan: Plan) -> bool:
 def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
     """Return whether the data permits the deletion: the object is empty, or its owner was removed from the data."""
     kind, metadata = _kind(loss.recorded), loss.recorded.get("metadata") or {}
-    if kind == _GROUP:  # its pool may be removed from the data before an `up` scales it to zero
+    if kind == _GROUP:  # the pool may be removed from the data before `up` scales it to 0
         return (loss.recorded.get("spec") or {}).get("replicas") == 0
     if kind in _NETWORKS and not _is_of_a_network(str(metadata.get("name")), owners):
         return True

@@ -122,7 +122,7 @@ def _runs_engine(pid: int) -> bool:
     except PermissionError:
         return True
     try:
-        # Process numbers are reused, and only a `pulumi` process can have written the lock.
+        # Process IDs are reused, and only a `pulumi` process can have written the lock.
         program = (_PROCESSES / str(pid) / "cmdline").read_bytes().split(b"\0")[0].decode(errors="replace")
         state = (_PROCESSES / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
     except OSError:

@@ -43,7 +43,7 @@ class Asked:
 
         def hear(number: int, _frame: Any) -> None:
             self._times += 1
-            # A second signal would stop an engine without a clean exit.
+            # The terminal also signals the engine; a second signal would stop the engine without a clean exit.
             if number != signal.SIGINT or not _from_terminal():
                 self._to_forward += 1
             if self._times == 1:

@@ -101,7 +101,7 @@ CONTROL_PLANES = {
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
         kind=("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane"),
-        # v1.35.2-k0s.0 in a control plane, v1.35.2+k0s in a kubelet.
+        # A version is v1.35.2-k0s.0 in a control plane, but v1.35.2+k0s in a kubelet.
         kubernetes=lambda version: version.partition(_K0S)[0].rstrip("+-"),
     ),
 }

@@ -31,7 +31,7 @@ Identity: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A declared object, and the method of its apply."""
+    """A declared object and how it is applied."""
 
     manifest: Manifest
     in_set: bool

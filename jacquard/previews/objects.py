@@ -121,7 +121,8 @@ def _changes(item: _Planned, declared: Declared, secrets: Secrets, known: Origin
     by_origin: dict[Origin, list[Field]] = defaultdict(list)
     for path, old, new in differences(without_marked(item.there), without_marked(item.declared)):
         by_origin[known or _origin(path, changed)].append(_field(item.key[0], path, old, new, secrets))
-    if not by_origin:  # only secret values of the engine differ, or values that are not fields of the object
+    # The engine reports differences only in secret values, or in values that are not fields of the object.
+    if not by_origin:
         origin = known or (Origin.EARLIER if changed == [] else Origin.CHANGE)
         by_origin[origin] = [Field(path=path, old=SECRET, new=SECRET) for path in item.differing]
     for origin, fields in by_origin.items():

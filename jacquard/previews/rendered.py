@@ -26,7 +26,7 @@ def rendered_by(base: Base, name: str) -> Mapping[Key, tuple[Manifest, ...]] | N
 
     Return None if rendering fails: the code is too old for this interface, or rejects its own data.
     """
-    # A clone contains Jacquard; with an installed Jacquard, extensions are located by the folder of environments.
+    # A base clone runs its own Jacquard. An installed Jacquard finds extensions by the folder of environments.
     code = {} if base.installed else {"PYTHONPATH": str(base.code)}
     done = subprocess.run(
         [sys.executable, "-P", "-m", __name__, str(base.environments), name],

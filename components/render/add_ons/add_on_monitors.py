@@ -22,7 +22,8 @@ _MONITORED = {"serviceMonitor": {"enabled": True}}
 _METRICS = {"metrics": {"enabled": True}}
 MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
     GPU_OPERATOR: lambda _: {"dcgmExporter": _MONITORED},
-    # The chart's PodMonitors use a port that 0.16.1 does not have. Prometheus of the stack has its own role.
+    # ServiceMonitors are used because the chart's PodMonitors select a port that MetalLB 0.16.1 does not have. The
+    # Prometheus of kube-prometheus-stack has a separate role.
     METALLB: lambda _: {"prometheus": {**_MONITORED, "rbacPrometheus": False}},
     "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_MONITORED}},
     "metrics-server": lambda _: {**_METRICS, **_MONITORED},

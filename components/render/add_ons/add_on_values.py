@@ -107,9 +107,9 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
 
 def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
     placed = facts.placement
-    # Monitors and rules of other releases are also selected.
+    # Prometheus also selects monitors and rules of other releases.
     every = {f"{kind}SelectorNilUsesHelmValues": False for kind in ("podMonitor", "serviceMonitor", "rule")}
-    # The control plane is not in the cluster, and kube-proxy listens on localhost only.
+    # Prometheus cannot scrape a control plane outside the cluster, or kube-proxy, which listens on localhost only.
     elsewhere = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
     return {
         **{part: {"enabled": False} for part in elsewhere},

@@ -76,7 +76,7 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
         "tolerations": EVERY_NODE,
         "updateStrategy": {"rollingUpdate": {"maxUnavailable": _MAX_UNAVAILABLE}},
         "operator": {"replicas": 2, **facts.early_placement},
-        # Each upgrade would regenerate Hubble's certificates, and its data is not used.
+        # Hubble is disabled: its data is not used, and each upgrade would regenerate its certificates.
         "hubble": {"enabled": False},
         "ciliumEndpointSlice": {"enabled": many},
         "healthChecking": not many,

@@ -114,7 +114,7 @@ def _load_limits(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
         **{
             "max-requests-inflight": str(limit.reads) if limit else None,
             "max-mutating-requests-inflight": str(limit.writes) if limit else None,
-            # Connections are persistent: all nodes would stay connected to the replica that recovers first.
+            # Connections are persistent: after an outage, all nodes would stay on the first recovered replica.
             "goaway-chance": _RECONNECT_CHANCE if several else None,
         }
     )

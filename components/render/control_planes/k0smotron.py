@@ -80,14 +80,14 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             "replicas": replicas,
             "externalAddress": vip,
             "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},
-            # The address and annotations of the Service have no field, so the generated object is patched.
+            # k0smotron has no field for the address and annotations of the Service, so the Service is patched.
             "patches": [_annotated("Service", control_plane.address_request)],
             "storage": _storage(control_plane),
             "k0sConfig": _k0s(control_plane),
             **given(mounts=[_mount(item) for item in files(cluster)]),
             "resources": resources(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
-            # The constraints also apply to the pods of the etcd; the component label separates both sets of pods.
+            # The constraints also apply to the pods of etcd; the component label separates both sets of pods.
             "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _COMPONENT),
         },
     )
@@ -128,7 +128,7 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
     cluster, network = control_plane.spec, control_plane.network
     gates = feature_gates(cluster)
-    # No pod prefix supports both default lengths of node prefixes: /117 of k0s, and Cilium's.
+    # No pod prefix supports the default node prefix lengths of both k0s (/117) and Cilium.
     node_prefix = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
     return {
         "apiVersion": "k0s.k0sproject.io/v1beta1",
@@ -138,7 +138,7 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
             "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster, control_plane.nodes))},
             **given(controllerManager=given(extraArgs=gates | node_prefix), scheduler=given(extraArgs=gates)),
             "network": {
-                # Disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
+                # This value disables k0s' default CNI; Jacquard installs the CNI as an add-on or with the VPC.
                 "provider": "custom",
                 "podCIDR": str(network.pods),
                 "serviceCIDR": str(network.services),

@@ -76,7 +76,7 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
         chart=CHART,
         namespace=NAMESPACE,
         depends_on=(CERT_MANAGER, IRONIC_CHART),
-        # Without the name of an Ironic, the operator exits unless it has the address of an Ironic.
+        # The bare-metal operator exits unless its settings contain the name or the address of an Ironic.
         values={
             "envs": _environment((), _controllers(metal)[0].settings) if unsharded else _environment((NAMESPACE,), {}),
         },
@@ -91,7 +91,7 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
             values={
                 "crd": {"enabled": False},
                 "webhook": {"enabled": False},
-                # The controller's namespace is always included: without namespaces, a controller watches all.
+                # The controller's namespace is always included: an empty list means all namespaces.
                 "envs": _environment((controller.namespace, *watched.get(controller.name, ())), controller.settings),
             },
             flags=("--webhook-port=0", *_PACE),

@@ -141,7 +141,7 @@ _KERNEL = (
     f"hugepages={HUGE_PAGES}",
 )
 _FILES: Mapping[str, Mapping[str, str]] = {
-    # Both ports are on one switch, because HBN balances traffic between them.
+    # Both ports are on one switch, because HBN balances traffic between both ports.
     "/etc/mellanox/mlnx-bf.conf": {
         "ALLOW_SHARED_RQ": "no",
         "IPSEC_FULL_OFFLOAD": "no",

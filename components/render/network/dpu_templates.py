@@ -46,7 +46,7 @@ def _revision_1(intent: DpuIntent) -> DpuTemplates:
         uplink_mtu_bytes=intent.uplink_mtu_bytes,
         mirror=intent.mirror,
     )
-    # An image on another mirror is a new object; the object that DPUs were flashed from is kept.
+    # A changed mirror creates a new image object; the object from which DPUs were flashed is kept.
     bfb_name = f"{intent.image}-{digest(_bfb(intent, intent.image), _DIGITS)}"
     return DpuTemplates(
         bfb_name=bfb_name,

@@ -26,7 +26,7 @@ HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image in the tools of the version vector."""
 _PREREQUISITES = (
-    # Argo CD deploys services to DPUs. DPF expects it in DPF's namespace and does not use the disabled components.
+    # Argo CD deploys services to DPUs. DPF requires Argo CD in DPF's namespace, without the disabled components.
     Operator(
         chart="argo-cd",
         namespace=NAMESPACE,

@@ -98,7 +98,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
     labels = {keys.TENANT: tenant, keys.CLUSTER: cluster, keys.FABRIC: partition.fabric.name}
     settings = {
         "KUBECONFIG": f"{_KUBECONFIG}/value",
-        "POD_NAMESPACE": "kube-system",  # Namespace of the lease in the tenant cluster.
+        "POD_NAMESPACE": "kube-system",  # This namespace contains the lease in the tenant's cluster.
         "DAEMON_SM_PLUGIN": "ufm",
         "GUID_POOL_RANGE_START": _octets(partition.guids.first),
         "GUID_POOL_RANGE_END": _octets(partition.guids.last),

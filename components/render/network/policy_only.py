@@ -26,7 +26,7 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
     """Return the NetworkPolicy of ``cluster``."""
     allowed = reach(vpc, networks)
     public = vpc.spec.ingress is Ingress.PUBLIC
-    # IPv4 blocks do not match IPv6. IPv6 is not routed out of the cluster and needs no external peers.
+    # IPv4 blocks do not match IPv6 traffic. IPv6 is not routed out of the cluster and needs no external peers.
     own = _blocks(vpc.numbers.of_cluster(cluster).ipv6.values())
     return (
         manifest(

@@ -35,7 +35,7 @@ OPERATOR = Operator(
     values={
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
-        # The chart's default configuration selects nodes by a label that they do not have. Jacquard renders it instead.
+        # Jacquard renders the configuration, because the chart's default selects nodes by a label that no node has.
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
     },
 )

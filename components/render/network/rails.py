@@ -130,7 +130,7 @@ def resource_of(rail: int) -> str:
 
 
 def _resource(rail: int) -> str:
-    return f"roce_rail_{rail}"  # Plug-ins do not allow dashes in resource names.
+    return f"roce_rail_{rail}"  # Device plug-ins do not allow dashes in resource names.
 
 
 def _name(fabric: str, rail: int) -> str:

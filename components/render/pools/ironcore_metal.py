@@ -20,7 +20,7 @@ PROVIDERS = (
         name="ironcore-metal",
         namespace=NAMESPACE,
         release="ironcore_metal",
-        # URL in the format of clusterctl; the version replaces "latest".
+        # The URL has the format of clusterctl, and the version replaces "latest".
         releases="https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
         "infrastructure-components.yaml",
         mislabelled="v0.2.0",

@@ -86,7 +86,8 @@ def _ironcore_machine(intent: TemplateIntent, data: Json | None) -> Json:  # noq
         "template": {
             "spec": {
                 "image": f"{repository}@sha256:{intent.image_sha256}",
-                # Servers are cluster-scoped: without the cluster label, pools with equal names could claim them.
+                # Without the cluster label, pools of other clusters with the same name could claim these cluster-scoped
+                # servers.
                 "serverSelector": {
                     "matchLabels": {
                         "jacquard.dev/cluster": intent.cluster,
@@ -209,7 +210,7 @@ def _sharing_labels(intent: TemplateIntent) -> Iterator[str]:
     if sharing.time_slices is not None:
         yield f"nvidia.com/device-plugin.config={time_slicing(sharing.time_slices)}"
     else:
-        # The MIG manager's name of the layout with one profile on all GPUs (MIGP:pkg/mig/builder/builder.go).
+        # This is the MIG manager's name of the layout with one profile on all GPUs (MIGP:pkg/mig/builder/builder.go).
         yield f"nvidia.com/mig.config=all-{sharing.mig}"
 
 

@@ -105,7 +105,7 @@ def render(
 
 
 def _selected(provider: Provider, version: Release) -> dict[str, Any]:
-    # Labels of the ConfigMap, as set by the operator's plug-in. The selector must match exactly one ConfigMap.
+    # The operator's plug-in sets these labels. The selector must match exactly one ConfigMap.
     about = {"type": provider.role, "name": provider.name, "version": version}
     return {"selector": {"matchLabels": {f"provider.cluster.x-k8s.io/{key}": value for key, value in about.items()}}}
 

@@ -37,7 +37,7 @@ _RESTRICTED = OperatorPlace(security=PodSecurity.RESTRICTED)
 _BASELINE = OperatorPlace(security=PodSecurity.BASELINE)
 _PRIVILEGED = OperatorPlace(security=PodSecurity.PRIVILEGED)
 PLACES: Mapping[str, OperatorPlace] = {
-    # Manifests with runAsNonRoot, seccomp and no capabilities (CAPI, CAPM3 and IPAM: config/manager/manager.yaml).
+    # Pods set runAsNonRoot and seccomp, and drop capabilities (CAPI, CAPM3 and IPAM: config/manager/manager.yaml).
     "capi-system": _RESTRICTED,
     "capi-kubeadm-bootstrap-system": _RESTRICTED,
     "capm3-system": _RESTRICTED,

@@ -127,7 +127,7 @@ def region_operators(
     """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
-    # DPF uses Kamaji for the clusters of its DPUs, with all backends of tenants' control planes.
+    # DPF always uses Kamaji for the clusters of DPUs, independent of the backend of tenants' control planes.
     for_dpus = (kamaji.operator(control_planes),) if dpf else ()
     return (
         *secret_store.operators(region.secrets),
@@ -229,7 +229,7 @@ def render(region: RegionSpec, *, metallb: str) -> tuple[Manifest, ...]:
 
 def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[Manifest, ...]:
     pools = {"ipAddressPools": [ADDRESS_POOL]}
-    # Only regions of stage rehearsal omit it. Their simulated network is a single layer-2 network.
+    # Only regions of stage rehearsal may omit the announcement. Their simulated network is a single layer-2 network.
     if announcement is None or announcement.one_network:
         return (manifest("metallb.io/v1beta1", "L2Advertisement", ADDRESS_POOL, namespace=namespace, spec=pools),)
     sessions = tuple(_session(peer, announcement.asn, namespace) for peer in announcement.peers)
@@ -238,7 +238,7 @@ def _announced(announcement: AnnouncementSpec | None, namespace: str) -> tuple[M
 
 
 def _session(peer: BgpPeerSpec, asn: int | None, namespace: str) -> Manifest:
-    # The name contains the address, so that removal of a router from the list ends only the session with it.
+    # The name contains the address, so removing a router from the list ends only the session with this router.
     name = f"router-{str(peer.address).replace('.', '-')}"
     spec = {"myASN": asn, "peerASN": peer.asn, "peerAddress": str(peer.address)}
     in_zones = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]

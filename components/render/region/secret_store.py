@@ -83,7 +83,7 @@ def _login() -> tuple[Manifest, ...]:
     return (
         manifest("v1", "ServiceAccount", LOGIN, namespace=NAMESPACE),
         *role(LOGIN, [tokens], account=(NAMESPACE, CHART), namespace=NAMESPACE, labels={}),
-        # Vault authenticates with the token that it validates through this cluster's API, and stores no token.
+        # Vault uses the token of a login to validate this token through the cluster's API, and stores no token.
         cluster_binding(LOGIN, role=_REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
     )
 

@@ -100,7 +100,7 @@ def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str,
         provisioner=backend.provisioner,
         parameters=backend.parameters(cluster, spec),
         reclaimPolicy=spec.reclaim.value,
-        # A local volume must wait for its pod, whose node it follows.
+        # A local volume is created on the node of its pod, so binding must wait for the pod.
         volumeBindingMode="WaitForFirstConsumer" if spec.LOCAL else "Immediate",
         allowVolumeExpansion=True,
         **given(mountOptions=list(spec.mount_options)),
@@ -135,7 +135,7 @@ STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
         namespace=vast.NAMESPACE,
         provisioner="csi.vastdata.com",
         values=vast.values,
-        # Pulumi manages our classes, since Helm cannot replace a changed class.
+        # Pulumi manages storage classes, since Helm cannot replace a changed class.
         without=("storage.k8s.io/StorageClass",),
         parameters=vast.parameters,
         snapshot_parameters=vast.snapshot_parameters,

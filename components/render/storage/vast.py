@@ -25,7 +25,7 @@ def values(classes: Sequence[VastClassSpec]) -> dict[str, Any]:
         "verifySsl": True,
         "node": {"tolerations": EVERY_NODE},
         **deletion,
-        # The chart fails without a class; this one is removed from it.
+        # The chart fails without a class; Jacquard removes this class from the release.
         "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
     }
 

@@ -55,7 +55,7 @@ def golden_images(
         "resourceNames": names,
         "verbs": ["create"],
     }
-    # A VM clones with its ServiceAccount, so that even administrators need this permission to order VMs.
+    # Volumes are cloned with the ServiceAccount of the VM, so even VMs of administrators need this permission.
     subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": RBAC}
     yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
 
@@ -81,7 +81,7 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
         "DataVolume",
         root_volume(image, root),
         namespace=NAMESPACE,
-        # A DataVolume is imported once and can be imported again. CDI must not wait for a first consumer.
+        # CDI must import the golden volume immediately instead of waiting for a first consumer.
         annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
         cluster=cluster,
         spec={

@@ -17,7 +17,7 @@ _LINUX: dict[str, Any] = {
 
 
 _WINDOWS: dict[str, Any] = {
-    # Clock and timers as Windows expects them from a hypervisor.
+    # Windows expects this clock and these timers from a hypervisor.
     "clock": {
         "preferredClockOffset": {"utc": {}},
         "preferredTimer": {

@@ -12,8 +12,8 @@ from jacquard.harness import environment as machine
 def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
     """Print environment variables for plain pulumi and kubectl.
 
-    Use it as `eval "$(jacquard env <environment>)"`. Your home directory is not changed: state, plugins and kubeconfigs
-    belong to this project.
+    Use it as `eval "$(jacquard env <environment>)"`. `~/.pulumi` and `~/.kube` are not changed: local
+    state, plugins and kubeconfigs are stored in the project's folder of Jacquard's cache.
     """
     state = data.load(environment).region.state
     variables = machine.engine(environment, backend_url=state.backend if state else None)

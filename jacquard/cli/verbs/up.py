@@ -162,7 +162,7 @@ class Up:
         outcomes = together({stack: first if stack not in first else () for stack in stacks}, self.plan)
 
         def later(outcome: Outcome[Plan]) -> bool:
-            # The plan may only lack objects of other stacks, such as a kind that an operator installs.
+            # The only cause may be a missing object of another stack, such as a CRD that an operator installs.
             stop = outcome.failure
             waits = isinstance(stop, Stop) and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
             return waits and outcome.stack not in first

@@ -118,7 +118,7 @@ class Screen:
 
     def tell(self, stack: str, lines: Sequence[Text]) -> None:
         """Print the messages of a run on ``stack``."""
-        del stack  # runs are sequential, so that the name is not needed
+        del stack  # runs are sequential, so the name is not needed
         for line in lines:
             self.console.print(line, soft_wrap=True)
 

@@ -35,7 +35,7 @@ def free(count: int) -> list[int]:
 def is_free(port: int) -> bool:
     """Return whether a server can bind ``port`` now."""
     with socket.socket() as probe:
-        # As for servers, a port whose last connections are still closing counts as free.
+        # Servers can bind a port whose last connections are still closing, so such a port counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

@@ -67,7 +67,7 @@ def down(region: Region, cluster: str | None) -> None:
         for name in region.clusters() if cluster is None else [cluster]:
             _remove(region, name)
         if cluster is None:
-            # Processes that a crash may have left running.
+            # A crash may have left other processes of the region running.
             processes.kill(processes.running(region.folder))
             shutil.rmtree(region.folder, ignore_errors=True)
             for lock in region.folder.parent.glob(f".{region.environment}.*.lock"):

@@ -50,7 +50,7 @@ def report() -> list[Item]:
         problem = ""
     except ToolchainError as error:
         chosen, problem = None, str(error)
-    # An invalid setting has no known families: the families of the default are listed, next to the problem.
+    # If the setting is invalid, list the families of the default in addition to the problem.
     cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
     needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))

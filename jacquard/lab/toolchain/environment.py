@@ -31,7 +31,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
     return {
         "PATH": _search_path(),
         "PULUMI_HOME": str(paths.pulumi_home()),
-        # No sidecar files of metadata: a file left half-written by a killed engine makes the whole state unreadable.
+        # Without metadata files: a metadata file that a killed engine left incomplete makes the whole state unreadable.
         "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}?metadata=skip",
         **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
         "PULUMI_SKIP_UPDATE_CHECK": "true",

@@ -242,7 +242,7 @@ FAMILIES = (
         disk_bytes=200 << 20,
     ),
     Family(
-        name="former-charts",  # an older release of a chart, to test promotions from, and rollbacks to, this release
+        name="former-charts",  # tests promote from this older chart release and roll back to it
         module="sigs.k8s.io/node-feature-discovery",
         data=(
             Data(

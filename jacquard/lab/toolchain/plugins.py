@@ -43,7 +43,7 @@ def lay_out(engine: Engine) -> None:
         host = launcher("jacquard.lab.standins.language_host", JACQUARD_LANGUAGE_EXEC=folder / _EXECUTOR)
         _write(folder / _LANGUAGE_HOST, host, executable=True)
     _link(paths.VENV / "bin" / "jacquard", folder / "jacquard")
-    with contextlib.suppress(ToolchainError):  # not built if the clusters exist already
+    with contextlib.suppress(ToolchainError):  # With JACQUARD_CLUSTER=kind, kubectl is not built.
         _link(binaries.path("kubectl"), folder / "kubectl")
     for provider in PROVIDERS:
         _provider(provider, engine)

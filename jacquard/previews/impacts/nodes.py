@@ -56,7 +56,7 @@ class Nodes:
         effect = worst(others)
         if effect is not Effect.NONE:
             rolls = effect in {Effect.REPLACED, Effect.UNKNOWN}
-            nodes = min(was, will) if rolls else was  # if the group also shrinks, some are deleted instead
+            nodes = min(was, will) if rolls else was  # if the group also shrinks, some nodes are deleted instead
             row = self._row(group, others, nodes)
             roll = self._roll(group.label, nodes) if rolls else None
             yield row.model_copy(update={"roll": roll})

@@ -153,7 +153,7 @@ class Patches:
         try:
             api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run)
         except ApiError as error:
-            # The creator of the object owns its empty lists; an empty value may be filled.
+            # The creator of an object also owns its empty lists. Conflicts on empty values are ignored.
             filled = [cause for cause in error.conflicts if not _is_empty(now, cause.field)]
             if not error.conflicts or not managers(filled) <= self._session.taking:
                 raise

@@ -62,7 +62,7 @@ PROGRAMS = (
         name="nfd-master",
         image="nfd/node-feature-discovery",
         command="nfd-master",
-        # One port for metrics and health.
+        # This port serves metrics and health.
         options=(
             "--port={health}",
             "--config={files}/etc/kubernetes/node-feature-discovery/nfd-master.conf",

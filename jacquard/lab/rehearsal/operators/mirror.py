@@ -59,8 +59,8 @@ class Mirror:
 
     def _begin(self, api_version: str, kind: str) -> _Watched:
         path = self._api.resource(api_version, kind).collection(None)
-        # Version 0: from the API server's cache, without a request to etcd. With a limit, which it then ignores, a
-        # server that has not cached a new kind yet reads etcd instead of asking the client to retry in a second.
+        # For version 0, the API server answers from its cache without a request to etcd, and ignores the limit. But if
+        # the server has not cached a new kind yet, a limit makes it read etcd instead of requiring a retry.
         answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
         identity = {"apiVersion": api_version, "kind": kind}
         watched = _Watched((identity | item for item in answer.get("items") or ()), self._notify)

@@ -43,8 +43,8 @@ def already_there(ref: ObjectRef, live: Mapping[str, Any]) -> ProviderError:
     """Return the error for a create of an object that exists and is not adopted."""
     maker = annotation(live, MADE_BY)
     if maker:
-        # Not import_: a renamed resource would adopt the object, and the resource of the old name would delete the
-        # object.
+        # The remedy is not `import_`: a renamed resource would adopt the object, and the resource with the old name
+        # would delete the object.
         return ProviderError(
             f"{ref} already exists and was created by {maker}; if that is this resource under another name or "
             "apiVersion, add the other one as an alias; otherwise choose another name"

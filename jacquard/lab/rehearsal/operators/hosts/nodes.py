@@ -176,7 +176,7 @@ def registered(name: str, labels: dict[str, str], resources: dict[str, str], kub
 def _kubeadm(booted: Booted, capi: Object, config: Object) -> Joining:
     registration = dig(config, "spec", "joinConfiguration", "nodeRegistration") or {}
     arguments = {entry["name"]: entry.get("value", "") for entry in registration.get("kubeletExtraArgs") or ()}
-    # The only template in node labels: the UUID of the host, from the machine's metadata.
+    # Node labels contain only one template: the UUID of the host, from the machine's metadata.
     extra = {
         key: booted.uid if "ds.meta_data.uuid" in value else value
         for key, value in _pairs([arguments.get("node-labels", "")]).items()
