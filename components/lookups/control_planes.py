@@ -96,7 +96,7 @@ def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[s
 def _no_data_store(environment: Environment, placed: PlacedCluster) -> Problem:
     there = place(environment, REGION, _CONTROL_PLANES)
     text = (
-        f"no data store of {there} has capacity for it, {most_nodes_of(environment, placed.cluster)} nodes; add"
-        " dedicated: {storage_class: ...} there, or for a small cluster a shared one"
+        f"no data store of {there} has capacity for the {most_nodes_of(environment, placed.cluster)} nodes of the"
+        " cluster; add dedicated: {storage_class: ...} there, or a shared data store for a small cluster"
     )
     return problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)

@@ -193,7 +193,8 @@ def _too_few(environment: Environment, name: str, vpc: VpcAllocation, needed: Ma
     ]
     wanted = ", ".join(f"{at} {hosts}" for at, hosts in needed.items())
     text = (
-        f"{listed(map(str, vpc.host_links))} has {_room(*vpc.host_links)} links to hosts, which DPU clusters get by"
-        f" {LINKS_AT_ONCE}: too few for its hosts in each ({wanted}); add one for hosts to more_prefixes"
+        f"{listed(map(str, vpc.host_links))} has {_room(*vpc.host_links)} links to hosts, too few for the hosts in each"
+        f" DPU cluster ({wanted}), because links are assigned in blocks of {LINKS_AT_ONCE}; add a prefix for hosts to"
+        " more_prefixes"
     )
     return problem(environment, tenant_file(tenant), ("vpcs", index, "hosts"), text)

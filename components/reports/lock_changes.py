@@ -18,7 +18,7 @@ _WHY = {
     "pkeys": "according to the fabrics of its VPC",
     "fabric_vnis": "according to the fabrics of its VPC",
     "links": "as many as its hosts need",
-    "controller": "the previous controller cannot have its hosts",
+    "controller": "the previous controller cannot manage its hosts",
 }
 """Reasons for changed numbers of an existing cluster; all other changes follow from the data of the cluster."""
 _Entry = ClusterAllocation | VpcAllocation | None

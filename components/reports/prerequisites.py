@@ -12,7 +12,7 @@ FORMAT = 1
 _UNEXPLAINED = Form(
     group=Group.OBJECTS,
     what="objects without creator",
-    why="An object refers to it, but no rendered object is or creates it.",
+    why="A rendered object refers to this object, but no rendered object defines or creates it.",
     form="an object of the kind",
     make="render it in an extension component, or create it by hand",
 )

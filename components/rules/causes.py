@@ -79,8 +79,9 @@ def swapped_pools(environment: Environment) -> list[Problem]:
         ):
             there = place(environment, other.file, (*other.path, "name"))
             text = (
-                f"{one.pool.name} requests {wish} nodes and {other.pool.name} ({there}) {others}, but {others} and"
-                f" {wish} run; hosts do not move between pools, restore the names if they were exchanged, or the sizes"
+                f"{one.pool.name} requests {wish} nodes and {other.pool.name} ({there}) requests {others}, but {others}"
+                f" and {wish} nodes run; hosts do not move between pools; restore the names if the names were"
+                " exchanged, else restore the sizes"
             )
             found.append(problem(environment, one.file, (*one.path, "name"), text))
     return found

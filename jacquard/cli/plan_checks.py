@@ -78,7 +78,7 @@ def plan(
     if not ready.resources:
         return Plan(stack=stack)  # an empty stack has nothing to delete
     if kind := others(ready.writers, engine.serving):
-        text = f"{stack}: provider migration to {kind.display_name}, which refresh its state first"
+        text = f"{stack}: provider migration to {kind.display_name}, which first refresh the state of the stack"
         show(text, "note", screen.console)
         options = ("--yes", "--skip-preview")
         watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up", screen=screen)

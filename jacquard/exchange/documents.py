@@ -31,7 +31,7 @@ def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
         rule = f"is not JSON ({error.msg[:1].lower()}{error.msg[1:]} in column {error.colno})"
         return [], [Problem(file, error.lineno, "", f"{rule}; {_AGAIN}")]
     except (RecursionError, ValueError):
-        return [], [Problem(file, 0, "", f"is nested too deeply or has a number too long; {_AGAIN}")]
+        return [], [Problem(file, 0, "", f"is nested too deeply or contains a number with too many digits; {_AGAIN}")]
     entries, line, last = [], 1, 0
     for at, value in _entries(text, whole, key):
         line += text.count("\n", last, at)
@@ -46,7 +46,7 @@ def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
     entries: list[Entry] = []
     try:
         if not _is_plain(text):
-            return [], [Problem(file, 0, "", f"is nested too deeply or has aliases (*); {_AGAIN}")]
+            return [], [Problem(file, 0, "", f"is nested too deeply or contains aliases (*); {_AGAIN}")]
         while loader.check_node():
             nodes = _items(loader.get_node(), key)
             entries += [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in nodes]

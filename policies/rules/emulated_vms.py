@@ -30,7 +30,7 @@ def find(fact: Fact, _: Context) -> Finding:
 RULE = advisory(
     RuleId.EMULATED_VMS,
     description="VMs use hardware virtualisation.",
-    why="software emulation is many times slower than a CPU, and is not visible inside a VM",
+    why="software emulation is many times slower than hardware virtualisation, and a VM cannot detect it",
     kinds={"KubeVirt"},
     find=find,
 )

@@ -75,7 +75,7 @@ def _references(fact: Fact) -> Iterator[Any]:
 RULE = Rule(
     name=RuleId.FETCHED_BY_TAG,
     description="Artefacts and images of the platform are pinned by digest.",
-    why="the content of a tag can change, in controllers and jobs that serve all tenants",
+    why="the content of a tag can change, and the controllers and jobs that use the tag serve all tenants",
     severity=Severity.HIGH,
     kinds=frozenset({*_PODS, *_VERSIONS, *_PROVIDERS}),
     find=find,

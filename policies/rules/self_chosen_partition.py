@@ -31,7 +31,7 @@ def find(fact: Fact, _context: Context) -> Finding:
         return PASS
     return violation(
         found="a partition that any author of network attachments in the cluster can change",
-        allowed="whole or shared ports, or partition members kept to jacquard show ENV network --partitions",
+        allowed="whole or shared ports, or partition members exactly as in jacquard show ENV network --partitions",
         fix="remove unlisted members from partitions at UFM, then add a waiver for this object",
     )
 
@@ -39,7 +39,7 @@ def find(fact: Fact, _context: Context) -> Finding:
 RULE = advisory(
     RuleId.SELF_CHOSEN_PARTITION,
     description="A tenant cannot choose the InfiniBand partition of its ports.",
-    why="ib-kubernetes obeys the attachment, so a tenant can reach ports in another tenant's partition",
+    why="ib-kubernetes uses the partition of the attachment, so a tenant can reach ports in another tenant's partition",
     kinds={KIND},
     find=find,
 )

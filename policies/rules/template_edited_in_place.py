@@ -48,7 +48,7 @@ def _contains_unknown(value: Any) -> bool:
 RULE = Rule(
     name=RuleId.TEMPLATE_EDITED_IN_PLACE,
     description="A machine template is never edited; new content is a new template.",
-    why="machines of one pool would differ without a rollout, and nothing would notice",
+    why="machines of one pool would differ without a rollout, and no check would detect it",
     severity=Severity.CRITICAL,
     kinds=TEMPLATES | {"KubeadmConfigTemplate", "K0sWorkerConfigTemplate", "Metal3DataTemplate"},
     find=find,

@@ -1,6 +1,6 @@
 """unverified-bmc: a BMC whose certificate is not verified.
 
-Why: an attacker in the path to the BMC can get its credentials, and with them access to the host, its disks and data.
+Why: an on-path attacker can obtain the BMC credentials and take control of the host, its disks and data.
 
 Rejected: `bmc.disableCertificateVerification` of a BareMetalHost. The report includes the reason from
 `bare_metal.bmc_certificates` of ``region.yaml``.
@@ -33,7 +33,7 @@ def find(fact: Fact, context: Context) -> Finding:
 RULE = advisory(
     RuleId.UNVERIFIED_BMC,
     description="A BMC authenticates with a verified certificate.",
-    why="an attacker in the path gets the credentials of the BMC, and with them the host",
+    why="an on-path attacker can obtain the BMC credentials and take control of the host",
     kinds={"BareMetalHost"},
     find=find,
 )

@@ -104,7 +104,7 @@ def test_says_what_to_pin(context: Context, text: Callable[..., str]) -> None:
         "fetched-by-tag: CoreProvider operators/x in cluster management\n"
         "  found:   registry.cloud.example/cluster-api, referenced by tag\n"
         "  allowed: artefacts and images referenced by the digest that catalog/versions.yaml pins\n"
-        "  why:     the content of a tag can change, in controllers and jobs that serve all tenants\n"
+        "  why:     the content of a tag can change, and the controllers and jobs that use the tag serve all tenants\n"
         "  fix:     pin cluster-api-providers in the manifests of catalog/versions.yaml\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject CoreProvider operators/x"
     )

@@ -38,8 +38,9 @@ def test_tells_of_a_partition_that_the_tenant_may_change(
     assert text(RULE, fact, context) == (
         "self-chosen-partition: NetworkAttachmentDefinition default/ib-east-1 in cluster acme-train\n"
         "  found:   a partition that any author of network attachments in the cluster can change\n"
-        "  allowed: whole or shared ports, or partition members kept to jacquard show ENV network --partitions\n"
-        "  why:     ib-kubernetes obeys the attachment, so a tenant can reach ports in another tenant's partition\n"
+        "  allowed: whole or shared ports, or partition members exactly as in jacquard show ENV network --partitions\n"
+        "  why:     ib-kubernetes uses the partition of the attachment, so a tenant can reach ports in another"
+        " tenant's partition\n"
         "  fix:     remove unlisted members from partitions at UFM, then add a waiver for this object\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject"
         " NetworkAttachmentDefinition default/ib-east-1"

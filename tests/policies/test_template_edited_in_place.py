@@ -44,7 +44,7 @@ def test_refuses_a_rendered_template_that_was_edited_under_its_name(context: Con
         "management\n"
         "  found:   a spec with digest 366cf9f4c0 but a name that ends with 0123456789\n"
         "  allowed: acme-train-infer-a03-366cf9f4c0: a template's name ends with the digest of its spec\n"
-        "  why:     machines of one pool would differ without a rollout, and nothing would notice\n"
+        "  why:     machines of one pool would differ without a rollout, and no check would detect it\n"
         "  fix:     change the pool's data and let the library render a new template; never edit a rendered template\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject "
         "Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789"

@@ -38,7 +38,7 @@ def test_tells_an_exception_with_its_reason(context: Context, text: Callable[...
         "unverified-bmc: BareMetalHost acme-train/a01-u01 in cluster management\n"
         "  found:   the certificate of its BMC is not verified: its BMC signs for itself until firmware 7.10 is out\n"
         "  allowed: BMCs with a certificate signed by the authority of bare_metal.bmc_certificates\n"
-        "  why:     an attacker in the path gets the credentials of the BMC, and with them the host\n"
+        "  why:     an on-path attacker can obtain the BMC credentials and take control of the host\n"
         "  fix:     install a certificate of the platform on the BMC, and remove the host from "
         "bare_metal.bmc_certificates.unverified in region.yaml\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject a01-u01"

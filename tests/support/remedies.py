@@ -245,7 +245,8 @@ _ASKS = {
         "an entry of the catalogue": (
             "add (a separate|it there|it again|a data store|one to|an image|one of the two|the version) | "
             "take a newer release | "
-            "write two of one minor | restore the digest | the (digest|URL|version) of each | write a release of | "
+            "use releases of the same minor | "
+            "restore the digest | the (digest|URL|version) of each | write a release of | "
             "update jacquard | newer release | add one of http | https URL as http"
         ),
         "the file as it was": ("with git checkout | take either side | write it back | restore | resolve it "),

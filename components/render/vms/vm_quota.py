@@ -1,7 +1,7 @@
 """ResourceQuota of a cluster's VM namespace: machines, GPUs, public addresses, and bytes of each storage class.
 
-CPUs and memory are limited only in the data, because requests of pods differ: KubeVirt requests a tenth of a VM's CPUs
-and more memory than the VM has, and a migrating VM counts twice
+The ResourceQuota does not limit CPUs and memory; a rule checks these limits in the data. The pod of a VM requests a
+tenth of the VM's CPUs and more memory than the VM has. During a migration, two pods of the VM count
 (KV:pkg/virt-controller/services/renderresources.go).
 """
 

@@ -170,7 +170,7 @@ def _known(hosts: Iterable[HostSpec]) -> dict[str, tuple[str, ...]]:
 
 def _ours(fabric: FabricSpec) -> NumberRange:
     if fabric.pkeys is None:
-        msg = f"{fabric.name} has no partition keys, which no InfiniBand fabric is without"
+        msg = f"{fabric.name} has no partition keys, which every InfiniBand fabric requires"
         raise KeyError(msg)
     return fabric.pkeys
 

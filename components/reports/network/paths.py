@@ -80,7 +80,7 @@ class Region:
             NoVpcError: Jacquard controls nothing between the ends.
         """
         if source.vpc is None and target.vpc is None:
-            msg = f"neither {source.name} nor {target.name} is in a VPC, and Jacquard controls nothing between others"
+            msg = f"neither {source.name} nor {target.name} is in a VPC, but Jacquard controls only connections of VPCs"
             raise NoVpcError(msg)
         sender = self._sender(source)
         seen = self._seen(sender, target)
@@ -154,7 +154,8 @@ class Region:
         if target.vpc:
             yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target, asked.turned)
         if target.where == "api":
-            yield Verdict("management cluster", "policies open the API server to all but BMCs", passes=True)
+            permitted = "policies allow all sources except BMCs to connect to the API server"
+            yield Verdict("management cluster", permitted, passes=True)
 
     def _back(self, target: Endpoint, seen: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield the steps of replies, only on DPUs: their filters are stateless."""

@@ -55,7 +55,7 @@ def makers(environment: Environment) -> Iterator[Problem]:
         if store not in kept:
             text = (
                 f"'{store.name}' has no endpoints, and {region.backend} ({there}) creates no shared data stores; write"
-                " endpoints and secret of a database behind kine, or remove it for data_store: dedicated"
+                " endpoints and secret of a database behind kine, or remove it and use data_store: dedicated"
             )
             yield problem(environment, REGION, (*_STORES, index), text)
         elif len(store.name) > MAX_NAME_CHARACTERS:
@@ -104,7 +104,7 @@ def storage_classes(environment: Environment) -> Iterator[Problem]:
         places = {entry.name: index for index, entry in enumerate(classes)}
         if name in places:
             there = place(environment, REGION, ("storage", places[name]))
-            text = f"'{name}' is a class of tenants' clusters only ({there}); pick {one_of(made)}"
+            text = f"'{name}' is a storage class for tenants' clusters only ({there}); pick {one_of(made)}"
         else:
             text = undeclared(name, made, "the classes of the management cluster")
         yield problem(environment, REGION, (*path, "storage_class"), text)

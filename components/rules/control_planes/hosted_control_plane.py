@@ -111,7 +111,7 @@ def quorums(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (*path, "members"), _even(store.members))
         count = len(store.endpoints)
         if store.is_existing and count not in {1, store.members}:
-            text = f"{count} for {store.members} members; list each member, or one shared address"
+            text = f"has {count} endpoints for {store.members} members; list each member, or one shared address"
             yield problem(environment, REGION, (*path, "endpoints"), text)
     dedicated = region.control_planes.dedicated
     if dedicated and dedicated.members % 2 == 0:

@@ -110,9 +110,9 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
         racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
         if racks:
             text = (
-                f"no controller boots from the network, which hosts of {listed(racks, _MAX_RACKS)} require, and Metal3"
-                " registers none of them; add one with boot: network-boot, or write a driver with virtual media for"
-                " these"
+                f"hosts of {listed(racks, _MAX_RACKS)} boot from the network, but no controller supports network boot,"
+                " so Metal3 does not register these hosts; add one with boot: network-boot, or write a driver with"
+                " virtual media for these hosts"
             )
             yield problem(environment, REGION, PATH, text)
     methods = methods_of(environment, environment.allocations.hosts)
@@ -143,8 +143,9 @@ def free_hosts(environment: Environment) -> Iterator[Problem]:
     for index, budget in enumerate(budgets(environment)):
         if budget.free and budget.boot and budget.hosts > budget.limit:
             text = (
-                f"'{budget.name}' has a limit of {budget.limit}, but {budget.assigned} hosts of clusters and"
-                f" {budget.free} free hosts; write another in free_hosts, or add a controller for them"
+                f"'{budget.name}' has a limit of {budget.limit}, but manages {budget.assigned} hosts of clusters"
+                f" and {budget.free} free hosts; write another controller in free_hosts, or add a controller for free"
+                " hosts"
             )
             yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)
 

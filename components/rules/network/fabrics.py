@@ -156,8 +156,8 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
         fabrics = [fabric.name for fabric in infiniband(environment, placed.vpc)]
         if len(fabrics) > 1 and connected(environment, placed):
             text = (
-                f"{placed.cluster.name} would be on {listed(fabrics)}, but a cluster uses one InfiniBand fabric; create"
-                " a VPC and a cluster for each"
+                f"{placed.cluster.name} would be connected to {listed(fabrics)}, but a cluster supports only one"
+                " InfiniBand fabric; create one VPC and one cluster per fabric"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
@@ -178,7 +178,7 @@ def one_mode(environment: Environment) -> Iterator[Problem]:
                 text = (
                     f"'{kind.name}' has rdma.exclusive: {str(kind.rdma_exclusive).lower()} ({INSTANCE_TYPES}), unlike"
                     f" {first.name}, but pods of {placed.cluster.name} get ports of both from one network attachment;"
-                    " create a VPC and a cluster for each"
+                    " create one VPC and one cluster per value of rdma.exclusive"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
 

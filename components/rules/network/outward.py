@@ -19,8 +19,8 @@ def answers(environment: Environment) -> Iterator[Problem]:
         public = sorted(vm.name for _, vm in vms_of(tenant) if vm.public_ip and _lives_in(tenant, vpc))
         if public and vpc.ingress is Ingress.PUBLIC and NETWORK_BACKENDS[vpc.isolation].filters is Filter.HOSTS:
             text = (
-                f"none drops replies of public addresses (VM {listed(public, _MAX_NAMES)}), because DPUs filter without"
-                " connection state; write public, or ingress: none"
+                f"none drops replies from public addresses (VM {listed(public, _MAX_NAMES)}), because filters of DPUs"
+                " are stateless; write public, or ingress: none"
             )
             yield problem(environment, tenant_file(tenant), ("vpcs", index, "egress"), text)
 

@@ -35,8 +35,8 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
         names = list(dict.fromkeys(names))
         if len(names) > 1:
             text = (
-                f"pods of {placed.cluster.name} would get functions of ports on {listed(names)}, but the network"
-                " operator is configured for one fabric; create a VPC and a cluster for each"
+                f"pods of {placed.cluster.name} would get functions of ports on {listed(names)}, but the Network"
+                " Operator is configured for one fabric; create one VPC and one cluster per fabric"
             )
             yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 

@@ -63,7 +63,10 @@ def restarts(environment: Environment) -> Iterator[Problem]:
         window = placed.tenant.changes.window
         if window is not None and not window.covers(after):
             there = place(environment, placed.file, ("changes", "window"))
-            text = f"{after.isoformat()} is outside the window of {placed.tenant.tenant} ({there}); move it into it"
+            text = (
+                f"{after.isoformat()} is outside the window of {placed.tenant.tenant} ({there}); write another time"
+                " within the window"
+            )
             yield problem(environment, placed.file, path, text)
         for index, freeze in enumerate(environment.policy.freezes):
             if freeze.covers(after, placed.tenant.tenant):
@@ -126,7 +129,7 @@ def endings(environment: Environment) -> Iterator[Problem]:
         new = [name for key, name in there.items() if key not in running]
         for key, nodes in running.items():
             if nodes and cluster_of(key) == placed.cluster.name and key not in there:
-                renamed = f"; renaming to {listed(new)} is not possible, another name is another pool" if new else ""
+                renamed = f"; a pool cannot be renamed to {listed(new)}" if new else ""
                 where = place(environment, ALLOCATIONS, ("groups",))
                 text = (
                     f"{nodes} nodes run in {key} ({where}), which was removed here; restore it with retire: true, then"

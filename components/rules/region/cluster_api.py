@@ -56,14 +56,14 @@ def fit(environment: Environment) -> Iterator[Problem]:
         text = (
             f"nodes cannot join under {core} with kamaji {required['kamaji']}, whose role does not let the kubeadm"
             " bootstrap read control planes (cluster-api-control-plane-provider-kamaji#392); write a release of v1.13,"
-            f" or a later one of kamaji ({place(environment, VERSIONS, (*PATH, 'kamaji'))})"
+            f" or a later release of kamaji ({place(environment, VERSIONS, (*PATH, 'kamaji'))})"
         )
         yield problem(environment, VERSIONS, (*PATH, "core"), text)
     if "metal3" in required and numbers(required["metal3"])[:2] != minor:
         there = place(environment, VERSIONS, (*PATH, "core"))
         text = (
-            f"{required['metal3']} requires the same minor of Cluster API, but core is {core} ({there}); write two of"
-            " one minor"
+            f"{required['metal3']} requires a Cluster API core of the same minor version, but core is {core} ({there});"
+            " use releases of the same minor version for both"
         )
         yield problem(environment, VERSIONS, (*PATH, "metal3"), text)
 

@@ -28,7 +28,7 @@ def needs(environment: Environment) -> Iterator[Problem]:
                 lacking = [_lacking(environment, cluster.name, pool, size) for pool in able if size]
                 if lacking and all(lacking):
                     text = (
-                        f"'{name}' requires more than nodes for VMs have: {'; '.join(lacking)}; remove the offering"
+                        f"'{name}' requires features that nodes for VMs lack: {'; '.join(lacking)}; remove the offering"
                         f" until the pool is promoted to settings (kubelet of {cluster.name}) and an image ({IMAGES})"
                         " that support it"
                     )

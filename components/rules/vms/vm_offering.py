@@ -215,8 +215,8 @@ def vm_gpus(environment: Environment) -> Iterator[Problem]:
             lacking = [_kept_from_vms(environment, cluster.name, pool, gpu) for pool in able]
             if lacking and all(lacking):
                 text = (
-                    f"'{name}' has {gpu.count} of {gpu.device}, but {'; '.join(lacking)}; use in one of these pools an"
-                    f" image with {gpu.pci_selector} among contents.vfio_devices ({IMAGES}), or remove the offering"
+                    f"'{name}' has {gpu.count} of {gpu.device}, but {'; '.join(lacking)}; in one of these pools, use an"
+                    f" image that lists {gpu.pci_selector} in contents.vfio_devices ({IMAGES}), or remove the offering"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 

@@ -34,7 +34,8 @@ def classes(environment: Environment) -> Iterator[Problem]:
                     continue
                 remedy = f"pick {one_of(able)}" if able else "list a class of VAST for the cluster"
                 text = (
-                    f"'{name}' supports snapshots only by tar of a disk in use, but a VM snapshot includes all volumes;"
+                    f"'{name}' snapshots a volume only as a tar archive of the disk in use, but a VM snapshot requires"
+                    " point-in-time snapshots of all volumes;"
                     f" {remedy}, or remove snapshots"
                 )
                 yield problem(environment, tenant_file(tenant), place, text)

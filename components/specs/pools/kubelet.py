@@ -18,7 +18,7 @@ CpuAmount = Annotated[str, StringConstraints(pattern=CPU_AMOUNT)]
 """Number of CPUs, such as ``2`` or ``500m``."""
 Sysctl = Annotated[str, StringConstraints(pattern=SYSCTL)]
 _IMAGE = "belongs to the golden image, so that all nodes of a pool are identical; remove it, or request another image"
-_JOIN = "is set by the join of nodes, and a wrong value prevents it; remove it"
+_JOIN = "is set when a node joins, and a wrong value prevents the join; remove it"
 _DOOR = "controls access to nodes; remove it, the platform sets it"
 REFUSED: Mapping[str, str] = {
     "max_pods": "is a setting of the cluster, because VPC and images depend on it; write max_pods next to kubelet",

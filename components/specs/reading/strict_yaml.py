@@ -83,7 +83,7 @@ _SYNTAX = (
 """Problem texts by fragment of the parser's message. The first matching fragment applies."""
 _IN_FLOW = {
     ":": "a ':' is inside text; put the text in quotes, or add the comma before a key",
-    ",": "a comma is in the place of a value; remove it, or write the value",
+    ",": "a comma is where a value is expected; remove it, or write the value",
 }
 """More precise problem texts, for a character within brackets or braces on the line of the opening bracket."""
 _BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")

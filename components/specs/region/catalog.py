@@ -198,7 +198,7 @@ class GoldenImage(CheckedSpec):
         for argument in self.profile.kernel_arguments:
             if argument.startswith(_NETNS_MODE):
                 text = (
-                    "is removed by the SR-IOV operator, which reboots nodes for it; write it to a file of"
+                    "is removed by the SR-IOV operator, which reboots nodes to remove it; write it to a file of"
                     " /etc/modprobe.d instead, and set contents.rdma_exclusive"
                 )
                 yield ConstraintViolation(text, ("profile", "kernel_arguments"), argument)

@@ -201,8 +201,8 @@ class ControlPlanesSpec(CheckedSpec):
                 )
             if not store.is_existing and store.storage_class is None and self.dedicated is None:
                 yield ConstraintViolation(
-                    "is required to create an etcd without the defaults of dedicated; write a storage class of"
-                    " the management cluster, or endpoints and secret of an existing etcd",
+                    "is required for a new etcd, because dedicated is not set and provides no default; set a storage"
+                    " class of the management cluster, or endpoints and secret of an existing etcd",
                     ("data_stores", index, "storage_class"),
                 )
 

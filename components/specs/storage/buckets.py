@@ -99,7 +99,10 @@ class LifecycleSpec(CheckedSpec):
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a lifecycle without any setting."""
         if not any((self.expire_days, self.old_versions_days, self.abandoned_uploads_days)):
-            text = "is missing like the other two settings, so nothing is ever deleted; write 90, or remove lifecycle"
+            text = (
+                "is missing, and so are the other two settings, so nothing is ever deleted; write 90, or remove"
+                " lifecycle"
+            )
             yield ConstraintViolation(text, ("expire_days",))
 
 

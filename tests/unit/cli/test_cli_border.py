@@ -30,7 +30,7 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "              10.1.0.0/16   networks.bmc, unreachable for tenants\n"
         "              10.4.0.0/22   networks.dpu_loopbacks, unreachable for tenants\n"
         "              10.4.4.0/22   networks.ovn, unreachable for tenants\n"
-        "  sources     packets from a VPC whose source address has no imported route are dropped, too\n"
+        "  sources     packets from a VPC must be dropped if their source address has no imported route\n"
         "\n"
         "acme/acme   own VRF, L3VNI 10000\n"
         "  imports     4200000000:10000\n"
@@ -43,7 +43,7 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "              10.3.0.1/32   its control plane\n"
         "              10.2.0.0/17   storage\n"
         "              0.0.0.0/0   egress: public\n"
-        "  translates  source addresses of internet traffic to public addresses\n"
+        "  translates  source addresses of internet traffic to public addresses (source NAT)\n"
         "\n"
         "no VRF and no routes for: globex (dpf-ovn)\n"
     )

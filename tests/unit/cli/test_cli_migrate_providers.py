@@ -47,9 +47,8 @@ def test_a_stack_is_migrated_by_a_refresh_and_a_plan_first(
     assert result.exit_code == 5
     warnings = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
     assert warnings == ([f"warning: {name} is deprecated; use {FORMER[name]}"] if name in FORMER else [])
-    assert (
-        "note: laptop.bootstrap: provider migration to the vendor's plug-ins, which refresh its state" in result.stderr
-    )
+    note = "note: laptop.bootstrap: provider migration to the vendor's plug-ins, which first refresh the state"
+    assert note in result.stderr
     assert pulumi.runs == ["refresh laptop.bootstrap", "preview laptop.bootstrap"]
 
 

@@ -191,7 +191,7 @@ UNKNOWN = (
     " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks, ovn,"
     " api:acme-train, pod:acme-train and 9 more); did you mean 'pod:acme-train'?"
 )
-OUTSIDE = "--path: neither internet nor storage is in a VPC, and Jacquard controls nothing between others"
+OUTSIDE = "--path: neither internet nor storage is in a VPC, but Jacquard controls only connections of VPCs"
 NOWHERE = "--path: '2001:db8::1' is an IPv6 address that no pod reaches: clusters have no external IPv6 routes"
 ELSEWHERE = "--path requires network without --svg; use: jacquard show laptop network --path internet storage"
 

@@ -28,13 +28,13 @@ def test_no_report_shows_a_password() -> None:
 
 
 def test_json_that_is_nested_without_end_is_refused(refused: Any) -> None:
-    report = "  the.file  is nested too deeply or has a number too long; export it again"
+    report = "  the.file  is nested too deeply or contains a number with too many digits; export it again"
 
     assert [refused("nico", text + "\n") for text in ("[" * 200_000, "[" + "9" * 5_000 + "]")] == [report, report]
 
 
 def test_yaml_that_is_nested_without_end_or_repeats_itself_is_refused(refused: Any) -> None:
-    report = "  the.file  is nested too deeply or has aliases (*); export it again"
+    report = "  the.file  is nested too deeply or contains aliases (*); export it again"
 
     texts = ("- " * 50_000 + "\n", "- &a {kind: BareMetalHost}\n- *a\n")
     assert [refused("bare-metal-hosts", text) for text in texts] == [report, report]

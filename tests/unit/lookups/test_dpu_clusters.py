@@ -147,6 +147,6 @@ def test_a_vpc_with_too_few_links_is_told_so(region: Environment) -> None:
 
     assert (problem.file, problem.path) == ("tenants/acme.yaml", "vpcs[0].hosts")
     assert problem.text == (
-        "10.65.16.0/27 has 8 links to hosts, which DPU clusters get by 4: too few for its hosts in each"
-        " (one 12, two 8); add one for hosts to more_prefixes"
+        "10.65.16.0/27 has 8 links to hosts, too few for the hosts in each DPU cluster (one 12, two 8),"
+        " because links are assigned in blocks of 4; add a prefix for hosts to more_prefixes"
     )

@@ -87,7 +87,7 @@ def test_a_cluster_that_no_data_store_can_take_is_told_why(placed: Any) -> None:
         GLOBEX,
         "clusters[0].control_plane.data_store",
         placed.resolved(
-            "no data store of region.yaml:<control_planes> has capacity for it, 4 nodes; add dedicated:"
-            " {storage_class: ...} there, or for a small cluster a shared one"
+            "no data store of region.yaml:<control_planes> has capacity for the 4 nodes of the cluster; add"
+            " dedicated: {storage_class: ...} there, or a shared data store for a small cluster"
         ),
     )

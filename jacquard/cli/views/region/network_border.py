@@ -22,7 +22,7 @@ def lines(contract: BorderContract) -> Iterator[Text]:
     yield Text("  drops       packets from a VPC to")
     for dropped in contract.drops:
         yield Text(f"              {dropped.prefix}   {dropped.why}")
-    yield Text("  sources     packets from a VPC whose source address has no imported route are dropped, too")
+    yield Text("  sources     packets from a VPC must be dropped if their source address has no imported route")
     if contract.control_planes:
         peers = ", ".join(f"{peer.address} (ASN {peer.asn})" for peer in contract.control_planes.routers)
         yield Text(
@@ -80,7 +80,7 @@ def _vpc(vpc: BorderVpc) -> Iterator[Text]:
         named = ", ".join(f"{name} ({target})" for name, target in vpc.peers.items())
         yield Text(f"  peers       {named}: between DPUs over the VNI of the peer, bypassing the border routers")
     if vpc.translates:
-        yield Text("  translates  source addresses of internet traffic to public addresses")
+        yield Text("  translates  source addresses of internet traffic to public addresses (source NAT)")
 
 
 def _accepted(route: Accepted) -> str:
