@@ -32,12 +32,13 @@ from components.specs.region.evidence import Evidence
 class Promotion:
     """Promotion of one pool, one chart or all DPUs to another intent.
 
+    A new intent has the given version, and all other values from the data.
+
     Args:
         environment: loaded and checked environment.
         pool: ``cluster/pool``, ``charts/chart``, or ``dpus``.
-        version: image of the catalogue or release of the chart, with all other values from the data; `DATA` also reads
-        the image or release from the data; None rolls back to the previous intent of the pool. today: date on which the
-        image must be released and not expired; None skips this check.
+        version: image or chart release; `DATA` reads it from the data, None rolls back to the previous intent.
+        today: date on which the image must be released and not expired; None skips this check.
 
     Raises:
         SpecError: pool or version is unknown, or the promotion is not allowed; all reasons are reported.

@@ -71,7 +71,7 @@ def cidr(value: object) -> object:
 
 
 def _of_ipv4(value: object) -> str:
-    """Return `` of IPv4`` if ``value`` is an IPv6 network, otherwise an empty text."""
+    """Return `` of IPv4`` if ``value`` is an IPv6 address or network, otherwise an empty string."""
     try:
         ipaddress.IPv6Interface(value if isinstance(value, str) else "")
     except ValueError:

@@ -155,7 +155,10 @@ def _refuse_contracts(environment: str, *, plain_network: bool, border: bool, me
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     if members and (border or not plain_network):
-        msg = f"--partitions requires a plain {NETWORK}; use: jacquard show {environment} {NETWORK} --partitions"
+        msg = (
+            f"--partitions requires {NETWORK} without --svg, --path and --border; use: jacquard show {environment}"
+            f" {NETWORK} --partitions"
+        )
         raise Stop(msg, ExitCode.BAD_DATA)
 
 

@@ -52,9 +52,9 @@ def side_by_side(
 
     Args:
         needs: the stacks, each with its dependencies. Dependencies that are not keys of ``needs`` count as finished.
-        work: called with the name of a stack; an exception is the failure of that stack.
+        work: called with the name of a stack; an exception marks that stack as failed.
         at_once: maximum number of parallel stacks.
-        stopping: called when this command is asked to stop and the engines get the request.
+        stopping: called once, at the first stop request to this command.
     """
     places = {stack: place for place, stack in enumerate(needs)}
     order = TopologicalSorter({stack: [other for other in needed if other in needs] for stack, needed in needs.items()})

@@ -42,7 +42,7 @@ def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
         if isinstance(machine, dict) and _KEY not in machine:
             records.append(record(line, {**machine, "labels": _labels(machine), "boot_nic": _boot_nic(machine)}))
         else:
-            rule = f'is not an expected machine; write {{"{_KEY}": [...]}} with an object for each'
+            rule = f'is not an expected machine; write {{"{_KEY}": [...]}} with one object per machine'
             problems.append(Problem(file, line, "", rule))
     return records, problems
 

@@ -39,7 +39,7 @@ class ChartStatus:
 
 
 def chart_status(environment: Environment, seen: Observation, pools: Iterable[Pool]) -> list[ChartStatus]:
-    """Return the charts that are pinned for clusters of ``environment``, in the order of its data."""
+    """Return the status of each chart pinned for a cluster of ``environment``, in the order of the data."""
     every = list(pools)
     return [
         _status(

@@ -40,7 +40,7 @@ class StackSides:
 
     @property
     def rendered(self) -> str:
-        """Return the SHA-256 of the objects of the head in ``head``."""
+        """Return the SHA-256 digest of the objects in ``head``, independent of their order."""
         return digest([[item.cluster, item.body] for item in sorted(self.head, key=lambda manifest: manifest.key)])
 
 

@@ -30,7 +30,7 @@ def find(fact: Fact, _: Context) -> Finding:
 RULE = advisory(
     RuleId.EMULATED_VMS,
     description="VMs use hardware virtualisation.",
-    why="software emulation is many times slower than hardware virtualisation, and a VM cannot detect it",
+    why="software emulation is many times slower than hardware virtualisation, and VMs do not show it",
     kinds={"KubeVirt"},
     find=find,
 )

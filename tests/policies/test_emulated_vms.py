@@ -28,7 +28,7 @@ def test_tells_of_vms_that_run_in_software(context: Context, text: Callable[...,
         "emulated-vms: KubeVirt kubevirt/kubevirt in cluster acme-train\n"
         "  found:   VMs are emulated in software on nodes without virtualisation (useEmulation)\n"
         "  allowed: VMs that use hardware virtualisation\n"
-        "  why:     software emulation is many times slower than hardware virtualisation, and a VM cannot detect it\n"
+        "  why:     software emulation is many times slower than hardware virtualisation, and VMs do not show it\n"
         "  fix:     enable virtualisation in the firmware of the hosts, and remove vm_emulation from region.yaml\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject KubeVirt kubevirt/kubevirt"
     )

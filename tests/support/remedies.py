@@ -243,7 +243,8 @@ _ASKS = {
             "a subnet of it | widen "
         ),
         "an entry of the catalogue": (
-            "add (a separate|it there|it again|a data store|one to|an image|one of the two|the version) | "
+            "add (a separate|it there|it again|a data store|one to|an image|a compatible image|one of the two) | "
+            "add the version | "
             "take a newer release | "
             "use releases of the same minor | "
             "restore the digest | the (digest|URL|version) of each | write a release of | "

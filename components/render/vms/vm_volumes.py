@@ -53,8 +53,8 @@ def storage_profiles(cluster: str, classes: Iterable[StorageClassSpec]) -> Manif
 
 
 def _profile(spec: StorageClassSpec) -> dict[str, Any]:
-    # Drivers with snapshots also clone in one step. csi-driver-nfs copies directly instead of packing and unpacking a
-    # snapshot, and VAST deletes its temporary snapshot of the source. CDI copies TopoLVM disks.
+    # With csi-clone, drivers that support snapshots clone a disk in one step: csi-driver-nfs copies it directly and
+    # packs no snapshot, and VAST deletes its temporary snapshot of the source. CDI copies TopoLVM disks.
     return {
         "claimPropertySets": list(_modes(spec)),
         "cloneStrategy": "csi-clone" if spec.VOLUME_SNAPSHOTS else "copy",

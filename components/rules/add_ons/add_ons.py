@@ -230,7 +230,7 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
         if chosen and not system and takes_defaults(placed.cluster):
             text = (
                 f"no pool has role system, which runs add-ons ({listed(entry.name for entry in chosen)}); add a pool of"
-                " CPU nodes with role: system, or list in add_ons the ones that may run beside the tenant's jobs"
+                " CPU nodes with role: system, or list in add_ons the add-ons that may run next to the tenant's jobs"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)
 

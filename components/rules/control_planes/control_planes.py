@@ -167,7 +167,7 @@ def _gone(environment: Environment, name: str, allocation: ClusterAllocation, no
         )
         return problem(environment, renamed.file, (*renamed.path, "name"), text)
     file = f"tenants/{allocation.tenant}.yaml"
-    steps = f"jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
+    steps = f"run jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
     remedy = f"restore it with retire: true, then {steps}"
     if allocation.tenant not in {tenant.tenant for tenant in environment.tenants}:
         remedy = f"restore the file with git checkout; to delete the cluster write retire: true there, then {steps}"

@@ -80,7 +80,7 @@ def _unusable(more: MorePrefixSpec, count: int) -> str:
     if more.kind is PrefixKind.SERVICES and count > 1:
         return f"of which {more.cluster} has one immutable range"
     if more.kind is PrefixKind.HOSTS and more.cluster is not None:
-        return f"but has cluster: {more.cluster}, while hosts of all clusters share links"
+        return f"but has cluster: {more.cluster}, while all clusters of a VPC share its prefixes for hosts"
     return ""
 
 

@@ -133,8 +133,8 @@ def endings(environment: Environment) -> Iterator[Problem]:
                 where = place(environment, ALLOCATIONS, ("groups",))
                 text = (
                     f"{nodes} nodes run in {key} ({where}), which was removed here; restore it with retire: true, then"
-                    f" jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove"
-                    f" it{renamed}"
+                    f" run jacquard allocate {environment.name} and jacquard up {environment.name}, and only then"
+                    f" remove it{renamed}"
                 )
                 yield problem(environment, placed.file, (*placed.path, "pools"), text)
 

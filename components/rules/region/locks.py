@@ -206,7 +206,7 @@ def _republished(
 def _move(environment: Environment, placed: PlacedPool) -> str:
     better = choose_image(environment, placed.cluster, placed.pool)
     if better is None:
-        return f"add an image that fits to {IMAGES}"
+        return f"add a compatible image to {IMAGES}"
     return f"run jacquard promote {environment.name} {placed.key} --to {better.version}"
 
 

@@ -97,8 +97,8 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
             text = f"{reason}; set default on {one_of(kept)} instead, whose volumes outlive nodes"
         elif stateful:
             text = (
-                f"{reason}, but {listed(stateful)} keeps its state on such claims; list a class whose volumes outlive"
-                " nodes, and set default on it there"
+                f"{reason}, but {listed(stateful)} stores its state in such claims; list a storage class whose volumes"
+                f" outlive nodes, and write default: true for this class in {REGION}"
             )
         else:
             continue

@@ -63,7 +63,7 @@ def _uses(environment: Environment) -> Iterator[tuple[str, int, _Wall]]:
     pairs = {(placed.tenant.tenant, entry.name): entry for placed, _, entry in offered(environment)}
     for (tenant, name), entry in pairs.items():
         own = entry.of_tenant(tenant)
-        yield from ((tenant, places[name], (own.system, key, _plain(getattr(own, key)))) for key in own.WALLS)
+        yield from ((tenant, places[name], (own.system, key, _plain(getattr(own, key)))) for key in own.ISOLATION)
 
 
 def _plain(value: str) -> str:

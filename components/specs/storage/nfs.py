@@ -31,7 +31,7 @@ class NfsClassSpec(NetworkClassSpec):
     csi-driver-nfs. It contains namespace and name of the claim, or the name of the volume, so that no two claims share
     one."""
     PER_TENANT = ("share",)
-    WALLS = ("share",)
+    ISOLATION = ("share",)
     """The export is the only isolation of tenants."""
     SERVERS = ("server",)
     VOLUME_SNAPSHOTS = SnapshotMethod.ARCHIVE

@@ -53,7 +53,7 @@ class ClassSpec(CheckedSpec):
 
     PER_TENANT: ClassVar[tuple[str, ...]] = ()
     """Fields that may contain `TENANT`."""
-    WALLS: ClassVar[tuple[str, ...]] = ()
+    ISOLATION: ClassVar[tuple[str, ...]] = ()
     """Fields that isolate tenants of one storage system: no two tenants may share a value of them."""
     SERVERS: ClassVar[tuple[str, ...]] = ()
     """Fields with servers from which nodes mount volumes; an address of one is in ``networks.storage``."""

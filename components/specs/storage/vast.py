@@ -43,7 +43,7 @@ class VastClassSpec(NetworkClassSpec):
     """Snapshots of ``root_export`` that the system takes by a protection policy; none by default. The operator of the
     system creates the policy."""
     PER_TENANT = ("vip_pool", "vip_pool_fqdn", "view_policy", "root_export", "qos_policy", "secret")
-    WALLS = ("view_policy", "root_export", "secret")
+    ISOLATION = ("view_policy", "root_export", "secret")
     """Permissions, and the tree to which they apply. Address pools and QoS policies do not give access."""
     MANAGEMENT_APIS = ("endpoint",)
 

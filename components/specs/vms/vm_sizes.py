@@ -96,7 +96,7 @@ class VmSizeSpec(CheckedSpec):
             text = "requires memory in huge pages; add huge_pages: 1Gi, or remove it"
             yield ConstraintViolation(text, ("numa",), got=True)
         if self.huge_pages is not None and bytes_of(self.memory) % bytes_of(self.huge_pages.value):
-            text = f"must be a multiple of the huge page size {self.huge_pages}; write a multiple of it"
+            text = f"must be a multiple of the huge page size {self.huge_pages}; change memory or huge_pages"
             yield ConstraintViolation(text, ("memory",), self.memory)
 
     @property

@@ -36,7 +36,7 @@ def logs(
     """
     logs_by_name = files(data.known(environment))
     if not logs_by_name:
-        msg = f"{environment}: there are no logs; 'jacquard up {environment}' of a local region creates them"
+        msg = f"{environment}: there are no logs; if the region is local, 'jacquard up {environment}' creates them"
         raise Stop(msg)
     if component is None:
         _list(logs_by_name)

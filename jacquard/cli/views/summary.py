@@ -96,7 +96,7 @@ def _commands(environment: Environment) -> Iterator[tuple[str, str]]:
     name = environment.name
     # In a new shell the command is not on PATH; `jacquard env` adds it.
     command = "jacquard" if shutil.which("jacquard") else shlex.quote(os.path.relpath(paths.VENV / "bin" / "jacquard"))
-    yield f'eval "$({command} env {name})"', "jacquard, pulumi and kubectl in this shell"
+    yield f'eval "$({command} env {name})"', "set up this shell for jacquard, pulumi and kubectl"
     yield f"jacquard status {name}", "current status"
     for placed in pools(environment):
         pinned = {intent.image for intent in intents_of(environment, placed.key).values()}

@@ -80,7 +80,8 @@ def clean(progress: Progress, *, shared: bool) -> None:
         shared: also remove the binaries and fetched plugins that all clones share.
     """
     folders: list[Path] = []
-    if paths.IS_CLONE:  # another virtual environment belongs to the user
+    # Outside a clone, the code is installed in a virtual environment of the user, which must not be removed.
+    if paths.IS_CLONE:
         folders += [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
     with (
         held(paths.home() / "setup.lock", "cleaning", lambda text: progress.say("clean", text)),

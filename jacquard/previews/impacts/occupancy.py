@@ -207,4 +207,4 @@ class _Index:
             elif cluster.unreachable is not None:
                 yield f"cluster {name} could not be read: {cluster.unreachable}"
             elif cluster.stray_pods:
-                yield f"{cluster.stray_pods} pods with GPUs of {name} run on nodes without a pool"
+                yield f"cluster {name} has {cluster.stray_pods} pods with GPUs on nodes that belong to no pool"

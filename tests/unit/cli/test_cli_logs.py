@@ -40,4 +40,6 @@ def test_logs_of_a_region_that_never_was_say_what_writes_them(invoke: Invoke) ->
     result = invoke("logs", "laptop")
 
     assert result.exit_code == 1
-    assert result.stderr == ("error: laptop: there are no logs; 'jacquard up laptop' of a local region creates them\n")
+    assert result.stderr == (
+        "error: laptop: there are no logs; if the region is local, 'jacquard up laptop' creates them\n"
+    )

@@ -82,5 +82,8 @@ def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPat
 def test_it_is_of_the_network_only_and_alone(invoke: Invoke, options: tuple[str, ...]) -> None:
     result = invoke("show", "laptop", *options, "--partitions")
 
-    message = "error: --partitions requires a plain network; use: jacquard show laptop network --partitions\n"
+    message = (
+        "error: --partitions requires network without --svg, --path and --border; use: jacquard show laptop network"
+        " --partitions\n"
+    )
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)

@@ -33,7 +33,7 @@ class RbdClassSpec(NetworkClassSpec):
     driver: Literal["rbd"] = "rbd"
     pool: str
     PER_TENANT = ("pool",)
-    WALLS = ("pool",)
+    ISOLATION = ("pool",)
     NFS = False
     MODES = (("ReadWriteMany", "Block"), ("ReadWriteOnce", "Filesystem"))
     snapshots: ClassVar[None] = None

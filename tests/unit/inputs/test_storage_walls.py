@@ -15,7 +15,7 @@ from jacquard.machine import paths
 ENVIRONMENTS = paths.ROOT / "environments"
 SECRET = "csi.storage.k8s.io/{}-secret-name"
 ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand", "snapshotter")
-WALLS = ("share", "view_policy", "root_export", *map(SECRET.format, ROLES))
+ISOLATION = ("share", "view_policy", "root_export", *map(SECRET.format, ROLES))
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
@@ -26,7 +26,7 @@ def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
     for item in everything(environment):
         if item.kind in {"StorageClass", "VolumeSnapshotClass"}:
             for key, value in item.body["parameters"].items():
-                if key in WALLS:
+                if key in ISOLATION:
                     holders[key, value].add(tenants[item.cluster])
 
     assert holders

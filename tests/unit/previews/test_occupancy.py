@@ -99,7 +99,7 @@ def changed(promoted: Impact, **others: Any) -> Impact:
 def test_pods_on_nodes_of_no_pool_may_be_those_of_any(promoted: Impact) -> None:
     found = occupied(changed(promoted, part="globex-lab/lab/a01"), given())
 
-    unknown = "1 pods with GPUs of globex-lab run on nodes without a pool"
+    unknown = "cluster globex-lab has 1 pods with GPUs on nodes that belong to no pool"
     assert found.occupancy == Occupancy(tenants=(), unknown=unknown)
     assert [cells(part)[-1] for part in parts(found.rows)] == ["unknown"]
 

@@ -39,7 +39,7 @@ class CommandProvider(StandIn):
     capabilities: ClassVar = {"accept_secrets": True, "accept_resources": True, "accept_outputs": True}
 
     def __init__(self, engine: Engine, children: Children) -> None:
-        """Serve one engine; the ``children`` end with the provider."""
+        """Serve one engine; the processes in ``children`` are terminated when the provider exits."""
         self._engine = engine
         self._children = children
 

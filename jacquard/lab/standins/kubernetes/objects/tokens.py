@@ -14,7 +14,7 @@ _PATCH = "Patch"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of object, with its name at the API server."""
+    """API version and kind of an object, as used in the Kubernetes API."""
 
     api_version: str
     kind: str
