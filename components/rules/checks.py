@@ -73,8 +73,8 @@ def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
 
 def check_promotable(environment: Environment) -> list[Problem]:
     """Return the problems that block a change of pins: all except those that a promotion fixes."""
-    mended = {*map(rule_name, ALL.promoted), RuleId.IMAGE_OUTSIDE_CHANNEL, RuleId.CHART_OUTSIDE_CHANNEL}
-    return [problem for problem in check(environment) if problem.rule not in mended]
+    fixed_by_promotion = {*map(rule_name, ALL.promoted), RuleId.IMAGE_OUTSIDE_CHANNEL, RuleId.CHART_OUTSIDE_CHANNEL}
+    return [problem for problem in check(environment) if problem.rule not in fixed_by_promotion]
 
 
 def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem]]:

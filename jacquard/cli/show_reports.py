@@ -14,7 +14,7 @@ from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
-"""Names of the reports; a report name is given in place of a path."""
+"""Names of the reports; a report name replaces a path."""
 _TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
 _MAX_LISTED = 12

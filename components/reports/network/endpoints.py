@@ -136,8 +136,8 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
     behind = plan.border.networks if plan.border else ()
     if any(address.subnet_of(network) for network in behind):
         return Endpoint(name=name, address=address, where="border")
-    nobody = any(address.subnet_of(network) for network in (plan.tenants, plan.control_plane_vips))
-    return Endpoint(name=name, address=address, where="nobody" if nobody else INTERNET)
+    in_allocated_range = any(address.subnet_of(network) for network in (plan.tenants, plan.control_plane_vips))
+    return Endpoint(name=name, address=address, where="nobody" if in_allocated_range else INTERNET)
 
 
 def _ipv6(environment: Environment, name: str) -> str:
