@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from corpus import add_column
-from places import resolved
+from two_regions import REAL, expected, reports
 
-from components.rules.checks import check_neighbours, check_regions
-from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
-from components.specs.reading.problems import SpecError
+from components.rules.checks import check_regions
 
 BACKBONE = "  vni: 10000-19999\n  backbone: wan-1\n"
 APART = (
@@ -29,41 +25,9 @@ APART = (
 """Edits of a region on the backbone, after which it shares no network and no number with another one."""
 
 
-@pytest.fixture
-def both(laptop: Any) -> Any:
-    """Return a function that edits the second of two regions, copies of one another, and returns both."""
-    other = laptop.root / "palmtop"
-
-    def load(*edits: tuple[str, str], first: tuple[tuple[str, str], ...] = ()) -> list[Environment]:
-        texts = {path: path.read_text(encoding="utf-8") for path in laptop.folder.rglob("*") if path.is_file()}
-        for path, text in texts.items():
-            copy = other / path.relative_to(laptop.folder)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(text.replace("region: laptop", "region: palmtop"), encoding="utf-8")
-        for folder, changes in ((laptop.folder, first), (other, edits)):
-            region = folder / "region.yaml"
-            text = region.read_text(encoding="utf-8")
-            for old, new in changes:
-                assert old in text, old
-                text = text.replace(old, new)
-            region.write_text(text, encoding="utf-8")
-        return [load_environment(name, laptop.root) for name in ("palmtop", "laptop")]
-
-    return load
-
-
-def _reports(environments: list[Environment]) -> dict[str, str]:
-    return {name: str(SpecError(name, problems)) for name, problems in check_regions(environments).items()}
-
-
-def _expected(laptop: Any, text: str) -> str:
-    """Return a text of the second region, or of the first if it names the second."""
-    return resolved(text, laptop.folder if "../palmtop" in text else laptop.root / "palmtop")
-
-
 def test_regions_that_nothing_connects_may_repeat_networks_and_numbers(both: Any) -> None:
-    assert _reports(both()) == {}
-    assert _reports(both(("  vni: 10000-19999\n", BACKBONE))) == {}
+    assert reports(both()) == {}
+    assert reports(both(("  vni: 10000-19999\n", BACKBONE))) == {}
 
 
 def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_is_free(both: Any, laptop: Any) -> None:
@@ -73,15 +37,15 @@ def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_
         first=(("  vni: 10000-19999\n", BACKBONE),),
     )
 
-    numbers = [line for line in _reports(environments)["palmtop"].splitlines() if "ranges of regions" in line]
+    numbers = [line for line in reports(environments)["palmtop"].splitlines() if "ranges of regions" in line]
     assert numbers == [
-        _expected(
+        expected(
             laptop,
             "  region.yaml:LINE  networks.vni: 15000-15999 overlaps laptop (10000-19999,"
             " ../laptop/region.yaml:<networks.vni>) on the shared backbone 'wan-1'; VNI ranges of regions that share a"
             " backbone must be disjoint; use 20000-20999",
         ),
-        _expected(
+        expected(
             laptop,
             "  region.yaml:LINE  networks.asn: 4200009999-4200020000 overlaps laptop (4200000000-4200009999,"
             " ../laptop/region.yaml:<networks.asn>) on the shared backbone 'wan-1'; ASN ranges of regions that share a"
@@ -108,7 +72,7 @@ OF_A_VPC = "{asn: 4200010001, services: 1, internet: 2}"
 def test_borders_of_regions_that_nothing_connects_may_repeat_route_targets(both: Any, theirs: str) -> None:
     edits, first = _borders(ONE, theirs, backbone=False)
 
-    assert _reports(both(*edits, first=first)) == {}
+    assert reports(both(*edits, first=first)) == {}
 
 
 @pytest.mark.parametrize(
@@ -140,9 +104,9 @@ def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or
 ) -> None:
     edits, first = _borders(mine, theirs)
 
-    lines = [line for text in _reports(both(*edits, first=first)).values() for line in text.splitlines()]
+    lines = [line for text in reports(both(*edits, first=first)).values() for line in text.splitlines()]
 
-    assert [line for line in lines if "border" in line] == ([] if report is None else [_expected(laptop, report)])
+    assert [line for line in lines if "border" in line] == ([] if report is None else [expected(laptop, report)])
 
 
 def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behind_its_border(
@@ -151,10 +115,10 @@ def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behi
     edits, first = _borders("{networks: [172.20.0.0/24]}", "{networks: [10.65.0.0/24, 172.20.0.0/24]}")
     apart = (("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),)
 
-    lines = [line for text in _reports(both(*edits, first=(*first, *apart))).values() for line in text.splitlines()]
+    lines = [line for text in reports(both(*edits, first=(*first, *apart))).values() for line in text.splitlines()]
 
     assert [line for line in lines if "border" in line] == [
-        _expected(
+        expected(
             laptop,
             "  region.yaml:LINE  networks.border.networks[0]: 10.65.0.0/24 overlaps networks.tenants of palmtop"
             " (10.64.0.0/10, ../palmtop/region.yaml:<networks.tenants>) on the shared backbone 'wan-1', and every VPC"
@@ -164,15 +128,15 @@ def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behi
 
 
 def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
-    assert _reports(both(*APART, first=(("  vni: 10000-19999\n", BACKBONE),))) == {}
+    assert reports(both(*APART, first=(("  vni: 10000-19999\n", BACKBONE),))) == {}
 
 
 def test_a_network_inside_another_regions_is_told_with_both_names(both: Any, laptop: Any) -> None:
     inside = [(old, new.replace("10.129.0.0/16", "10.64.8.0/24")) for old, new in APART]
     environments = both(*inside, first=(("  vni: 10000-19999\n", BACKBONE),))
 
-    assert _reports(environments) == {
-        "palmtop": _expected(
+    assert reports(environments) == {
+        "palmtop": expected(
             laptop,
             "environments/palmtop: 1 problem\n"
             "  region.yaml:LINE  networks.bmc: 10.64.8.0/24 overlaps networks.tenants of laptop (10.64.0.0/10,"
@@ -186,8 +150,8 @@ OWNED = ("stage: rehearsal", 'context: east\nstate: {backend: "s3://state", secr
 
 
 def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any, laptop: Any) -> None:
-    assert _reports(both(OWNED, first=(OWNED,))) == {
-        "palmtop": _expected(
+    assert reports(both(OWNED, first=(OWNED,))) == {
+        "palmtop": expected(
             laptop,
             "environments/palmtop: 2 problems\n  region.yaml:LINE  context: 'east' is also used by laptop"
             " (../laptop/region.yaml:<context>), but environments must not share it; write another\n  region.yaml:LINE"
@@ -199,10 +163,7 @@ def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any, l
 
 def test_two_environments_with_a_management_cluster_and_a_state_each(both: Any) -> None:
     other = (OWNED[0], OWNED[1].replace("east", "west").replace("s3://state", "s3://other"))
-    assert _reports(both(other, first=(OWNED,))) == {}
-
-
-REAL = ("stage: rehearsal", "stage: development")
+    assert reports(both(other, first=(OWNED,))) == {}
 
 
 @pytest.mark.parametrize("zone", ["laptop.cloud.example", "east.laptop.cloud.example", "cloud.example"])
@@ -211,7 +172,7 @@ def test_zones_of_names_do_not_lie_in_one_another(both: Any, laptop: Any, zone: 
     found = [one for one in check_regions(both(REAL, other, first=(REAL,)))["palmtop"] if one.rule == "regions.zones"]
 
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
-        _expected(
+        expected(
             laptop,
             f"region.yaml:LINE  dns.zone: '{zone}' and the zone of laptop (laptop.cloud.example,"
             " ../laptop/region.yaml:<dns.zone>) are nested, so clusters of one would have names in the other; pick"
@@ -225,96 +186,3 @@ def test_zones_beside_one_another_are_apart(both: Any, zone: str) -> None:
     found = check_regions(both(REAL, ("zone: laptop.cloud.example", f"zone: {zone}"), first=(REAL,)))["palmtop"]
 
     assert "regions.zones" not in {problem.rule for problem in found}
-
-
-def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any, laptop: Any) -> None:
-    found = check_regions(both(REAL, ("zone: laptop", "zone: palmtop"), first=(REAL,)))["palmtop"]
-
-    assert len(found) == 3 * 30
-    assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found[:3]] == [
-        _expected(
-            laptop,
-            f"inventory/hall-a.csv:<a01-u01>  {column}: '{value}' is also in laptop"
-            " (../laptop/inventory/hall-a.csv:<a01-u01>), but a machine is in one region; remove it from the other",
-        )
-        for column, value in (("boot_mac", "02:00:00:01:01:01"), ("dpu_serial", "MT26A0101"), ("serial", "G26A0101"))
-    ]
-    assert {problem.rule for problem in found} == {"regions.hosts"}
-
-
-def _guids(first: str, last: str) -> tuple[str, str]:
-    fabric = f'{{name: north, kind: infiniband, pkeys: 0x10-0x20, guids: "0x{first}-0x{last}", ufm_secret: ufm'
-    return "control_planes:\n", f"fabrics:\n  - {fabric}, max_hosts: 100}}\ncontrol_planes:\n"
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "remedy"),
-    [
-        ("0200000000000000", "020000000000ffff", "use 0x0200000000010000-0x0200000000010fff"),
-        ("0200000000000000", "ffffffffffffffff", "move one"),
-    ],
-)
-def test_a_guid_is_given_in_one_region_unless_it_is_simulated(
-    both: Any, laptop: Any, first: str, last: str, remedy: str
-) -> None:
-    mine, theirs = _guids("0200000000008000", "0200000000008fff"), _guids(first, last)
-    real = check_regions(both(REAL, mine, first=(REAL, theirs)))["palmtop"]
-
-    assert [f"{one.place}  {one.path}: {one.text}" for one in real if one.rule == "regions.guid-ranges"] == [
-        _expected(
-            laptop,
-            "region.yaml:LINE  fabrics[0].guids: 0x0200000000008000-0x0200000000008fff overlaps north of laptop"
-            f" (0x{first}-0x{last}, ../laptop/region.yaml:<fabrics.north.guids>), but a GUID identifies one port"
-            f" worldwide; {remedy}",
-        )
-    ]
-
-
-def test_simulated_ports_may_have_guids_in_common(both: Any) -> None:
-    guids = _guids("0200000000000000", "020000000000ffff")
-
-    assert check_regions(both(guids, first=(guids,))) == {}
-
-
-def test_a_port_of_infiniband_is_in_one_region_checked_with_others_or_alone(both: Any, laptop: Any) -> None:
-    add_column(laptop, "port_guids", {"a01-u02": " ".join(f"0x946dae03000001{port:02x}" for port in range(8))})
-    palmtop, other = both(REAL, first=(REAL,))
-    together, alone = check_regions([palmtop, other])["palmtop"], check_neighbours(palmtop, laptop.root)
-
-    for problems in (together, alone):
-        found = [f"{one.place}  {one.path}: {one.text}" for one in problems if one.path == "port_guids"]
-        assert len(found) == 8
-        assert found[7] == _expected(
-            laptop,
-            "inventory/hall-a.csv:<a01-u02>  port_guids: '0x946dae0300000107' is also in laptop"
-            " (../laptop/inventory/hall-a.csv:<a01-u02>), but a machine is in one region; remove it from the other",
-        )
-
-
-def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: Any) -> None:
-    keys = "access: [{cluster: acme-train, namespaces: [default]}]"
-    runs = f"buckets:\n  - {{name: runs, store: objects, quota: 1Ti, {keys}}}\n"
-    laptop.edit("tenants/acme.yaml", "clusters:\n", f"{runs}clusters:\n")
-    store = ("spares:", "object_stores:\n  - {name: objects, endpoint: https://objects.cloud.example}\nspares:")
-    same = (store[0], store[1].replace("cloud.example", "cloud.example:443"))
-
-    found = [one for one in check_regions(both(REAL, same, first=(REAL, store)))["palmtop"] if "bucket" in one.rule]
-
-    assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
-        _expected(
-            laptop,
-            "tenants/acme.yaml:LINE  buckets[0].name: 'acme-runs' at https://objects.cloud.example:443 is also"
-            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:<buckets.runs.name>), but regions must not share"
-            " buckets; pick another name",
-        )
-    ]
-
-
-def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: Any, laptop: Any) -> None:
-    backup = 'backup: {schedule: "0 */6 * * *", endpoint: https://o.example, bucket: etcd, secret: etcd-backup}'
-    kept = ("      max_clusters: 20\n", f"      max_clusters: 20\n      {backup}\n")
-
-    assert _reports(both(kept, first=(kept,))) == {}
-    [found] = [one for one in check_regions(both(REAL, first=(REAL,)))["palmtop"] if "bucket" in one.rule]
-    path = "control_planes.data_stores[0].backup.bucket"
-    assert (found.place, found.path) == (_expected(laptop, f"region.yaml:<{path}>"), path)
