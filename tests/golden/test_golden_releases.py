@@ -42,6 +42,11 @@ TEMPLATES = {
 """Kinds whose names contain a digest of their content."""
 
 
+NEVER_WORKED: dict[str, set[str]] = {"0.1.0": set()}
+"""Newer rules that refuse data of a release at once, because real controllers never accepted such data or because
+tenants were not isolated (see "Releases" in CONTRIBUTING.md)."""
+
+
 def migrated(release: str, region: str, folder: Path) -> Environment:
     shutil.copytree(RELEASES / release / "environments", folder)
     found, problems = moves(folder, region, MIGRATIONS)
@@ -70,10 +75,10 @@ def decisive(environment: Environment) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("release", "region"), RECORDED)
-def test_data_of_a_release_are_valid_and_allocated(release: str, region: str, tmp_path: Path) -> None:
+def test_data_of_a_release_are_accepted_and_allocated(release: str, region: str, tmp_path: Path) -> None:
     environment = migrated(release, region, tmp_path / "environments")
 
-    assert check(environment) == []
+    assert {problem.rule for problem in check(environment)} <= NEVER_WORKED[release]
     assert allocate(environment) == (environment.allocations, environment.image_pins)
 
 
