@@ -3,10 +3,16 @@
 from collections.abc import Iterable
 
 from components.specs.locks import ImagesLock
-from components.specs.pools.intents import Intent
+from components.specs.pools.intents import DpuIntent, Intent, NodeIntent
 
 SECTIONS = ("intents", "dpu_intents", "chart_intents")
 """Sections of the lock file with the intents of nodes, DPUs and charts."""
+
+
+def pinned(pins: ImagesLock) -> dict[str, NodeIntent | DpuIntent]:
+    """Return the intent of each rollout group of nodes and of each DPUDeployment, by key of the lock file."""
+    dpus = {key: pins.dpu_intents[name] for key, name in pins.dpus.items()}
+    return {**{key: pins.intents[name] for key, name in pins.groups.items()}, **dpus}
 
 
 def knowing(pins: ImagesLock, intents: Iterable[Intent], section: str = SECTIONS[0]) -> ImagesLock:

@@ -9,6 +9,7 @@ from components.intents.differences import Difference
 from components.intents.dpus import dpus_behind
 from components.intents.images import doca_fits, find_image, incompatibilities
 from components.intents.nodes import behind, intents_of, offered_image
+from components.intents.revisions import OutdatedTemplates, outdated_templates
 from components.lookups.pools import PlacedPool, pools
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of
@@ -90,6 +91,8 @@ class ImageReport:
     images: tuple[ImageState, ...]
     """Golden images, ordered by lifecycle and then by position in the catalogue."""
     behind: tuple[Behind, ...]
+    templates: tuple[OutdatedTemplates, ...]
+    """Pools, and DPUs, whose template revision is not the newest."""
     matrix: tuple[Match, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -109,6 +112,7 @@ def image_report(environment: Environment, today: dt.date) -> ImageReport:
         today=today,
         images=tuple(sorted(states, key=lambda state: tuple(Lifecycle).index(state.lifecycle))),
         behind=all_behind(environment),
+        templates=outdated_templates(environment),
         matrix=tuple(_match(environment, image, name) for image in here for name in sorted(types & set(image.fits))),
     )
 

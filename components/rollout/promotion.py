@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from components.intents.charts import unpinned_charts
 from components.intents.pins import knowing
+from components.intents.revisions import Improvement, improvements, newest
 from components.lookups.pools import problem
 from components.rollout.chart_subject import ChartSubject
 from components.rollout.dpu_subject import DpuSubject
@@ -28,6 +29,9 @@ from components.specs.reading.lock_text import sealed
 from components.specs.reading.problems import Problem, SpecError, listed
 from components.specs.region.evidence import Evidence
 
+NEWEST_TEMPLATES = "--newest-templates"
+"""Option of ``jacquard promote`` that moves groups to the newest template revision, even if nothing else differs."""
+
 
 class Promotion:
     """Promotion of one pool, one chart or all DPUs to another intent.
@@ -39,13 +43,23 @@ class Promotion:
         pool: ``cluster/pool``, ``charts/chart``, or ``dpus``.
         version: image or chart release; `DATA` reads it from the data, None rolls back to the previous intent.
         today: date on which the image must be released and not expired; None skips this check.
+        newest_templates: whether groups also move if only the revision of their templates is not the newest.
 
     Raises:
         SpecError: pool or version is unknown, or the promotion is not allowed; all reasons are reported.
     """
 
-    def __init__(self, environment: Environment, pool: str, version: str | None, today: dt.date | None = None) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        pool: str,
+        version: str | None,
+        today: dt.date | None = None,
+        *,
+        newest_templates: bool = False,
+    ) -> None:
         self._environment, self._pins, self.pool = environment, environment.image_pins, pool
+        self._newest_templates = newest_templates
         self._subject = _subject(environment, pool)
         self._current = self._subject.groups
         self._open, self._back = self._pins.rollouts.get(pool), version is None
@@ -62,6 +76,17 @@ class Promotion:
     def image(self) -> str:
         """Return the target image of the pool, or the target release of the chart."""
         return self.target.release
+
+    @property
+    def improvements(self) -> tuple[Improvement, ...]:
+        """Return the improvements of the revisions between the current intents and the target."""
+        newer = improvements(self.replaced_intents)
+        return tuple(item for item in newer if item.revision <= self.target.revision)
+
+    @property
+    def newer_templates(self) -> tuple[Improvement, ...]:
+        """Return the improvements of the revisions that are newer than the target."""
+        return improvements([self.target])
 
     @property
     def remaining(self) -> tuple[str, ...]:
@@ -117,14 +142,20 @@ class Promotion:
         return self._with_moved(wave, number, proof)
 
     def _promotion_target(self, version: str, today: dt.date | None) -> Intent:
-        opened = self._intent(self._open.to) if self._open else None
-        if opened is not None and version in {DATA, opened.release} and not (self._open and self._open.rollback):
+        opened = self._intent(self._open.to) if self._open and not self._open.rollback else None
+        if opened is not None and version in {DATA, opened.release} and not self._outdated(opened):
             self._refuse(self._subject.unfit(opened, today))
             return opened
         declared = self._subject.declared_intent(version, today)
         before = self._pins.previous.get(self.pool)
         known = {*self._current.values(), *([before] if before else [])}
-        return _same(declared, map(self._intent, known)) or declared.at(declared.newest)
+        least = declared.newest if self._newest_templates else declared.least
+        usable = [intent for intent in map(self._intent, known) if intent.revision >= least]
+        return _same(declared, usable) or declared.at(declared.newest)
+
+    def _outdated(self, intent: Intent) -> bool:
+        """Return whether the promotion must not select ``intent``, because newer templates are requested."""
+        return self._newest_templates and intent.revision < newest(type(intent))
 
     def _rollback_target(self) -> Intent:
         previous = self._pins.previous.get(self.pool)
@@ -211,7 +242,7 @@ class Promotion:
 
     def _next(self) -> str:
         """Return the remedy that promotes the next wave."""
-        direction = "--rollback" if self._back else f"--to {self.image}"
+        direction = "--rollback" if self._back else f"--to {self.image}{self._option}"
         command = f"jacquard promote {self._environment.name} {self.pool} {direction} --wave {self._moved + 1}"
         if self._moved:
             file = "evidence.json"
@@ -221,6 +252,10 @@ class Promotion:
         if count == 1 and self.needs_waves:
             return self._wait()
         return f"promote it in {count} wave{'s' if count > 1 else ''} (--plan lists them): {command}"
+
+    @property
+    def _option(self) -> str:
+        return f" {NEWEST_TEMPLATES}" if self._newest_templates else ""
 
     def _wait(self) -> str:
         others = sorted({pool for pool in self._pins.rollouts if pool != self.pool})

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from components.intents.revisions import least
 from components.lookups.pools import DataPath
 from components.rollout.limits import Excess, RolloutLimits
 from components.rollout.waves import PlannedGroup
@@ -24,6 +25,11 @@ class DeclaredIntent:
     """Function that returns the intent at a revision."""
     newest: int
     """Revision of a new intent."""
+
+    @property
+    def least(self) -> int:
+        """Return the least revision whose templates work for the intent."""
+        return least(self.at(self.newest))
 
 
 class Subject(Protocol):

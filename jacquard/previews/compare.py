@@ -1,20 +1,24 @@
 """Comparison of a base with a head: changes of objects, their effects, affected tenants, and causing edits."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from components.intents.pins import pinned
+from components.intents.revisions import improvements
 from components.lookups.effects.changes import Change, changes
 from components.lookups.effects.effect import Effect, Subject, When, worst_of
 from components.reports.images import all_behind
 from components.reports.moved_charts import moved_charts
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, refers_to_dpus
+from components.specs.keys import DPUS, pool_of, refers_to_dpus
+from components.specs.pools.intents import Intent
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edits import Edit
 from jacquard.previews.impacts.head_only import Alone
-from jacquard.previews.impacts.impact import Forced, Impact, Lost, Row, StillBehind, Upgraded
+from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, StillBehind, Upgraded
 from jacquard.previews.impacts.nodes import Nodes
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
@@ -90,6 +94,7 @@ def impact(
         lost=tuple(lost),
         behind=_behind(*environments),
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
+        templates=tuple(_new_templates(*environments)),
         tenants=tuple(
             agreed(
                 affected_tenants,
@@ -126,6 +131,19 @@ def _behind(base: Environment, head: Environment) -> tuple[StillBehind, ...]:
         for item in all_behind(head)
         if item.differences
     )
+
+
+def _new_templates(base: Environment, head: Environment) -> Iterator[NewTemplates]:
+    """Yield the pools, and the DPUs, whose rollout groups have another template revision in the head."""
+    was, will = pinned(base.image_pins), pinned(head.image_pins)
+    moved: dict[str, list[tuple[Intent, Intent]]] = defaultdict(list)
+    for key, intent in will.items():
+        if key in was and was[key].revision != intent.revision:
+            moved[DPUS if refers_to_dpus(key) else pool_of(key)].append((was[key], intent))
+    for pool, pairs in moved.items():
+        before, after = min(old.revision for old, _ in pairs), max(new.revision for _, new in pairs)
+        texts = tuple(str(item) for item in improvements(old for old, _ in pairs) if item.revision <= after)
+        yield NewTemplates(pool=pool, before=before, after=after, groups=len(pairs), improvements=texts)
 
 
 def _promotion(environment: str, pool: str) -> str:

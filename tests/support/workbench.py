@@ -85,10 +85,10 @@ class Workbench:
         environment = self.load()
         write_locks(environment, self.root, environment.allocations, promote(environment, pool, version))
 
-    def promote_dpus(self) -> None:
+    def promote_dpus(self, *, newest_templates: bool = False) -> None:
         """Promote all DPUs at once to what the data say."""
         environment = self.load()
-        pins = Promotion(environment, DPUS, "data").all_at_once()
+        pins = Promotion(environment, DPUS, "data", newest_templates=newest_templates).all_at_once()
         write_locks(environment, self.root, environment.allocations, pins)
 
     def problems(self) -> tuple[Problem, ...]:

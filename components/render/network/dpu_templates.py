@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from components.render.manifest import Json
 from components.render.network.dpu_flavor import flavor
 from components.render.objects import digest
+from components.render.revision_needs import Need
 from components.specs.pools.intents import DpuIntent
 
 _DIGITS = 10
@@ -67,3 +68,7 @@ def _bfb(intent: DpuIntent, name: str) -> Json:
 
 REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1}
 """Functions that build templates of DPUs, by revision."""
+CHANGES: dict[int, str] = {}
+"""Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""
+NEEDS: tuple[Need[DpuIntent], ...] = ()
+"""Intents whose DPUs do not work with older revisions. ``check`` rejects such pins until they are promoted."""

@@ -8,9 +8,15 @@ from collections.abc import Callable
 
 from components.render.pools import template_revision_1
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
+from components.render.revision_needs import Need
+from components.specs.pools.intents import NodeIntent
 
 REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {1: template_revision_1.build}
 """Functions that build node templates, by revision. The output of a released revision stays byte-identical."""
+CHANGES: dict[int, str] = {}
+"""Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""
+NEEDS: tuple[Need[NodeIntent], ...] = ()
+"""Intents whose nodes do not work with older revisions. ``check`` rejects such pins until they are promoted."""
 
 
 def newest() -> int:

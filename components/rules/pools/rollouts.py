@@ -4,8 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from components.intents.images import find_image, objections
+from components.intents.revisions import outdated_templates
 from components.lookups.pools import PlacedPool, place, pools, problem
 from components.rollout.limits import RolloutLimits
+from components.rollout.promotion import NEWEST_TEMPLATES
 from components.rollout.waves import in_motion
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -51,6 +53,20 @@ def mixed_dpus(environment: Environment) -> Iterator[Problem]:
     yield problem(environment, IMAGE_PINS, ("dpus", other), text)
 
 
+def old_templates(environment: Environment) -> Iterator[Problem]:
+    """Report pools and DPUs whose pinned template revision does not work for them.
+
+    The groups of an open rollout to a sufficient revision are not reported.
+    """
+    for item in outdated_templates(environment):
+        for key, reason in list(item.failing.items())[:1]:
+            text = (
+                f"template revision {item.revisions[key]} does not work here, because {reason}; promote {item.pool} to"
+                f" revision {item.newest}: jacquard promote {environment.name} {item.pool} {NEWEST_TEMPLATES}"
+            )
+            yield problem(environment, IMAGE_PINS, (DPUS if item.pool == DPUS else "groups", key), text)
+
+
 def in_motion_together(environment: Environment) -> Iterator[Problem]:
     """Report limits that unsettled waves of open rollouts exceed together."""
     moving = in_motion(environment.image_pins)
@@ -75,4 +91,4 @@ def _shown(intent: NodeIntent) -> str:
     return f"{intent.name} (revision {intent.revision})"
 
 
-RULES = Rules(locks=(mixed, mixed_dpus, in_motion_together), promoted=(mixed, mixed_dpus))
+RULES = Rules(locks=(mixed, mixed_dpus, old_templates, in_motion_together), promoted=(mixed, mixed_dpus, old_templates))

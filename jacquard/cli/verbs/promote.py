@@ -1,5 +1,6 @@
 """``jacquard promote``: the only command that changes pins of nodes, DPUs, control planes and charts in clusters."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from components.intents.charts import clusters_of_charts
 from components.intents.differences import changes as changes_of
 from components.lookups.pools import clusters, pools
 from components.reports.lock_changes import sentences
-from components.rollout.promotion import Promotion
+from components.rollout.promotion import NEWEST_TEMPLATES, Promotion
 from components.rollout.subject import DATA
 from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.rollout.waves import PlannedWave
@@ -50,6 +51,12 @@ _EvidenceOption = Annotated[
     Path | None,
     typer.Option("--evidence", metavar="FILE", help="Output of 'status --format json' when wave N-1 was settled."),
 ]
+_NewestTemplatesOption = Annotated[
+    bool,
+    typer.Option(
+        NEWEST_TEMPLATES, help="Also promote groups whose template revision is older, even if nothing else differs."
+    ),
+]
 _PlanOption = Annotated[bool, typer.Option("--plan", help="Write nothing; show the remaining waves.")]
 _DataStoreOption = Annotated[
     str | None,
@@ -83,6 +90,7 @@ def promote(
     rollback: _RollbackOption = False,
     wave: _WaveOption = None,
     evidence: _EvidenceOption = None,
+    newest_templates: _NewestTemplatesOption = False,
     plan: _PlanOption = False,
     data_store: _DataStoreOption = None,
     today: arguments.TodayOption = None,
@@ -94,19 +102,22 @@ def promote(
     file; review the change like any other. 'up' then replaces the nodes; other changes of the data do not. All rollout
     groups are promoted together if the canary and the limits of the region allow it. Otherwise promote wave by wave:
     the canary first, and each wave with evidence that the previous one is settled. The rollout stays open in the lock
-    file until the last wave or a rollback. --plan shows the changes and their reasons.
+    file until the last wave or a rollback. --plan shows the changes and their reasons. A newer template revision alone
+    promotes nothing, unless --newest-templates is given or the pinned revision does not work.
     """
     spec = data.load(environment)
     problems = check_promotable(spec)
     if problems:
         raise SpecError(environment, problems)
     if "/" not in pool and pool != DPUS:
-        _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
+        options = {"--rollback": rollback, "--plan": plan, "--wave": wave, "--evidence": evidence, "--today": today}
+        _refuse_pool_options(pool, {**options, NEWEST_TEMPLATES: newest_templates})
         _promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
         return
     _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
-    target = None if rollback else version or DATA
-    promotion = Promotion(spec, pool, target, (today or settings.now()).date())
+    _refuse_newest_templates(pool, rollback=rollback, wanted=newest_templates)
+    target, day = None if rollback else version or DATA, (today or settings.now()).date()
+    promotion = Promotion(spec, pool, target, day, newest_templates=newest_templates)
     if plan:
         _show_plan(promotion, output)
     elif wave is None:
@@ -129,8 +140,17 @@ def _refuse_contradictions(
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
-def _refuse_pool_options(cluster: str, **options: object) -> None:
-    wrong = [f"--{name}" for name, value in options.items() if value]
+def _refuse_newest_templates(pool: str, *, rollback: bool, wanted: bool) -> None:
+    if wanted and rollback:
+        msg = f"{NEWEST_TEMPLATES} and --rollback exclude each other; write one of them for {pool}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if wanted and refers_to_charts(pool):
+        msg = f"{NEWEST_TEMPLATES} is only for pools and {DPUS} (got {pool}); omit it"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _refuse_pool_options(cluster: str, options: Mapping[str, object]) -> None:
+    wrong = [name for name, value in options.items() if value]
     if wrong:
         verb = "is" if len(wrong) == 1 else "are"
         msg = f"{cluster} is a control plane; {', '.join(wrong)} {verb} only for pools, such as {cluster}/POOL"
@@ -159,7 +179,7 @@ def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Fo
         return
     if not groups:
         state = "this wave is already promoted" if is_open else _is_current(pool, image)
-        stdout().print(Text(f"{pool}: {state}, nothing to change"))
+        stdout().print(Text(f"{pool}: {state}, nothing to change{_newer(promotion)}"), soft_wrap=True)
         return
     show_diff(stdout(), diff, summary)
     moved = f"{plural(len(groups), _group(pool))} promoted to {image}"
@@ -176,16 +196,21 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
             before.name: list(map(asdict, changes_of(before, promotion.target)))
             for before in promotion.replaced_intents
         }
-        print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
+        templates = list(map(asdict, promotion.improvements))
+        print_json(
+            {**answer, "needs_waves": promotion.needs_waves, "changes": why, "templates": templates, "waves": waves}
+        )
         return
     if not plan:
-        text = f"{promotion.pool}: {_is_current(promotion.pool, promotion.image)}, nothing to change"
+        text = f"{promotion.pool}: {_is_current(promotion.pool, promotion.image)}, nothing to change{_newer(promotion)}"
         stdout().print(Text(text), soft_wrap=True)
         return
     for before in promotion.replaced_intents:
         stdout().print(Text(f"{before.name} -> {promotion.target.name}", "bold"), soft_wrap=True)
         for change in changes_of(before, promotion.target):
             stdout().print(Text(f"  {change}"), soft_wrap=True)
+    for improvement in promotion.improvements:
+        stdout().print(Text(f"  {improvement}"), soft_wrap=True)
     stdout().print(_table(plan))
     groups = [group for wave in plan for group in wave.groups]
     how = "in waves only" if promotion.needs_waves else "or all together without --wave"
@@ -194,6 +219,14 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
         what = plural(len(groups), _group(promotion.pool))
     text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
     stdout().print(Text(text), soft_wrap=True)
+
+
+def _newer(promotion: Promotion) -> str:
+    """Return the hint that newer templates exist; empty if the target has the newest ones."""
+    if not promotion.newer_templates:
+        return ""
+    newest = promotion.newer_templates[-1].revision
+    return f"; template revision {newest} is newer, add {NEWEST_TEMPLATES} to get it"
 
 
 def _is_current(promoted: str, version: str) -> str:

@@ -148,6 +148,21 @@ class StillBehind(Spec):
     """Command that promotes the pool or the DPUs."""
 
 
+class NewTemplates(Spec):
+    """Pool, or DPUs, whose rollout groups get another template revision."""
+
+    pool: str
+    """Pool as ``cluster/pool``, or ``dpus``."""
+    before: int
+    """Template revision before the change, the oldest of these groups."""
+    after: int
+    """Template revision after the change."""
+    groups: int
+    """Number of these rollout groups."""
+    improvements: tuple[str, ...]
+    """Improvement of each revision that is newer than ``before``, up to ``after``, as one line."""
+
+
 class Upgraded(Spec):
     """A chart whose release in a cluster changes."""
 
@@ -278,6 +293,8 @@ class Impact(Spec):
     """Affected tenants."""
     charts: tuple[Upgraded, ...] = ()
     """Charts whose releases in clusters change."""
+    templates: tuple[NewTemplates, ...] = ()
+    """Pools, and DPUs, whose template revision changes."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None

@@ -64,6 +64,7 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
         "intent": data["intent"],
         "needs_waves": False,
         "changes": {OLD: [functions]},
+        "templates": [],
         "waves": [
             {"number": number, "groups": [{"key": f"dpus/{name}", "nodes": count, "spares": 0, "replacement": HOW}]}
             for number, name, count in waves

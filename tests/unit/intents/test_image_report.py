@@ -102,7 +102,16 @@ def test_the_report_is_data(report: ImageReport) -> None:
     answer = report.to_json()
 
     assert json.loads(json.dumps(answer)) == answer
-    assert list(answer) == ["schema_version", "environment", "channel", "today", "images", "behind", "matrix"]
+    assert list(answer) == [
+        "schema_version",
+        "environment",
+        "channel",
+        "today",
+        "images",
+        "behind",
+        "templates",
+        "matrix",
+    ]
     assert (answer["today"], answer["behind"][0]["expires"]) == ("2026-11-21", "2027-04-06")
 
 

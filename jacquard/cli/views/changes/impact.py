@@ -67,6 +67,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
         yield Text("tenants:")
     yield from (Text(f"  {line}") for line in tenant_lines)
     yield from charts(impact)
+    yield from templates(impact)
     yield from lost(impact)
     yield from behind(impact)
     yield from elsewhere(impact)
@@ -236,6 +237,16 @@ def charts(impact: Impact) -> Iterator[Text]:
         yield Text("charts:")
     for chart in impact.charts:
         yield Text(f"  {chart.cluster}: {chart.told}")
+
+
+def templates(impact: Impact) -> Iterator[Text]:
+    """Yield the pools and DPUs whose template revision changes, with the improvements."""
+    if impact.templates:
+        yield Text("")
+        yield Text("template revisions:")
+    for item in impact.templates:
+        yield Text(f"  {item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}")
+        yield from (Text(f"    {improvement}") for improvement in item.improvements)
 
 
 def behind(impact: Impact) -> Iterator[Text]:

@@ -13,6 +13,7 @@ MARK = "<!-- jacquard impact -->"
 _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json` contains all."
 _DETAILS = {
     "charts": view.charts,
+    "template revisions": view.templates,
     "objects no longer declared": view.lost,
     "pending promotions": view.behind,
     "other environments": view.elsewhere,

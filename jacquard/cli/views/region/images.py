@@ -8,6 +8,8 @@ from rich.text import Text
 
 from components.reports.images import ImageReport, Match
 from components.reports.platform_images import PlatformImages
+from components.rollout.promotion import NEWEST_TEMPLATES
+from components.specs.keys import DPUS
 from components.specs.reading.problems import listed
 from components.specs.region.catalog import Lifecycle
 from jacquard.cli.console import plural
@@ -26,6 +28,9 @@ def tables(report: ImageReport) -> Iterator[RenderableType]:
     else:
         yield Text(f"all pools match the data (channel {report.channel})")
     yield ""
+    if report.templates:
+        yield from _templates(report)
+        yield ""
     yield _matrix(report)
 
 
@@ -48,6 +53,21 @@ def _behind(report: ImageReport) -> Table:
         expires = str(item.expires) if item.expires else "-"
         table.add_row(item.pool, ", ".join(item.images), "\n".join(differs) or "-", expires, rollout)
     return table
+
+
+def _templates(report: ImageReport) -> Iterator[RenderableType]:
+    table = plain_table("pool", "template revision", "groups", "promotion", numbers={"groups"})
+    for item in report.templates:
+        pinned = listed([str(revision) for revision in sorted(set(item.revisions.values()))])
+        works = Text(" (does not work)", "red") if item.failing else ""
+        revision = Text.assemble(f"{pinned} of {item.newest}", works)
+        command = f"jacquard promote {report.environment} {item.pool} {NEWEST_TEMPLATES}"
+        table.add_row(item.pool, revision, str(len(item.revisions)), command)
+    yield table
+    for kind, of_dpus in (("node templates", False), ("DPU templates", True)):
+        newer = [item.improvements for item in report.templates if (item.pool == DPUS) is of_dpus]
+        for improvement in max(newer, key=len, default=()):
+            yield Text(f"  {kind}, {improvement}")
 
 
 def _matrix(report: ImageReport) -> Table:

@@ -1,0 +1,111 @@
+"""``--newest-templates``: promotion to newer templates alone, as announced by ``show`` and ``impact``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from impacts import edited, impact_of
+from newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
+from typer.testing import Result
+
+from jacquard.cli.views.changes.impact import templates
+
+Invoke = Callable[..., Result]
+TODAY = ("--today", "2026-11-21")
+LAB = ("promote", "laptop", "globex-lab/lab", *TODAY)
+
+
+@pytest.fixture(autouse=True)
+def next_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_revisions(monkeypatch)
+
+
+def lines(result: Result) -> list[str]:
+    assert result.exit_code == 0, result.output
+    return [line.rstrip() for line in result.output.splitlines()]
+
+
+def test_without_the_option_newer_templates_are_only_a_hint(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    told = [lines(invoke(*LAB, *more))[-1] for more in ((), ("--plan",))]
+
+    hint = f"; template revision {NEXT_NODES} is newer, add --newest-templates to get it"
+    assert [line.endswith(f"nothing to change{hint}") for line in told] == [True, True]
+
+
+def test_the_plan_tells_what_newer_templates_bring(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    shown = lines(invoke(*LAB, "--newest-templates", "--plan"))
+    planned = json.loads(invoke(*LAB, "--newest-templates", "--plan", "--format", "json").stdout)
+
+    assert shown[1] == f"  revision 1 -> {NEXT_NODES}"
+    assert f"  revision {NEXT_NODES}: nodes are newer" in shown
+    assert planned["templates"][-1] == {"revision": NEXT_NODES, "text": "nodes are newer"}
+    assert sum(group["nodes"] for wave in planned["waves"] for group in wave["groups"]) == 4
+
+
+def test_the_option_promotes_and_the_rollback_restores(invoke: Invoke, data_folder: Path) -> None:
+    lock = data_folder / "laptop" / "images.lock.yaml"
+    before = lock.read_text()
+
+    promoted = [invoke("promote", "laptop", "dpus", "--newest-templates", *more) for more in ((), ())]
+    moved = lock.read_text()
+    invoke("promote", "laptop", "dpus", "--rollback")
+
+    assert [result.exit_code for result in promoted] == [0, 0]
+    assert promoted[1].output.endswith("nothing to change\n")
+    assert f"revision: {NEXT_DPUS}" in moved
+    assert lock.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("globex-lab/lab", "--rollback"),
+            "--newest-templates and --rollback exclude each other; write one of them for globex-lab/lab",
+        ),
+        (("charts/cilium",), "--newest-templates is only for pools and dpus (got charts/cilium); omit it"),
+        (
+            ("globex-lab",),
+            "globex-lab is a control plane; --newest-templates is only for pools, such as globex-lab/POOL",
+        ),
+    ],
+)
+def test_the_option_is_refused_where_nothing_has_templates(invoke: Invoke, words: tuple[str, ...], told: str) -> None:
+    result = invoke("promote", "laptop", *words, "--newest-templates")
+
+    assert (result.exit_code, result.stderr) == (2, f"error: {told}\n")
+
+
+def test_images_shows_who_is_on_older_templates_and_the_command(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    shown = lines(invoke("show", "laptop", "images", *TODAY))
+    data = json.loads(invoke("show", "laptop", "images", *TODAY, "--format", "json").stdout)
+
+    [row] = (line for line in shown if line.endswith("promote laptop globex-lab/lab --newest-templates"))
+    assert row.split()[:5] == ["globex-lab/lab", "1", "of", str(NEXT_NODES), "3"]
+    assert f"  node templates, revision {NEXT_NODES}: nodes are newer" in shown
+    assert f"  DPU templates, revision {NEXT_DPUS}: DPUs are newer" in shown
+    [dpus] = [item for item in data["templates"] if item["pool"] == "dpus"]
+    assert (set(dpus["revisions"]), dpus["newest"], dpus["failing"]) == (
+        {"dpus/acme", "dpus/globex", "dpus/unassigned"},
+        NEXT_DPUS,
+        {},
+    )
+
+
+def test_impact_tells_which_templates_change_and_what_they_bring(tmp_path: Path) -> None:
+    bench = edited(tmp_path, "laptop", (), ())
+    bench.promote_dpus(newest_templates=True)
+
+    found = impact_of(bench)
+
+    assert {row.effect for row in found.rows} == {"re-flashed"}
+    [shown] = [[line.plain for line in templates(found) if line.plain]]
+    assert shown[0] == "template revisions:"
+    assert shown[1] == f"  dpus: 3 groups from revision {min(found.templates[0].before, NEXT_DPUS)} to {NEXT_DPUS}"
+    assert shown[-1] == f"    revision {NEXT_DPUS}: DPUs are newer"
