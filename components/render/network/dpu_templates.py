@@ -6,9 +6,10 @@ and existing revisions stay byte-identical. DPUs get the new revision with their
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from components.render.manifest import Json
-from components.render.network.dpu_flavor import flavor
+from components.render.network.dpu_flavor import REVISION_1, REVISION_2, Settings, flavor
 from components.render.objects import digest
 from components.render.revision_needs import Need
 from components.specs.pools.intents import DpuIntent
@@ -40,8 +41,9 @@ def newest() -> int:
     return max(REVISIONS)
 
 
-def _revision_1(intent: DpuIntent) -> DpuTemplates:
+def _built(settings: Settings, intent: DpuIntent) -> DpuTemplates:
     spec = flavor(
+        settings,
         virtual_functions=intent.virtual_functions,
         mtu_bytes=intent.mtu_bytes,
         uplink_mtu_bytes=intent.uplink_mtu_bytes,
@@ -66,9 +68,14 @@ def _bfb(intent: DpuIntent, name: str) -> Json:
     }
 
 
-REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1}
+REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {
+    1: partial(_built, REVISION_1),
+    2: partial(_built, REVISION_2),
+}
 """Functions that build templates of DPUs, by revision."""
-CHANGES: dict[int, str] = {}
+CHANGES: dict[int, str] = {
+    2: "flavor of DPF 26.4.1: 500 MB of huge pages instead of 6 GiB, a clean switch, and rotation of HBN's logs",
+}
 """Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""
 NEEDS: tuple[Need[DpuIntent], ...] = ()
 """Intents whose DPUs do not work with older revisions. ``check`` rejects such pins until they are promoted."""

@@ -32,12 +32,16 @@ class Switch:
     started_with: dict[str, str] = field(default_factory=dict)
     bridges: dict[str, list[str]] = field(default_factory=dict)
     columns: dict[tuple[str, str], dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    kernel_datapath: bool = True
 
     def run(self, script: str) -> Switch:
         for line in script.splitlines():
-            program, *words = shlex.split(line)
+            program, *words = shlex.split(line.removesuffix(" || true"))
             if program == "systemctl":
                 self.started_with = dict(self.settings)
+            elif program == "ovs-appctl":
+                assert words == ["--timeout=15", "dpctl/del-dp", "system@ovs-system"]
+                self.kernel_datapath = False
             else:
                 assert program == "ovs-vsctl"
                 self.vsctl([word for word in words if not word.startswith("--")])
@@ -55,6 +59,8 @@ class Switch:
                 column, _, rest = setting.partition(":")
                 assert column == "other_config"
                 self.settings.update([rest.split("=")])
+            case ["remove", "Open_vSwitch", ".", "other_config", setting]:
+                self.settings.pop(setting, None)
             case ["set", table, record, setting]:
                 key, _, value = setting.partition("=")
                 self.columns[table, record][key] = value
@@ -71,6 +77,45 @@ def test_the_switch_has_both_uplinks_in_the_bridge_of_chains_and_the_one_that_hb
     for name in ("p0", "p1"):
         assert switch.columns["Interface", name] == {"type": "dpdk", "mtu_request": "8100"}
         assert switch.columns["Port", name] == {"external_ids:dpf-type": "physical"}
+
+
+def test_nothing_of_the_image_or_of_an_earlier_run_is_left_in_the_switch() -> None:
+    image = {"default-datapath-type": "netdev"}
+    switch = Switch(settings=image, bridges={"ovsbr1": ["p0"], "br-hbn": ["p0_if"]})
+
+    switch.run(flavor()["ovs"]["rawConfigScript"])
+
+    assert (switch.kernel_datapath, switch.bridges["br-hbn"]) == (False, [])
+    assert "default-datapath-type" not in switch.started_with
+
+
+def test_a_failed_cleanup_does_not_end_the_script() -> None:
+    lines = flavor()["ovs"]["rawConfigScript"].splitlines()
+
+    cleanups = [line for line in lines if "del-dp" in line or "default-datapath-type" in line]
+    assert [line.endswith(" || true") for line in cleanups] == [True, True]
+
+
+def test_the_kernel_reserves_what_the_switch_needs() -> None:
+    parameters = flavor()["grub"]["kernelParameters"]
+
+    assert "hugepages=250" in parameters
+    assert "fixrttc" not in parameters
+
+
+def test_apparmor_lets_hbn_rotate_its_logs() -> None:
+    files = {file["path"]: file["raw"].splitlines() for file in flavor()["configFiles"]}
+
+    assert files["/etc/apparmor.d/local/usr.bin.tcpdump"] == ["signal (receive) peer=runc,"]
+    assert {"/usr/{bin,sbin}/* ixr,", "/var/lib/logrotate/{,**} rwk,"} <= {
+        *files["/etc/apparmor.d/local/usr.sbin.rsyslogd"]
+    }
+
+
+def test_the_first_revision_never_changes() -> None:
+    made = templates(INTENT.model_copy(update={"revision": 1}))
+
+    assert made.flavor_name == "zero-trust-dec6d5716c"
 
 
 def test_the_switch_starts_with_its_settings_before_it_gets_ports() -> None:
@@ -95,7 +140,7 @@ def test_huge_pages_leave_most_of_the_memory_of_the_smallest_dpu() -> None:
     parameters = dict(one.partition("=")[::2] for one in flavor()["grub"]["kernelParameters"])
 
     assert parameters["hugepagesz"] == "2048kB"
-    assert 0 < int(parameters["hugepages"]) * 2 <= LEAST_MEMORY_MIB // 2
+    assert 500 <= int(parameters["hugepages"]) * 2 <= LEAST_MEMORY_MIB // 2
 
 
 @pytest.mark.parametrize(
