@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of
+from components.lookups.dpu_ports import load_balancer_port
 from components.lookups.fabrics import connected
 from components.lookups.pools import PlacedCluster, clusters, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
@@ -51,7 +52,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
                 vpc=numbers.of_kind("load_balancers"),
                 public=public_addresses(environment, placed),
                 asn=numbers.asn,
-                interface=environment.region.dpus.host_interface,
+                interface=load_balancer_port(environment, cluster.name),
             ),
         )
 

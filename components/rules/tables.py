@@ -8,6 +8,7 @@ from components.rules.control_planes import cluster_namespaces, control_planes, 
 from components.rules.hosts import bare_metal, inventory
 from components.rules.network import (
     denied_networks,
+    dpu_ports,
     dpu_release,
     dpus,
     dual_stack,
@@ -86,6 +87,7 @@ _MODULES = (
     denied_networks,
     rails,
     dpu_release,
+    dpu_ports,
     buckets,
     storage,
     backends,

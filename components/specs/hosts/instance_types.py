@@ -58,7 +58,8 @@ class DpuSpec(Spec):
     """Number of physical functions visible to the host."""
     interface: InterfaceName | None = None
     """Name of the first physical function in the inspection data of a host, such as ``enp1s0f0np0``. It is required
-    where nodes get an allocated address in a VPC."""
+    where nodes get an allocated address in a VPC. Images can give the port another name
+    (``contents.dpu_interface``)."""
     virtual_functions: int = Field(default=16, ge=1, le=126)
     """Number of virtual functions of each physical function. It limits VMs, and InfiniBand GUIDs are reserved for
     them."""

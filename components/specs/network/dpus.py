@@ -119,8 +119,9 @@ class DpuControlSpec(CheckedSpec):
     release: DpuReleaseSpec | None = None
     """Automatic release of the maintenance hold of DPUs. By default operators release it by hand
     (``docs/network/dpus-and-infiniband.md``)."""
-    host_interface: InterfaceName = "eth0"
-    """Name of the DPU port of a host in golden images. Load balancers of tenants announce addresses on this port."""
+    host_interface: InterfaceName | None = None
+    """Name of the DPU port of a host with golden images that do not declare it (``contents.dpu_interface``). Load
+    balancers are announced on this port. Without both, the name is ``eth0``, as in release 0.1.0."""
     ovn_central: IpAddress | None = None
     """Address of the management cluster at which DPUs reach the OVN databases, on node ports 30641 and 30642. Required
     if a VPC uses ``dpf-ovn``. With this field and ``networks.ovn``, the OVN services run even if no VPC uses them."""

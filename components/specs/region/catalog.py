@@ -14,6 +14,7 @@ from components.specs.base import (
     ConstraintViolation,
     DataFile,
     HttpsUrl,
+    InterfaceName,
     KubernetesVersion,
     Label,
     Sha256,
@@ -83,6 +84,9 @@ class ImageContents(CheckedSpec):
     """RoCE settings that the image applies to adapters at each boot before the kubelet starts: MTU, trust in DSCPs,
     lossless priority, ECN. The settings must equal ``roce`` of the nodes' fabrics. By default no settings are
     applied."""
+    dpu_interface: InterfaceName | None = None
+    """Interface name that the image gives the first function of the DPU, such as ``enp1s0f0np0``. Load balancers are
+    announced on this port. The default is ``dpus.host_interface`` of the region."""
     imex: bool = False
     """Whether the image contains NVIDIA's IMEX in the version of the driver (``nvidia-imex``, ``nvidia-imex-ctl``),
     with a masked service. The DRA driver starts a daemon for each compute domain (DRAD:docs/prerequisites.md)."""

@@ -233,7 +233,11 @@ def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: A
     found = {(item.kind, item.name): item.body["spec"] for item in acme.render() if "metallb.io" in item.api_version}
 
     assert found == {
-        ("BGPPeer", "neighbour"): {"myASN": acme.load_balancers.asn, "dynamicASN": "external", "interface": "eth0"},
+        ("BGPPeer", "neighbour"): {
+            "myASN": acme.load_balancers.asn,
+            "dynamicASN": "external",
+            "interface": "enp1s0f0np0",
+        },
         ("IPAddressPool", "vpc"): {"addresses": [str(prefix) for prefix in acme.load_balancers.vpc]},
         ("BGPAdvertisement", "vpc"): {"ipAddressPools": ["vpc"], "peers": ["neighbour"]},
         ("IPAddressPool", "public"): {
