@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from components.lookups.add_ons import facts
 from components.lookups.pools import PlacedCluster, clusters_of
 from components.render import labels as keys
+from components.render.storage.driver_placement import DriverPlacement
 from components.render.storage.storage import DEFAULT_OF_VMS, StorageCatalogInput
 from components.specs.environment import Environment
 from components.specs.storage.storage import StorageClassSpec
@@ -20,7 +22,17 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
         classes=offered,
         pins=environment.image_pins.charts_of(cluster.name),
         annotations={spec.name: _annotations(environment, placed, spec) for spec in offered if not spec.LOCAL},
+        placement=DriverPlacement(
+            services=facts(environment, placed).placement, with_disks=_with_disks(environment, placed)
+        ),
     )
+
+
+def _with_disks(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
+    """Return the instance types with local disks among the pools of a cluster."""
+    kinds = environment.instance_types.by_name
+    names = {pool.instance_type for pool in placed.cluster.pools}
+    return tuple(sorted(name for name in names if name in kinds and kinds[name].nvme_disks))
 
 
 def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:

@@ -150,7 +150,7 @@ def region_operators(
 def storage_drivers(region: RegionSpec) -> Iterator[Operator]:
     """Yield the storage drivers of the management cluster, in installation order. Only snapshots are awaited."""
     for driver in storage.storage_drivers(storage.of_management(region.storage)):
-        yield replace(driver, awaited=driver is storage.SNAPSHOTS)
+        yield replace(driver, awaited=storage.is_snapshots(driver))
 
 
 def kamaji_data_stores(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:

@@ -1,6 +1,16 @@
-"""Parameters of storage classes of csi-driver-nfs."""
+"""Driver csi-driver-nfs and parameters of its storage classes."""
 
+from collections.abc import Sequence
+from typing import Any
+
+from components.render.objects import given
+from components.render.storage.driver_placement import DriverPlacement
 from components.specs.storage.nfs import NfsClassSpec
+
+
+def values(_classes: Sequence[NfsClassSpec], placement: DriverPlacement) -> dict[str, Any]:
+    """Return the values of the driver. Its agents tolerate every taint by default."""
+    return given(controller=dict(placement.services))
 
 
 def parameters(cluster: str, spec: NfsClassSpec) -> dict[str, str]:

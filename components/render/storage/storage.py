@@ -5,7 +5,7 @@ volumes keep the parameters they were created with.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from components.render import labels as keys
@@ -13,6 +13,7 @@ from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.region.operators import Operator, sources, tenant_release
 from components.render.storage import nfs, topolvm, vast
+from components.render.storage.driver_placement import ANYWHERE, DriverPlacement
 from components.specs.region.versions import Chart
 from components.specs.storage.storage import StorageClassSpec
 from components.specs.storage.storage_class import ClassSpec
@@ -33,8 +34,8 @@ class StorageBackend(Generic[_Class]):
     namespace: str
     provisioner: str
     """Name of the driver in classes and volumes."""
-    values: Callable[[Sequence[_Class]], Mapping[str, Any]] = lambda _classes: {}
-    """Returns the values of the chart, by the classes of a cluster."""
+    values: Callable[[Sequence[_Class], DriverPlacement], Mapping[str, Any]] = lambda _classes, _placement: {}
+    """Returns the values of the chart, by the classes of a cluster and the placement of the driver's pods."""
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart."""
     parameters: Callable[[str, _Class], dict[str, str]]
@@ -55,14 +56,16 @@ class StorageCatalogInput:
     """Annotations by class name: client networks, and the tenant's quota."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
+    placement: DriverPlacement = ANYWHERE
+    """Nodes that run the pods of the drivers."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's storage, in the order they are applied."""
-        drivers, annotations = storage_drivers(self.classes), self.annotations
+        drivers, annotations = storage_drivers(self.classes, self.placement), self.annotations
         return (
             *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
             *sources(drivers, self.cluster, self.pins),
-            *(tenant_release(driver, self.cluster, self.pins, awaited=driver is SNAPSHOTS) for driver in drivers),
+            *(tenant_release(driver, self.cluster, self.pins, awaited=is_snapshots(driver)) for driver in drivers),
             *(
                 item
                 for spec in self.classes
@@ -71,14 +74,22 @@ class StorageCatalogInput:
         )
 
 
-def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
+def storage_drivers(
+    classes: tuple[StorageClassSpec, ...], placement: DriverPlacement = ANYWHERE
+) -> tuple[Operator, ...]:
     """Return the operators required by ``classes``, in installation order."""
     drivers = (
-        Operator(chart=one.chart, namespace=one.namespace, values=one.values(own), without=one.without)
+        Operator(chart=one.chart, namespace=one.namespace, values=one.values(own, placement), without=one.without)
         for driver, one in STORAGE_BACKENDS.items()
         if (own := [spec for spec in classes if spec.driver == driver])
     )
-    return (*((SNAPSHOTS,) if classes else ()), *drivers)
+    snapshots = replace(SNAPSHOTS, values={"controller": placement.critical_services})
+    return (*((snapshots,) if classes else ()), *drivers)
+
+
+def is_snapshots(driver: Operator) -> bool:
+    """Return whether ``driver`` installs the snapshot CRDs, of which later objects are instances."""
+    return driver.chart == SNAPSHOTS.chart
 
 
 def of_management(classes: Iterable[StorageClassSpec]) -> tuple[StorageClassSpec, ...]:
@@ -127,6 +138,7 @@ STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
         chart="csi-driver-nfs",
         namespace="csi-nfs",
         provisioner="nfs.csi.k8s.io",
+        values=nfs.values,
         parameters=nfs.parameters,
         snapshot_parameters=nfs.snapshot_parameters,
     ),

@@ -4,21 +4,37 @@ from collections.abc import Sequence
 from typing import Any
 
 from components.render.add_ons.cluster_facts import EVERY_NODE
+from components.render.add_ons.pod_priorities import AGENT
 from components.render.objects import given
+from components.render.storage.driver_placement import DriverPlacement
 from components.specs.storage.topolvm import TopolvmClassSpec
 
 NAMESPACE = "topolvm-system"
 
 
-def values(classes: Sequence[TopolvmClassSpec]) -> dict[str, Any]:
-    """Return the values of TopoLVM: a device class for each volume group, without the chart's storage class."""
+def values(classes: Sequence[TopolvmClassSpec], placement: DriverPlacement) -> dict[str, Any]:
+    """Return the values of TopoLVM: a device class for each volume group, without the chart's storage class.
+
+    Agents run on nodes with local disks only: lvmd exits if one of its volume groups is missing
+    (topolvm:cmd/lvmd/app/root.go).
+    """
     groups = {spec.device_class: spec.spare_gib for spec in classes}
     devices = [
         {"name": group, "volume-group": group, "default": place == 0, **given(**{"spare-gb": spare})}
         for place, (group, spare) in enumerate(groups.items())
     ]
-    agents = {"tolerations": EVERY_NODE}
-    return {"lvmd": {"deviceClasses": devices, **agents}, "node": agents, "storageClasses": []}
+    agents = {"tolerations": EVERY_NODE, "priorityClassName": AGENT, **placement.on_disks}
+    controller = {
+        **placement.critical_services,
+        # The chart's anti-affinity forbids two replicas on one node, so that a third pod cannot start on two nodes.
+        "updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}},
+    }
+    return {
+        "controller": controller,
+        "lvmd": {"deviceClasses": devices, **agents},
+        "node": agents,
+        "storageClasses": [],
+    }
 
 
 def parameters(_cluster: str, spec: TopolvmClassSpec) -> dict[str, str]:

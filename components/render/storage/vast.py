@@ -5,13 +5,14 @@ from typing import Any
 
 from components.render.add_ons.cluster_facts import EVERY_NODE
 from components.render.objects import given
+from components.render.storage.driver_placement import DriverPlacement
 from components.specs.storage.vast import VastClassSpec
 
 NAMESPACE = "vast-csi"
 _ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 
-def values(classes: Sequence[VastClassSpec]) -> dict[str, Any]:
+def values(classes: Sequence[VastClassSpec], placement: DriverPlacement) -> dict[str, Any]:
     """Return the values of the driver without a global login.
 
     With a global login, pods could request inline volumes with any path and policy, and the chart would create a
@@ -23,6 +24,7 @@ def values(classes: Sequence[VastClassSpec]) -> dict[str, Any]:
     return {
         "endpoint": spec.endpoint,
         "verifySsl": True,
+        **given(controller=dict(placement.services)),
         "node": {"tolerations": EVERY_NODE},
         **deletion,
         # The chart fails without a class; Jacquard removes this class from the release.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from components.render.storage.driver_placement import ANYWHERE, DriverPlacement
 from components.render.storage.storage import StorageCatalogInput
 from components.specs.storage.nfs import NfsClassSpec
 from components.specs.storage.topolvm import TopolvmClassSpec
@@ -24,12 +25,22 @@ VAST = VastClassSpec(
     secret="vms",
 )
 
-ANYWHERE = [{"operator": "Exists"}]
+AGENTS = {"tolerations": [{"operator": "Exists"}], "priorityClassName": "system-node-critical"}
+SYSTEM_POOL = {
+    "nodeSelector": {"node-restriction.kubernetes.io/role": "system"},
+    "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
+}
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 
 
-def rendered(*classes: Any) -> list[Any]:
-    return list(StorageCatalogInput(name="c1", cluster="c1", classes=classes).render())
+def rendered(*classes: Any, placement: DriverPlacement = ANYWHERE) -> list[Any]:
+    return list(StorageCatalogInput(name="c1", cluster="c1", classes=classes, placement=placement).render())
+
+
+def values(*classes: Any, placement: DriverPlacement = ANYWHERE) -> dict[str, Any]:
+    """Return the values of each release."""
+    releases = [item for item in rendered(*classes, placement=placement) if item.kind == "HelmRelease"]
+    return {item.name: item.body["spec"].get("values", {}) for item in releases}
 
 
 def test_clusters_on_one_share_never_meet_in_a_directory() -> None:
@@ -109,9 +120,13 @@ def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -
                 {"name": "nvme", "volume-group": "nvme", "default": True},
                 {"name": "hdd", "volume-group": "hdd", "default": False},
             ],
-            "tolerations": ANYWHERE,
+            **AGENTS,
         },
-        "node": {"tolerations": ANYWHERE},
+        "node": AGENTS,
+        "controller": {
+            "priorityClassName": "system-cluster-critical",
+            "updateStrategy": {"rollingUpdate": {"maxUnavailable": 1}},
+        },
         "storageClasses": [],
     }
 
@@ -132,3 +147,37 @@ def test_lvmd_keeps_the_room_that_the_data_say_and_classes_tell_that_they_are_en
         "kept": "true",
         "bulk": None,
     }
+
+
+def test_controllers_of_all_drivers_are_placed_like_services_of_add_ons() -> None:
+    found = values(NFS, VAST, SCRATCH, placement=DriverPlacement(services=SYSTEM_POOL))
+
+    assert found.keys() == {"snapshot-controller", "csi-driver-nfs", "vast-csi", "topolvm"}
+    for name, chart in found.items():
+        assert chart["controller"].items() >= SYSTEM_POOL.items(), name
+    assert {name for name, chart in found.items() if "priorityClassName" in chart["controller"]} == {
+        "snapshot-controller",
+        "topolvm",
+    }
+
+
+def test_a_second_controller_of_topolvm_can_be_replaced_on_two_nodes() -> None:
+    assert values(SCRATCH)["topolvm"]["controller"]["updateStrategy"] == {"rollingUpdate": {"maxUnavailable": 1}}
+
+
+def test_agents_of_local_disks_run_on_instance_types_with_disks_only() -> None:
+    placed = values(SCRATCH, placement=DriverPlacement(with_disks=("h100-ib-8", "l40s-8")))["topolvm"]
+    anywhere = values(SCRATCH)["topolvm"]
+
+    for agent in ("lvmd", "node"):
+        [term] = placed[agent]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+            "nodeSelectorTerms"
+        ]
+        assert term["matchExpressions"] == [
+            {
+                "key": "node-restriction.kubernetes.io/instance-type",
+                "operator": "In",
+                "values": ["h100-ib-8", "l40s-8"],
+            }
+        ]
+        assert "affinity" not in anywhere[agent]

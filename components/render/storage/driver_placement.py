@@ -1,0 +1,36 @@
+"""Placement of the pods of storage drivers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render import labels as keys
+from components.render.add_ons.pod_priorities import SERVICE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriverPlacement:
+    """Nodes of one cluster that run the pods of storage drivers."""
+
+    services: Mapping[str, Any] = field(default_factory=dict)
+    """Node selector and tolerations of controllers, as chart values; empty for any node without taints."""
+    with_disks: tuple[str, ...] | None = None
+    """Instance types with local disks, sorted; None if the label of the type does not exist in the cluster."""
+
+    @property
+    def critical_services(self) -> dict[str, Any]:
+        """Return `services` with a priority, for charts that set none."""
+        return {**self.services, "priorityClassName": SERVICE}
+
+    @property
+    def on_disks(self) -> dict[str, Any]:
+        """Return the affinity of agents to nodes with local disks, as chart values; empty for all nodes."""
+        if self.with_disks is None:
+            return {}
+        kinds = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": list(self.with_disks)}
+        required = {"nodeSelectorTerms": [{"matchExpressions": [kinds]}]}
+        return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+
+
+ANYWHERE = DriverPlacement()
+"""Placement in the management cluster, whose hosts have neither pools nor labels of instance types."""
