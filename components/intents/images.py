@@ -11,8 +11,9 @@ from components.specs.environment import Environment
 from components.specs.keys import pool_key
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.problems import FORM, listed
-from components.specs.region.catalog import GoldenImage
+from components.specs.region.catalog import GoldenImage, ImageContents
 from components.specs.region.policy import Enforcement, RuleId, longest_waiver
+from components.specs.storage.storage import StorageClassSpec
 
 CHANNEL = "channel"
 MAX_MINORS_BEHIND = 3
@@ -126,15 +127,26 @@ def _roce_objections(
 def _disk_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return why new nodes with ``image`` would not encrypt the encrypted storage classes of ``cluster``."""
-    kind = environment.instance_types.by_name.get(pool.instance_type)
-    if image.contents.encrypted_scratch or kind is None or not kind.nvme_disks:
+    """Return why new nodes with ``image`` would not provide the local storage classes of ``cluster``."""
+    kind, contents = environment.instance_types.by_name.get(pool.instance_type), image.contents
+    if kind is None or not kind.nvme_disks:
         return []
-    names = [entry.name for entry in environment.region.storage if entry.encrypted and entry.name in cluster.storage]
-    if not names:
-        return []
+    classes = [entry for entry in environment.region.storage if entry.name in cluster.storage]
+    plain = [entry.name for entry in classes if entry.encrypted and not contents.encrypted_scratch]
     text = f"image {image.version} does not encrypt disks (contents.encrypted_scratch)"
-    return [f"{text}, and {cluster.name} has encrypted volumes of {listed(names)}"]
+    objections = [f"{text}, and {cluster.name} has encrypted volumes of {listed(plain)}"] if plain else []
+    return objections + [
+        f"image {image.version} does not create volume group {entry.volume_group} (contents.volume_groups), and"
+        f" {cluster.name} has volumes of {entry.name}"
+        for entry in classes
+        if lacks_volume_group(contents, entry)
+    ]
+
+
+def lacks_volume_group(contents: ImageContents, entry: StorageClassSpec) -> bool:
+    """Return whether an image declares its volume groups, without the group of storage class ``entry``."""
+    groups = contents.volume_groups
+    return bool(entry.volume_group) and groups is not None and entry.volume_group not in groups
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Container, Iterator
 
-from components.intents.images import find_image
+from components.intents.images import find_image, lacks_volume_group
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
@@ -59,21 +59,36 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
 
 def encrypted_disks(environment: Environment) -> Iterator[Problem]:
     """Report encrypted storage classes on nodes whose images do not encrypt disks."""
-    kinds = environment.instance_types.by_name
     for placed, at, entry in offered(environment):
-        if not entry.encrypted:
-            continue
-        cluster = placed.cluster
-        with_disks = {
-            pool.name for pool in cluster.pools if pool.instance_type in kinds and kinds[pool.instance_type].nvme_disks
-        }
-        images = _images(environment, cluster.name, with_disks)
+        images = _images_with_disks(environment, placed) if entry.encrypted else {}
         plain = [f"{name} has none" for name, image in images.items() if not image.contents.encrypted_scratch]
         if plain:
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "encrypted"))
             text = (
                 f"'{entry.name}' is encrypted ({there}), which requires images with encrypted_scratch: true"
                 f" ({listed(plain)}, {IMAGES}); promote to an image that has it, or offer another class"
+            )
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def volume_groups(environment: Environment) -> Iterator[Problem]:
+    """Report local storage classes on nodes whose images do not create their volume group.
+
+    The agents of the driver exit on such a node. Images that do not declare ``volume_groups`` are not compared.
+    """
+    for placed, at, entry in offered(environment):
+        images = _images_with_disks(environment, placed) if entry.LOCAL else {}
+        others = [
+            f"{name} has {listed(image.contents.volume_groups or ()) or 'none'}"
+            for name, image in images.items()
+            if lacks_volume_group(image.contents, entry)
+        ]
+        if others:
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry)))
+            text = (
+                f"'{entry.name}' has volumes in volume group {entry.volume_group} ({there}), which requires images with"
+                f" it in volume_groups ({listed(others)}, {IMAGES}); promote to an image that has it, or offer another"
+                " class"
             )
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
@@ -219,6 +234,13 @@ def _images(environment: Environment, cluster: str, pools: Container[str]) -> di
     }
 
 
+def _images_with_disks(environment: Environment, placed: PlacedCluster) -> dict[str, GoldenImage]:
+    """Return the images pinned for nodes with local disks in a cluster, each with its pools."""
+    kinds, pools = environment.instance_types.by_name, placed.cluster.pools
+    with_disks = {pool.name for pool in pools if pool.instance_type in kinds and kinds[pool.instance_type].nvme_disks}
+    return _images(environment, placed.cluster.name, with_disks)
+
+
 def address_of(text: str) -> Address | None:
     """Return the address in ``text``, without an optional port; None for a hostname."""
     match = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
@@ -233,6 +255,7 @@ RULES = Rules(
         default_storage_class,
         local_disks,
         encrypted_disks,
+        volume_groups,
         kept_default,
         durable_volumes,
         mount_options,

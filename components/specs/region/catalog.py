@@ -13,6 +13,7 @@ from components.specs.base import (
     CheckedSpec,
     ConstraintViolation,
     DataFile,
+    DnsLabel,
     HttpsUrl,
     InterfaceName,
     KubernetesVersion,
@@ -80,6 +81,9 @@ class ImageContents(CheckedSpec):
     encrypted_scratch: bool = False
     """Whether the volume groups on the disks of ``nvme_disks`` use dm-crypt devices. Each boot creates a new key in
     memory only, so that the content of a disk is unreadable after power-off."""
+    volume_groups: tuple[DnsLabel, ...] | None = None
+    """LVM volume groups that the image creates on the disks of ``nvme_disks`` at boot, by name. Storage classes on
+    local disks require the group in ``device_class``. If omitted, the groups are unknown and are not compared."""
     roce: RoceSpec | None = None
     """RoCE settings that the image applies to adapters at each boot before the kubelet starts: MTU, trust in DSCPs,
     lossless priority, ECN. The settings must equal ``roce`` of the nodes' fabrics. By default no settings are

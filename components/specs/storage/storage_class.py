@@ -75,6 +75,11 @@ class ClassSpec(CheckedSpec):
         return _SHARED_FILES in self.MODES
 
     @property
+    def volume_group(self) -> str:
+        """Return the volume group that nodes with volumes must have; empty if volumes are not on nodes."""
+        return ""
+
+    @property
     def system(self) -> str:
         """Return the host of the storage system; empty if volumes are on nodes."""
         return next((str(getattr(self, key)) for key in (*self.SERVERS, *self.MANAGEMENT_APIS)), "")

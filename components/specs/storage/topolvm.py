@@ -40,6 +40,11 @@ class TopolvmClassSpec(ClassSpec):
     """No storage system takes snapshots of the disks of nodes."""
 
     @property
+    def volume_group(self) -> str:
+        """Return the volume group of ``device_class``."""
+        return self.device_class
+
+    @property
     def spare_gib(self) -> int | None:
         """Return the reserved space in GiB; None for the default of lvmd."""
         return None if self.spare is None else bytes_of(self.spare) // _GIBIBYTE

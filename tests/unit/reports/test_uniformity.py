@@ -71,6 +71,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "rdma_exclusive": False,
         "registry_hosts": False,
         "vfio_devices": (),
+        "volume_groups": ("nvme",),
     }
     assert config != pools["acme-train/infer"].values["kubelet_config"]
 

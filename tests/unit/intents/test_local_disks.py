@@ -1,0 +1,60 @@
+"""Images that no pool with volumes on local disks is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+from small_region import changed
+
+from components.intents.images import find_image, objections
+from components.specs.environment import Environment
+from components.specs.reading.loader import load_environment
+from components.specs.storage.topolvm import TopolvmClassSpec
+
+
+def told(environment: Environment, *, cluster: str = "vireo-train", **contents: Any) -> list[str]:
+    """Return what is against an image with ``contents`` on the nodes with GPUs of ``cluster``."""
+    image = find_image(environment, "eth-2026.11.1")
+    assert image is not None
+    plain = changed(image, contents=changed(image.contents, **contents))
+    [of] = [one for tenant in environment.tenants for one in tenant.clusters if one.name == cluster]
+    [pool] = [one for one in of.pools if one.name in {"h100", "l40s"}]
+    return objections(environment, plain, of, pool)
+
+
+@pytest.fixture(scope="module")
+def region() -> Environment:
+    return load_environment("eu-south-03a", ENVIRONMENTS)
+
+
+def test_a_pool_with_encrypted_volumes_gets_no_image_that_encrypts_nothing(region: Environment) -> None:
+    text = "image eth-2026.11.1 does not encrypt disks (contents.encrypted_scratch)"
+
+    assert told(region, encrypted_scratch=False) == [f"{text}, and vireo-train has encrypted volumes of local"]
+    assert told(region, encrypted_scratch=True) == []
+
+
+def test_an_image_that_encrypts_nothing_is_for_all_that_ask_for_nothing(region: Environment) -> None:
+    storage = [
+        changed(entry, encrypted=False) if isinstance(entry, TopolvmClassSpec) else entry
+        for entry in region.region.storage
+    ]
+    plain = changed(region, region=changed(region.region, storage=tuple(storage)))
+
+    assert told(plain, encrypted_scratch=False) == []
+    assert told(region, encrypted_scratch=False, cluster="solstice-lab") == []
+
+
+def test_a_pool_with_local_volumes_gets_no_image_without_their_volume_group(region: Environment) -> None:
+    text = "image eth-2026.11.1 does not create volume group nvme (contents.volume_groups)"
+
+    assert told(region, volume_groups=("data",)) == [f"{text}, and vireo-train has volumes of local"]
+    assert told(region, volume_groups=()) == told(region, volume_groups=("data",))
+    assert told(region, volume_groups=("data", "nvme")) == []
+    assert told(region, volume_groups=("data",), cluster="solstice-lab") == []
+
+
+def test_an_image_that_declares_no_volume_groups_is_not_compared(region: Environment) -> None:
+    assert told(region, volume_groups=None) == []
