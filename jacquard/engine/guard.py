@@ -2,7 +2,8 @@
 
 An object whose declaration did not change is never deleted or replaced without confirmation, even if the engine plans
 it. An object of a guarded kind needs confirmation too, unless its owner was removed from the data, which `jacquard
-check` allows only after retirement. A node group can be deleted after an apply with zero replicas.
+check` allows only after retirement. A node group can be deleted after an apply with zero replicas. A storage class is
+recreated only with confirmation: a newer library can have another default, and existing volumes keep their parameters.
 """
 
 import hashlib
@@ -48,6 +49,7 @@ class Reason(StrEnum):
     UNCHANGED = "its declaration did not change"
     RENAMED = "it is still declared, by a resource of another name"
     GUARDED = "its kind is guarded"
+    RECREATED = "existing volumes keep the old parameters"
     TAKEN_OVER = "its deletion would uninstall objects that another delivery of its name installs"
     IN_USE = "it is in use"
     UNSEEN = "its users could not be determined"
@@ -113,6 +115,8 @@ def _guarded(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
         return Held(loss=loss, reason=Reason.TAKEN_OVER)
     if _kind(loss.recorded) in effects_table().guarded and (loss.replaced or not _has_ended(loss, owners)):
         return Held(loss=loss, reason=Reason.GUARDED)
+    if loss.replaced and _kind(loss.recorded) in effects_table().recreated:
+        return Held(loss=loss, reason=Reason.RECREATED)
     return None
 
 

@@ -53,8 +53,8 @@ class Row(Spec):
     ``jacquard`` stands for a file of this repository.
     """
     guarded: bool = False
-    """Whether deletion or replacement of objects of the kind requires confirmation. Set only on rows for deleted
-    objects."""
+    """Whether the change requires confirmation. On rows for deleted objects, this is the deletion or replacement of
+    objects of the kind; on rows of immutable fields, the replacement that a new value forces."""
     unrendered: str | None = None
     """Reason for a row whose field occurs in no reference environment."""
 
@@ -84,8 +84,16 @@ class Table:
 
     @cached_property
     def guarded(self) -> frozenset[str]:
-        """Return the kinds whose deletion requires confirmation."""
-        return frozenset(kind for kind, rows in self.kinds.items() if any(row.guarded for row in rows))
+        """Return the kinds whose deletion or replacement requires confirmation."""
+        return frozenset(
+            kind for kind, rows in self.kinds.items() if any(row.guarded and "deleted" in row.fields for row in rows)
+        )
+
+    @cached_property
+    def recreated(self) -> frozenset[str]:
+        """Return the other kinds whose replacement requires confirmation."""
+        kinds = frozenset(kind for kind, rows in self.kinds.items() if any(row.guarded for row in rows))
+        return kinds - self.guarded
 
     def row(self, kind: str, path: Steps) -> Row | None:
         """Return the row for a change at ``path`` in an object of ``kind``; None if there is none."""

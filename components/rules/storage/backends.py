@@ -1,4 +1,4 @@
-"""Rules about the classes of one backend: volume groups of TopoLVM, and logins of VAST."""
+"""Rules about the classes of one backend: directories of NFS, volume groups of TopoLVM, and logins of VAST."""
 
 from collections.abc import Iterator
 
@@ -8,13 +8,33 @@ from components.rules.storage.storage import offered
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
-from components.specs.reading.loader import INSTANCE_TYPES, REGION
+from components.specs.reading.loader import INSTANCE_TYPES, REGION, WAIVERS
 from components.specs.reading.problems import Problem
+from components.specs.storage.nfs import VOLUME, NfsClassSpec
+from components.specs.storage.storage_class import ReclaimPolicy
 from components.specs.storage.topolvm import SPARE_GIB, TopolvmClassSpec
 from components.specs.storage.vast import VastClassSpec
 
 AREA = "storage"
 """Prefix of the names of these rules in waivers and reports."""
+
+
+def unique_directories(environment: Environment) -> Iterator[Problem]:
+    """Report NFS classes that delete volumes and reuse the directory of a deleted volume.
+
+    A claim that is deleted and recreated under its name gets the directory of the former volume. If the driver deletes
+    the former volume afterwards, it deletes this directory with the new content (NFSCSI:pkg/nfs/controllerserver.go).
+    """
+    for index, entry in enumerate(environment.region.storage):
+        if not isinstance(entry, NfsClassSpec) or entry.reclaim is not ReclaimPolicy.DELETE:
+            continue
+        if VOLUME not in entry.sub_directory:
+            text = (
+                f"'{entry.sub_directory}' is the same directory for a claim that is recreated under its name, and the"
+                f" deletion of the former volume (reclaim: Delete) would delete the new content; write"
+                f" {entry.sub_directory}-{VOLUME}, or add a waiver for {entry.name} to {WAIVERS}"
+            )
+            yield problem(environment, REGION, ("storage", index, "sub_directory"), text, entry.name)
 
 
 def spare_room(environment: Environment) -> Iterator[Problem]:
@@ -74,4 +94,4 @@ def shared_secrets(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, ("storage", index, "secret"), text)
 
 
-RULES = Rules(data=(spare_room, shared_secrets))
+RULES = Rules(data=(unique_directories, spare_room, shared_secrets), waivable=(unique_directories,))

@@ -14,6 +14,8 @@ from components.specs.storage.storage_class import NetworkClassSpec, host_violat
 CLAIM, NAMESPACE, VOLUME = "${pvc.metadata.name}", "${pvc.metadata.namespace}", "${pv.metadata.name}"
 """Placeholders that csi-driver-nfs replaces in ``subDir`` (csi-driver-nfs:docs/driver-parameters.md)."""
 _PLACEHOLDERS = (CLAIM, NAMESPACE, VOLUME)
+UNIQUE = f"{NAMESPACE}/{CLAIM}-{VOLUME}"
+"""Directory of exactly one volume."""
 
 
 class NfsClassSpec(NetworkClassSpec):
@@ -26,10 +28,10 @@ class NfsClassSpec(NetworkClassSpec):
     share: str = Field(pattern=ABSOLUTE_PATH)
     """Directory that the server exports, ``share`` of csi-driver-nfs. ``<tenant>`` in it is replaced by the tenant's
     name, so that each tenant has its own export, open to its own hosts."""
-    sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=RELATIVE_PATH)
+    sub_directory: str = Field(default=UNIQUE, pattern=RELATIVE_PATH)
     """Directory of a volume below the cluster's own directory, which has the cluster's name; the end of ``subDir`` of
-    csi-driver-nfs. It contains namespace and name of the claim, or the name of the volume, so that no two claims share
-    one."""
+    csi-driver-nfs. It contains the name of the volume, so that no two volumes share one. Without the name of the
+    volume, a recreated claim gets the directory of the former one; this requires ``reclaim: Retain``."""
     PER_TENANT = ("share",)
     ISOLATION = ("share",)
     """The export is the only isolation of tenants."""
@@ -61,7 +63,7 @@ def _directory_violations(directory: str) -> Iterator[ConstraintViolation]:
     missing = [name for name in (NAMESPACE, CLAIM) if name not in directory]
     if missing:
         rule = f"is the same directory for claims that differ only in {listed(missing)}"
-        yield ConstraintViolation(f"{rule}; write {NAMESPACE}/{CLAIM}, or {VOLUME}", path, directory)
+        yield ConstraintViolation(f"{rule}; write {UNIQUE}, or {VOLUME}", path, directory)
     elif any(NAMESPACE in part and CLAIM in part for part in directory.split("/")):
         rule = "is the same directory for claim b-c of namespace a and claim c of namespace a-b"
-        yield ConstraintViolation(f"{rule}; write {NAMESPACE}/{CLAIM}", path, directory)
+        yield ConstraintViolation(f"{rule}; write {UNIQUE}", path, directory)

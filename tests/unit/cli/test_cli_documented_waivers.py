@@ -82,6 +82,16 @@ CHECKED = {
             ("../catalog/images.yaml", f"{IN_IMAGE}kubelet: v1.35.1", f"{IN_IMAGE}imex: true, kubelet: v1.35.1"),
         ),
     ),
+    "storage.unique-directories": Case(
+        "shared-nfs",
+        (
+            (
+                "region.yaml",
+                "share: /export/<tenant>,",
+                "share: /export/<tenant>, sub_directory: '${pvc.metadata.namespace}/${pvc.metadata.name}',",
+            ),
+        ),
+    ),
     "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
 }
 """Waivers that ``jacquard check`` needs."""

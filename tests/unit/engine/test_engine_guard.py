@@ -249,12 +249,33 @@ def test_what_is_in_use_is_held_with_its_users_named(laptop: Environment, users:
 
 def test_nobody_is_asked_about_what_stays_or_went_with_its_cluster(laptop: Environment) -> None:
     plan = Plan()
-    plan.see(replaced("StorageClass", "a", cluster="acme-train", before={"p": 1}, now={"p": 2}, forced_by=("p",)))
+    plan.see(replaced("DataSource", "a", cluster="acme-train", before={"p": 1}, now={"p": 2}, forced_by=("p",)))
     plan.see(deleted("StorageClass", "b", cluster="no-cluster-of-the-data"))
     assert len(plan.losses) == 2
 
     assert held(plan, laptop, lambda loss: (str(loss),)) == []
     assert held(Plan(), laptop, lambda loss: (str(loss),)) == []
+
+
+def test_a_class_whose_parameters_change_is_replaced_after_confirmation_only(laptop: Environment) -> None:
+    plan = Plan()
+    subdirectories = {"before": {"parameters": {"subDir": "a"}}, "now": {"parameters": {"subDir": "b"}}}
+    plan.see(
+        replaced(
+            "StorageClass",
+            "shared-nfs",
+            api_version="storage.k8s.io/v1",
+            cluster="acme-train",
+            forced_by=("parameters.subDir",),
+            **subdirectories,
+        )
+    )
+
+    [found] = held(plan, laptop)
+
+    said = "replace StorageClass shared-nfs, forced by parameters.subDir: existing volumes keep the old parameters"
+    assert str(found) == said
+    assert effects_table().recreated == {"storage.k8s.io/StorageClass"}
 
 
 def test_what_a_plan_knows_is_what_it_declares_and_what_goes() -> None:

@@ -52,6 +52,7 @@ def test_clusters_on_one_share_never_meet_in_a_directory() -> None:
     }
 
     assert len(directories) == 2
+    assert all("${pv.metadata.name}" in directory for directory in directories), "a claim can be made anew"
 
 
 def test_a_cluster_gets_the_drivers_it_needs_and_one_owner_of_snapshots() -> None:
