@@ -11,7 +11,7 @@ from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
 """Tolerations of agents that every node needs: all taints of a tenant's pools."""
-_CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 """Toleration of the only taint that CoreDNS, as installed by kubeadm and k0s, also tolerates."""
 
 
@@ -47,7 +47,7 @@ class ClusterFacts:
     @property
     def placement(self) -> dict[str, Any]:
         """Return the placement of services that can wait for a ready node."""
-        return {**self.selected, "tolerations": [_CRITICAL]}
+        return {**self.selected, "tolerations": [CRITICAL]}
 
     @property
     def early_placement(self) -> dict[str, Any]:

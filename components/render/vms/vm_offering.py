@@ -5,7 +5,7 @@ created. `up` therefore waits for both before it applies the catalogue.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.render import labels as keys
@@ -15,7 +15,7 @@ from components.render.region.kustomizations import ByManifests, installed_in
 from components.render.region.operators import Operator
 from components.render.vms.virtual_machine import EVICTION, Machine, virtual_machine
 from components.render.vms.vm_images import NAMESPACE, golden_images
-from components.render.vms.vm_placement import services_placement, vm_placement
+from components.render.vms.vm_placement import disk_placement, services_placement, vm_placement
 from components.render.vms.vm_quota import vm_quota
 from components.render.vms.vm_sizes import instancetype, preference
 from components.render.vms.vm_snapshots import VmSnapshots, vm_snapshots
@@ -77,11 +77,13 @@ class VmOfferingInput:
         sizes = {size.name: instancetype(cluster, size) for size in self.sizes}
         roots = tuple(dict.fromkeys(size.root_disk for size in self.sizes))
         golden = (self.image_storage_class, len(self.images) * roots)
+        placement = services_placement(system_pool=self.system_pool)
+        placed = [replace(operator, pods=placement) for operator in VM_OPERATORS]
         return (
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
             *vm_quota(cluster, self.quotas, self.sizes, self.machines, golden),
-            *installed_in(VM_OPERATORS, self.by_manifests, cluster, self.pins),
+            *installed_in(placed, self.by_manifests, cluster, self.pins),
             _kubevirt(self),
             _cdi(self),
             storage_profiles(cluster, self.classes.values()),
@@ -152,7 +154,7 @@ def _developer(offering: VmOfferingInput) -> dict[str, Any]:
 
 
 def _cdi(offering: VmOfferingInput) -> Manifest:
-    placement = services_placement(system_pool=offering.system_pool)
+    system_pool = offering.system_pool
     return manifest(
         "cdi.kubevirt.io/v1beta1",
         "CDI",
@@ -162,8 +164,8 @@ def _cdi(offering: VmOfferingInput) -> Manifest:
         spec={
             "config": {"featureGates": ["HonorWaitForFirstConsumer"]},
             "imagePullPolicy": "IfNotPresent",
-            "infra": placement,
-            "workload": placement,
+            "infra": services_placement(system_pool=system_pool),
+            "workload": disk_placement(offering.pools, offering.taints, system_pool=system_pool),
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
         },
     )

@@ -97,9 +97,7 @@ def _job(snapshots: VmSnapshots, day: Weekday, *, system_pool: bool) -> dict[str
     """Return the job of one day. Each machine has a container, so that a stuck deletion affects only one machine."""
     containers = [_container(name, day, snapshots.image) for name in snapshots.machines]
     files = [{"name": "asked", "configMap": {"name": NAME}}]
-    placement = services_placement(system_pool=system_pool)
-    tolerations = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
-    spec = pod(NAME, containers, volumes=files, **placement, tolerations=tolerations)
+    spec = pod(NAME, containers, volumes=files, **services_placement(system_pool=system_pool))
     # A retry would also replace snapshots of the current run.
     return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}
 

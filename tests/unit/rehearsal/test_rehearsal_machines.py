@@ -86,6 +86,86 @@ def test_an_import_waits_for_its_class_and_then_for_its_claim(objects: Any) -> N
     assert view.get("DataVolume", "image", "ns")["status"]["phase"] == "ImportScheduled"
 
 
+def node(name: str = "n1", *taints: dict[str, str], **labels: str) -> dict[str, Any]:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    return obj("v1", "Node", name, {"taints": list(taints)}, namespace="", metadata={"labels": labels}, status=ready)
+
+
+VM_POOL = {"pool": "vms"}
+LOCAL = {**storage_class("local"), "provisioner": "topolvm.io", "volumeBindingMode": "WaitForFirstConsumer"}
+ONLY_VMS = {"key": "only", "value": "vms", "effect": "NoExecute"}
+TOLERATED = [{"key": "only", "operator": "Equal", "value": "vms", "effect": "NoExecute"}]
+
+
+def scheduled_import(objects: Any, *more: dict[str, Any], **workload: Any) -> Any:
+    """Return a view with a blank disk whose claim is bound to a disk of node n1, and CDI with a placement."""
+    spec = {"source": {"blank": {}}, "storage": {"storageClassName": "local"}}
+    data = obj(volumes.CDI, "DataVolume", "data", spec, status={"phase": "ImportScheduled"})
+    bound = claim(storageClassName="local")
+    bound["metadata"]["annotations"] = {"volume.kubernetes.io/selected-node": "n1"}
+    bound["status"] = {"phase": "Bound"}
+    return objects(data, bound, LOCAL, {**IMPORTER, "spec": {"workload": workload}}, *more)
+
+
+@pytest.mark.parametrize(
+    ("workload", "taints", "fits"),
+    [
+        ({}, (), True),
+        ({"nodeSelector": VM_POOL}, (), True),
+        ({"nodeSelector": {"role": "system"}}, (), False),
+        ({"nodeSelector": VM_POOL}, (ONLY_VMS,), False),
+        ({"tolerations": TOLERATED}, (ONLY_VMS,), True),
+        ({}, ({**ONLY_VMS, "effect": "NoSchedule"},), True),  # the kubelet ignores this effect
+    ],
+)
+def test_a_local_disk_is_filled_only_by_a_pod_that_fits_its_node(
+    objects: Any, workload: Any, taints: Any, *, fits: bool
+) -> None:
+    view = scheduled_import(objects, node("n1", *taints, **VM_POOL), **workload)
+    volumes.reconcile(view)
+    pod = view.get("Pod", "importer-data", "ns")
+    assert pod["spec"]["nodeName"] == "n1"
+    pod["status"] = {"phase": "Running"}
+
+    volumes.reconcile(view)
+
+    phase = view.get("DataVolume", "data", "ns")["status"]["phase"]
+    assert phase == ("ImportInProgress" if fits else "ImportScheduled")
+    assert (view.get("Pod", "importer-data", "ns")["status"].get("reason") == "NodeAffinity") is not fits
+
+
+def test_a_pod_of_a_filled_disk_is_deleted(objects: Any) -> None:
+    view = scheduled_import(objects, node("n1"))
+    volumes.reconcile(view)
+    view.get("DataVolume", "data", "ns")["status"] = {"phase": "Succeeded"}
+
+    volumes.reconcile(view)
+
+    assert ("Pod", "ns", "importer-data") not in view.store
+
+
+def test_a_local_disk_waits_for_the_node_of_its_vm(objects: Any) -> None:
+    disk = {
+        "source": {"blank": {}},
+        "storage": {**WANTED, "accessModes": ["ReadWriteOnce"], "storageClassName": "local"},
+    }
+    placed = {"nodeSelector": VM_POOL, "volumes": [{"dataVolume": {"name": "root"}}]}
+    machine = obj(virtual_machines.API, "VirtualMachine", "login", {"template": {"spec": placed}})
+    there = [obj(volumes.CDI, "DataVolume", "root", disk), machine, LOCAL, IMPORTER, KUBEVIRT]
+    view = objects(*there, node("n0"), node("n1", **VM_POOL))
+    volumes.reconcile(view)
+    view.get("PersistentVolumeClaim", "root", "ns")["status"] = {"phase": "Pending"}
+    volumes.reconcile(view)
+    assert list(view.all("v1", "PersistentVolume")) == []
+
+    virtual_machines.reconcile(view)
+    volumes.reconcile(view)
+
+    annotations = view.get("PersistentVolumeClaim", "root", "ns")["metadata"]["annotations"]
+    assert annotations == {"volume.kubernetes.io/selected-node": "n1"}
+    assert len(list(view.all("v1", "PersistentVolume"))) == 1
+
+
 def test_an_import_without_a_class_takes_the_default_one(objects: Any) -> None:
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     spec = {"storage": WANTED}

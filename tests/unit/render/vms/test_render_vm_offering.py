@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -168,8 +169,48 @@ def test_vms_run_on_their_pools_and_what_runs_them_on_the_system_pool(offering: 
     ]
     assert placement["tolerations"] == tolerated
     assert machine_spec(tainted)["template"]["spec"]["tolerations"] == tolerated
-    assert kubevirt.body["spec"]["infra"] == {"nodePlacement": {"nodeSelector": system}}
-    assert cdi.body["spec"]["infra"] == cdi.body["spec"]["workload"] == {"nodeSelector": system}
+    critical = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+    services = {"nodeSelector": system, "tolerations": [critical]}
+    assert kubevirt.body["spec"]["infra"] == {"nodePlacement": services}
+    assert cdi.body["spec"]["infra"] == services
+    operators = [json.loads(entry["patch"]) for entry in pod_patches(tainted)]
+    assert [entry["spec"]["template"]["spec"] for entry in operators] == [services, services]
+
+
+def pod_patches(offering: VmOfferingInput) -> list[dict[str, Any]]:
+    """Return the patches of the operators' Deployments."""
+    found = []
+    for item in of(offering, "Kustomization") + of(offering, "HelmRelease"):
+        renderers = item.body["spec"].get("postRenderers") or [{"kustomize": item.body["spec"]}]
+        patches = renderers[0]["kustomize"]["patches"]
+        found += [entry for entry in patches if entry["target"]["kind"] == "Deployment"]
+    return found
+
+
+def test_disks_are_filled_on_nodes_of_vms_or_on_the_system_pool(offering: VmOfferingInput) -> None:
+    taint = TaintSpec(key="vms", value="only", effect=TaintEffect.NO_EXECUTE)
+    with_system = replace(offering, pools=("a", "b"), taints=(taint,), system_pool=True)
+    workloads = [
+        of(item, "CDI")[0].body["spec"]["workload"] for item in (with_system, replace(with_system, system_pool=False))
+    ]
+    affinities = [workload["affinity"]["nodeAffinity"] for workload in workloads]
+    vms = {"matchExpressions": [{"key": "node-restriction.kubernetes.io/pool", "operator": "In", "values": ["a", "b"]}]}
+    system = {
+        "matchExpressions": [{"key": "node-restriction.kubernetes.io/role", "operator": "In", "values": ["system"]}]
+    }
+
+    terms = [entry["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"] for entry in affinities]
+    assert terms == [[vms, system], [vms]]
+    assert [entry.get("preferredDuringSchedulingIgnoredDuringExecution") for entry in affinities] == [
+        [{"weight": 1, "preference": system}],
+        None,
+    ]
+    for workload in workloads:
+        assert workload["nodeSelector"] == {"kubernetes.io/os": "linux"}
+        assert workload["tolerations"] == [
+            {"key": "CriticalAddonsOnly", "operator": "Exists"},
+            {"key": "vms", "operator": "Equal", "value": "only", "effect": "NoExecute"},
+        ]
 
 
 def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> None:

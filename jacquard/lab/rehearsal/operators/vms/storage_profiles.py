@@ -55,6 +55,11 @@ def modes(view: View, storage: str, wanted: Object) -> Object:
     return {"volumeMode": "Filesystem", **explicit} if "accessModes" in explicit else {}
 
 
+def is_copied(view: View, storage: str | None) -> bool:
+    """Return whether CDI copies clones of class ``storage`` itself."""
+    return bool(dig(view.find(_API, _KIND, storage), "status", "cloneStrategy") == "copy")
+
+
 def snapshot_classes(view: View, driver: str | None) -> dict[str, bool]:
     """Return the snapshot classes of ``driver`` by name; the value is True for the default class."""
     classes = (body["metadata"] for body in view.all(*_SNAPSHOT_CLASS) if body["driver"] == driver)

@@ -4,6 +4,8 @@ import zlib
 
 from jacquard.lab.rehearsal.operators.references import Reference, missing
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
+from jacquard.lab.rehearsal.operators.vms.importers import SELECTED_NODE, waits
+from jacquard.lab.rehearsal.operators.vms.placement import admits, is_schedulable, tolerates
 from jacquard.lab.rehearsal.operators.vms.volumes import CDI
 from jacquard.providers.kube.objects import dig
 
@@ -35,55 +37,51 @@ def reconcile(view: View) -> None:
             _schedule(view, instance, handlers)
     for machine in view.all(API, "VirtualMachine"):
         if not deleting(machine):
-            _machine(view, machine)
+            _machine(view, machine, handlers)
 
 
 def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
-    """Bind an instance to a node with a handler of KubeVirt, like the scheduler binds the instance's launcher pod.
+    """Bind an instance to a node, like the scheduler binds the instance's launcher pod."""
+    if not dig(instance, "status", "nodeName") and (node := _node(view, instance, instance["spec"], handlers)):
+        view.patch(instance, {"status": {"nodeName": node}})
 
-    Instance and handler must tolerate the taints of the node; the node selector of the instance applies.
+
+def _node(view: View, of: Object, spec: Object, handlers: list[Object]) -> str | None:
+    """Return a node with a handler of KubeVirt for the instance ``spec`` of VM or instance ``of``; None if none fits.
+
+    Instance and handler must tolerate the taints of the node; the node selector of the instance applies. Volumes on
+    disks of a node determine the node.
     """
-    placement = {"nodeSelector": instance["spec"].get("nodeSelector")}
+    placement = {"nodeSelector": spec.get("nodeSelector")}
     nodes = [
         node["metadata"]["name"]
         for node in view.all("v1", "Node")
-        if _is_schedulable(node) and _tolerates(instance["spec"], node) and _admits(placement, node)
-        if all(_admits(handler, node) and _tolerates(handler, node) for handler in handlers)
+        if is_schedulable(node) and tolerates(spec, node) and admits(placement, node)
+        if all(admits(handler, node) and tolerates(handler, node) for handler in handlers)
     ]
-    if nodes and not dig(instance, "status", "nodeName"):
-        chosen = nodes[zlib.crc32(instance["metadata"]["name"].encode()) % len(nodes)]
-        view.patch(instance, {"status": {"nodeName": chosen}})
+    claims = _claims(view, spec, of["metadata"]["namespace"])
+    selected = {(claim["metadata"].get("annotations") or {}).get(SELECTED_NODE) for claim in claims} - {None}
+    nodes = [node for node in nodes if selected <= {node}]
+    return nodes[zlib.crc32(of["metadata"]["name"].encode()) % len(nodes)] if nodes else None
 
 
-def _is_schedulable(node: Object) -> bool:
-    conditions = dig(node, "status", "conditions") or ()
-    ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
-    return ready and not dig(node, "spec", "unschedulable") and not deleting(node)
+def _claims(view: View, spec: Object, namespace: str) -> list[Object]:
+    """Return the existing claims of the DataVolumes of the instance ``spec``."""
+    names = (dig(volume, "dataVolume", "name") for volume in spec.get("volumes") or ())
+    claims = (view.find("v1", "PersistentVolumeClaim", name, namespace) for name in names if name)
+    return [claim for claim in claims if claim]
 
 
-def _admits(placement: Object, node: Object) -> bool:
-    """Return whether a node placement of KubeVirt matches a node; only the operator In is supported."""
-    labels = node["metadata"].get("labels") or {}
-    if any(labels.get(key) != value for key, value in (placement.get("nodeSelector") or {}).items()):
-        return False
-    required = dig(placement, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution") or {}
-    terms = required.get("nodeSelectorTerms") or ()
-    return not terms or any(
-        all(labels.get(rule["key"]) in rule["values"] for rule in term["matchExpressions"]) for term in terms
-    )
+def _select_node(view: View, machine: Object, handlers: list[Object]) -> None:
+    """Select the node of claims that wait for their first consumer, like the scheduler does for KubeVirt's pod."""
+    spec = machine["spec"]["template"]["spec"]
+    waiting = [claim for claim in _claims(view, spec, machine["metadata"]["namespace"]) if waits(view, claim)]
+    node = _node(view, machine, spec, handlers) if waiting else None
+    for claim in waiting if node else ():
+        view.patch(claim, {"metadata": {"annotations": {SELECTED_NODE: node}}})
 
 
-def _tolerates(pod: Object, node: Object) -> bool:
-    tolerated = {(entry.get("key"), entry.get("value") or "") for entry in pod.get("tolerations") or ()}
-    taints = dig(node, "spec", "taints") or ()
-    return all(
-        (taint["key"], taint.get("value") or "") in tolerated
-        for taint in taints
-        if taint["effect"] != "PreferNoSchedule"
-    )
-
-
-def _machine(view: View, machine: Object) -> None:
+def _machine(view: View, machine: Object, handlers: list[Object]) -> None:
     metadata, spec = machine["metadata"], machine["spec"]
     instance = view.find(API, "VirtualMachineInstance", metadata["name"], metadata["namespace"])
     if spec.get("runStrategy") in _STOPPED or spec.get("running") is False:
@@ -103,6 +101,7 @@ def _machine(view: View, machine: Object) -> None:
             view, machine, "ErrorPvcNotFound" if claims else "ErrorDataVolumeNotFound", instance, "; ".join(lacking)
         )
         return
+    _select_node(view, machine, handlers)
     if not _filled(view, machine):
         _status(view, machine, "Provisioning", instance, "a volume is not filled yet")
         return

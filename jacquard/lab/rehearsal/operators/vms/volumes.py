@@ -4,7 +4,7 @@ import re
 
 from jacquard.lab.rehearsal.operators.references import Reference, missing
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
-from jacquard.lab.rehearsal.operators.vms import storage_profiles
+from jacquard.lab.rehearsal.operators.vms import importers, storage_profiles
 from jacquard.providers.kube.objects import dig
 
 CDI = "cdi.kubevirt.io/v1beta1"
@@ -22,7 +22,7 @@ _DATA_VOLUME = (
 )
 _OF_ONE_NODE = ("topolvm.io",)
 """Drivers that reject volumes with ReadWriteMany."""
-_STARTED = ("ImportScheduled", "ImportInProgress", "Succeeded")
+_SCHEDULED, _IN_PROGRESS, _SUCCEEDED = "ImportScheduled", "ImportInProgress", "Succeeded"
 
 
 def reconcile(view: View) -> None:
@@ -32,12 +32,13 @@ def reconcile(view: View) -> None:
             _provision(view, claim)
     for volume in view.all("v1", "PersistentVolume"):
         _reclaim(view, volume)
-    if not any(dig(item, "status", "phase") == "Deployed" for item in view.all(CDI, "CDI")):
+    importer = next((item for item in view.all(CDI, "CDI") if dig(item, "status", "phase") == "Deployed"), None)
+    if importer is None:
         return  # CDI is not installed
     storage_profiles.reconcile(view)
     for data in view.all(CDI, "DataVolume"):
         if not deleting(data):
-            _import(view, data)
+            _import(view, importer, data)
     for source in view.all(CDI, "DataSource"):
         if not deleting(source):
             _resolve(view, source)
@@ -48,6 +49,8 @@ def _provision(view: View, claim: Object) -> None:
     if storage is None or (
         storage["provisioner"] in _OF_ONE_NODE and "ReadWriteMany" in dig(claim, "spec", "accessModes")
     ):
+        return
+    if importers.waits(view, claim):
         return
     metadata = claim["metadata"]
     name = f"pvc-{metadata['uid']}"
@@ -85,10 +88,15 @@ def _reclaim(view: View, volume: Object) -> None:
         view.delete(volume)
 
 
-def _import(view: View, data: Object) -> None:
-    if dig(data, "status", "phase") in _STARTED:
+def _import(view: View, importer: Object, data: Object) -> None:
+    metadata, spec, phase = data["metadata"], data["spec"], dig(data, "status", "phase")
+    if phase in {_SCHEDULED, _IN_PROGRESS, _SUCCEEDED}:
+        claim = view.find("v1", "PersistentVolumeClaim", metadata["name"], metadata["namespace"])
+        if claim and phase == _SUCCEEDED:
+            importers.remove(view, claim)
+        elif claim and phase == _SCHEDULED and (_by_driver(view, data, claim) or importers.runs(view, importer, claim)):
+            view.status(data, {"phase": _IN_PROGRESS, "progress": "50.00%"})
         return
-    metadata, spec = data["metadata"], data["spec"]
     wanted = spec.get("storage") or spec.get("pvc") or {}
     storage = str(wanted.get("storageClassName") or _default_class(view) or "")
     lacking = missing(view, data, _DATA_VOLUME) or _unfilled(view, data)
@@ -107,6 +115,7 @@ def _import(view: View, data: Object) -> None:
                 "metadata": {
                     "name": metadata["name"],
                     "namespace": metadata["namespace"],
+                    "annotations": importers.passed_on(data),
                     "ownerReferences": owned_by(data),
                 },
                 "spec": {
@@ -117,7 +126,14 @@ def _import(view: View, data: Object) -> None:
             }
         )
     elif dig(claim, "status", "phase") == "Bound":
-        view.status(data, {"phase": _STARTED[0], "claimName": metadata["name"], "progress": "N/A"})
+        view.status(data, {"phase": _SCHEDULED, "claimName": metadata["name"], "progress": "N/A"})
+
+
+def _by_driver(view: View, data: Object, claim: Object) -> bool:
+    """Return whether the storage driver clones the source of a disk; otherwise, a pod of CDI fills the disk."""
+    source = data["spec"].get("source") or {}
+    is_clone = bool(data["spec"].get("sourceRef") or source.get("pvc") or source.get("snapshot"))
+    return is_clone and not storage_profiles.is_copied(view, dig(claim, "spec", "storageClassName"))
 
 
 def _unfilled(view: View, data: Object) -> list[str]:
@@ -130,7 +146,7 @@ def _unfilled(view: View, data: Object) -> list[str]:
         return []
     place = source["name"], source.get("namespace") or data["metadata"]["namespace"]
     claim, filled = view.find("v1", "PersistentVolumeClaim", *place), view.find(CDI, "DataVolume", *place)
-    if filled is not None and dig(filled, "status", "phase") != "Succeeded":
+    if filled is not None and dig(filled, "status", "phase") != _SUCCEEDED:
         return [f"DataVolume '{place[0]}' is not filled yet"]
     wanted = dig(data, "spec", "storage") or dig(data, "spec", "pvc") or {}
     size, least = (
@@ -153,7 +169,7 @@ def _resolve(view: View, source: Object) -> None:
     name, namespace = claim.get("name"), claim.get("namespace") or source["metadata"]["namespace"]
     body = view.find("v1", "PersistentVolumeClaim", name, namespace)
     data = view.find(CDI, "DataVolume", name, namespace)
-    ready = body is not None and (data is None or dig(data, "status", "phase") == "Succeeded")
+    ready = body is not None and (data is None or dig(data, "status", "phase") == _SUCCEEDED)
     reason = "Ready" if ready else "NotFound" if body is None else dig(data, "status", "phase") or "NotReady"
     condition = {"type": "Ready", "status": "True" if ready else "False", "reason": reason, "message": ""}
     if dig(source, "status", "conditions") != [condition]:
