@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from components.lookups.add_ons import add_ons
 from components.lookups.pools import PlacedCluster, vm_pools
+from components.render.add_ons.add_on_monitors import monitoring_of
 from components.render.region.dns import domain_of
 from components.render.region.kustomizations import ByManifests
 from components.render.vms.virtual_machine import Machine
@@ -67,6 +69,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         quotas=placed.tenant.quotas,
         emulation=environment.region.vm_emulation,
         snapshots=_snapshots(environment, vms),
+        monitoring=monitoring_of(tuple(add_ons(environment, placed))),
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
         pins=environment.image_pins.charts_of(cluster.name),
     )

@@ -17,6 +17,10 @@ from components.render.region import monitors
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
 
+_PROMETHEUS = "kube-prometheus-stack"
+"""Chart whose ServiceAccount of Prometheus is known."""
+_MOST_PREFIX = 26
+"""Maximum length of the prefix of object names (PHC:charts/kube-prometheus-stack/templates/_helpers.tpl)."""
 _NAME = "platform-add-ons"
 _MONITORED = {"serviceMonitor": {"enabled": True}}
 _METRICS = {"metrics": {"enabled": True}}
@@ -40,6 +44,14 @@ _FULL_PERCENT = 90
 def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
     """Return the add-on of ``add_ons`` that provides monitoring; None without such an add-on."""
     return next((entry for entry in add_ons if entry.gives is Capability.MONITORING), None)
+
+
+def prometheus_account(monitoring: AddOn) -> str | None:
+    """Return the ServiceAccount of Prometheus in the namespace of ``monitoring``; None for an unknown chart."""
+    if monitoring.chart != _PROMETHEUS:
+        return None
+    name = monitoring.name if _PROMETHEUS in monitoring.name else f"{monitoring.name}-{_PROMETHEUS}"
+    return f"{name[:_MOST_PREFIX].removesuffix('-')}-prometheus"
 
 
 def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:

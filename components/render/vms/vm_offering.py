@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.render import labels as keys
+from components.render.add_ons.add_on_monitors import prometheus_account
 from components.render.manifest import Manifest, Readiness, Rendered
 from components.render.objects import given, manifest, namespace
 from components.render.region.kustomizations import ByManifests, installed_in
@@ -20,6 +21,7 @@ from components.render.vms.vm_quota import vm_quota
 from components.render.vms.vm_sizes import instancetype, preference
 from components.render.vms.vm_snapshots import VmSnapshots, vm_snapshots
 from components.render.vms.vm_volumes import storage_profiles
+from components.specs.add_ons.add_ons import AddOn
 from components.specs.base import DnsLabel
 from components.specs.pools.node_pool import TaintSpec
 from components.specs.region.tenant import QuotasSpec
@@ -65,6 +67,8 @@ class VmOfferingInput:
     """Whether VMs use software emulation on nodes without hardware virtualization."""
     snapshots: VmSnapshots | None = None
     """Snapshot schedule of VMs; None without snapshots."""
+    monitoring: AddOn | None = None
+    """Add-on of the cluster that provides monitoring; None without such an add-on."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
@@ -137,6 +141,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                     permittedHostDevices=given(pciHostDevices=permitted),
                 ),
             },
+            **_monitors(offering.monitoring),
             "imagePullPolicy": "IfNotPresent",
             "infra": {"nodePlacement": services_placement(system_pool=offering.system_pool)},
             # All VMs, including VMs ordered by tenants, run only on nodes with KubeVirt's handler.
@@ -145,6 +150,12 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
         },
     )
+
+
+def _monitors(monitoring: AddOn | None) -> dict[str, Any]:
+    """Return the fields with which KubeVirt's operator creates its monitors. By default it looks for other names."""
+    account = prometheus_account(monitoring) if monitoring else None
+    return {"monitorNamespace": monitoring.namespace, "monitorAccount": account} if monitoring and account else {}
 
 
 def _developer(offering: VmOfferingInput) -> dict[str, Any]:

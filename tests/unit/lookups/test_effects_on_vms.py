@@ -41,7 +41,7 @@ def effects(before: VmOfferingInput, after: VmOfferingInput) -> dict[tuple[str, 
 def test_a_further_pool_for_vms_leaves_machines_alone(offering: VmOfferingInput) -> None:
     found = effects(offering, replace(offering, pools=(*offering.pools, "more")))
 
-    assert {kind for kind, _ in found} == {"KubeVirt"}
+    assert {kind for kind, _ in found} == {"CDI", "KubeVirt"}
     assert {effect for effect, _ in found.values()} == {Effect.IN_PLACE}
 
 

@@ -10,6 +10,7 @@ import yaml
 from vm_offerings import machine_spec, of
 
 from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.pools.huge_pages import PageSize
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
 from components.specs.region.tenant import QuotasSpec, VmQuotasSpec
@@ -211,6 +212,22 @@ def test_disks_are_filled_on_nodes_of_vms_or_on_the_system_pool(offering: VmOffe
             {"key": "CriticalAddonsOnly", "operator": "Exists"},
             {"key": "vms", "operator": "Equal", "value": "only", "effect": "NoExecute"},
         ]
+
+
+def test_kubevirt_has_monitors_where_prometheus_reads_them(offering: VmOfferingInput) -> None:
+    monitoring = AddOn(
+        name="monitoring", chart="kube-prometheus-stack", namespace="metrics", gives=Capability.MONITORING
+    )
+    of_another = monitoring.model_copy(update={"chart": "prometheus"})
+    specs = [
+        of(replace(offering, monitoring=entry), "KubeVirt")[0].body["spec"] for entry in (monitoring, of_another, None)
+    ]
+
+    assert [(spec.get("monitorNamespace"), spec.get("monitorAccount")) for spec in specs] == [
+        ("metrics", "monitoring-kube-prometheus-prometheus"),
+        (None, None),
+        (None, None),
+    ]
 
 
 def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> None:
