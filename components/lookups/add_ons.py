@@ -16,7 +16,7 @@ from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of
+from components.specs.keys import cluster_of, pool_key
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.pools.node_pool import PoolRole
 
@@ -68,7 +68,8 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
     provided = {entry.gives for entry in catalog if entry.name in names and entry.gives}
     if brings_network(placed) or cluster.cni_seed is not None:
         provided.add(Capability.NETWORK)
-    gpus, spans = has_gpus(environment, placed), bool(nvlink(environment, placed))
+    gpus = uses_gpus(environment, placed, for_vms=False)
+    spans = gpus and bool(nvlink(environment, placed))
 
     def comes_along(entry: AddOn) -> bool:
         fits = (gpus or not entry.gpu_only) and (spans or not entry.nvlink_only)
@@ -114,6 +115,20 @@ def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
     return any(kind.gpu for pool in placed.cluster.pools if (kind := kinds.get(pool.instance_type)))
 
 
+def uses_gpus(environment: Environment, placed: PlacedCluster, *, for_vms: bool) -> bool:
+    """Return whether images of a cluster reserve GPUs for VMs, or for containers, by the data or by pins."""
+    kinds, pins = environment.instance_types.by_name, environment.image_pins
+    reserving = {image.version for image in environment.images.images if image.contents.vfio_devices}
+    for pool in placed.cluster.pools:
+        kind, group_prefix = kinds.get(pool.instance_type), f"{pool_key(placed.cluster.name, pool.name)}/"
+        intents = (pins.intents.get(name) for key, name in pins.groups.items() if key.startswith(group_prefix))
+        # A pool without a named image never gets an image that reserves GPUs for VMs.
+        images = {pool.image, *(intent.image for intent in intents if intent)}
+        if kind and kind.gpu and any((image in reserving) is for_vms for image in images):
+            return True
+    return False
+
+
 def nvlink(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
     """Return the nodes per NVLink domain, by instance type, for types of the cluster whose NVLink spans nodes."""
     kinds = (environment.instance_types.by_name.get(pool.instance_type) for pool in placed.cluster.pools)
@@ -143,6 +158,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         pods_ipv6=numbers.pods_ipv6,
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         gpus=has_gpus(environment, placed),
+        vm_gpus=uses_gpus(environment, placed, for_vms=True),
         nvlink=nvlink(environment, placed),
         attachments=bool(connected(environment, placed)),
         gpu_sharing=gpu_sharing(environment, placed),

@@ -20,7 +20,8 @@ _POD: Kind = ("v1", "Pod")
 _MAKERS: tuple[Kind, ...] = (("apps/v1", "ReplicaSet"), ("batch/v1", "Job"))
 """Kinds between a pod and the objects that users create."""
 _ENDED = ("Failed", "Succeeded")
-_GPU, _FEATURE = "nvidia.com/", "feature.node.kubernetes.io/"
+_GPU, _FEATURE = ("nvidia.com/gpu", "nvidia.com/mig-"), "feature.node.kubernetes.io/"
+"""Prefixes of resources that the device plugin offers, and of hardware labels. Devices of VMs have other names."""
 _FIGURES = ("ContainerResource", "Resource")
 """Types of autoscaler metrics that metrics-server provides."""
 

@@ -14,6 +14,7 @@ _CLUSTER: dict[str, Any] = {
     "pods": (Network("10.64.0.0/16"),),
     "system_pool": False,
     "gpus": True,
+    "vm_gpus": False,
     "attachments": False,
 }
 

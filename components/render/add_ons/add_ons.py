@@ -11,6 +11,7 @@ from components.render import labels as keys
 from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitoring_of
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB, VALUES
 from components.render.add_ons.cluster_facts import ClusterFacts
+from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.manifest import Manifest
 from components.render.objects import namespace
@@ -44,6 +45,8 @@ class AddOnsInput:
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's add-ons, in the order in which they are applied."""
         installed = tuple(operators(self.add_ons, self.facts, self.overrides))
+        mixed = self.facts.vm_gpus and any(entry.chart == GPU_OPERATOR for entry in self.add_ons)
+        awaited = (*_AWAITED, Capability.NODE_FEATURES) if mixed else _AWAITED
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _BUILT_IN)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
@@ -55,9 +58,10 @@ class AddOnsInput:
             ),
             *sources(installed, self.cluster, self.pins),
             *(
-                tenant_release(operator, self.cluster, self.pins, awaited=entry.gives in _AWAITED)
+                tenant_release(operator, self.cluster, self.pins, awaited=entry.gives in awaited)
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
+            *(without_agents(self.cluster) if mixed else ()),
             *(
                 item
                 for entry in self.add_ons

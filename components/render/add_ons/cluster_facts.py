@@ -30,6 +30,8 @@ class ClusterFacts:
     """Whether the cluster has a pool with role system."""
     gpus: bool
     """Whether nodes have GPUs."""
+    vm_gpus: bool
+    """Whether nodes have images that reserve GPUs for VMs."""
     attachments: bool
     """Whether Multus attaches pods to additional networks. Multus then owns the directory of CNI configurations."""
     pods_ipv6: Network6 | None = None

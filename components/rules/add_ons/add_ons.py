@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from components.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old
-from components.lookups.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, nvlink, takes_defaults
+from components.lookups.add_ons import (
+    DEFAULT,
+    add_ons,
+    brings_network,
+    has_gpus,
+    named,
+    nvlink,
+    takes_defaults,
+    uses_gpus,
+)
 from components.lookups.fabrics import connected, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.rules.references import undeclared
@@ -11,7 +20,7 @@ from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
-from components.specs.reading.loader import ADD_ONS, INSTANCE_TYPES, VERSIONS
+from components.specs.reading.loader import ADD_ONS, IMAGES, INSTANCE_TYPES, VERSIONS
 from components.specs.reading.problems import Problem, listed, one_of, suggestion
 
 
@@ -126,6 +135,7 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
         names = [entry.name for entry in chosen]
         unknown = not _known(environment, placed)
         gpus, spans = has_gpus(environment, placed) or unknown, nvlink(environment, placed) or unknown
+        for_containers = uses_gpus(environment, placed, for_vms=False) or unknown
         for entry in chosen:
             path = (*placed.path, "add_ons")
             there = place(environment, ADD_ONS, ("add_ons", environment.add_ons.add_ons.index(entry)))
@@ -135,6 +145,12 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, placed.file, path, text)
             if entry.gpu_only and not gpus:
                 text = f"{entry.name} requires nodes with GPUs ({there}), but no pool has any; remove it"
+                yield problem(environment, placed.file, path, text)
+            elif entry.gpu_only and not for_containers:
+                text = (
+                    f"{entry.name} requires a GPU driver ({there}), but images of all pools with GPUs reserve them for"
+                    f" VMs (contents.vfio_devices, {IMAGES}); remove it"
+                )
                 yield problem(environment, placed.file, path, text)
             if entry.nvlink_only and not spans:
                 text = (

@@ -71,6 +71,7 @@ def test_whoever_asks_for_it_uses_it_and_nothing_of_the_platforms_does(chart: st
         ("cilium", pod(hostNetwork=True)),
         ("cilium", pod(phase="Succeeded")),
         ("gpu-operator", pod(containers=[{"resources": {"limits": {"cpu": "8"}}}])),
+        ("gpu-operator", pod(containers=[{"resources": {"limits": {"nvidia.com/AD102GL_L40S": "1"}}}])),
         ("gpu-operator", pod(phase="Failed", **GPU)),
         ("node-feature-discovery", pod(nodeSelector={"kubernetes.io/os": "linux"})),
         ("metallb", obj("v1", "Service", "a", {"type": "ClusterIP"})),

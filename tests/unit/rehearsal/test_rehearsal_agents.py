@@ -119,6 +119,17 @@ def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
     assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
 
 
+def test_a_node_whose_operands_are_disabled_gets_no_agent(objects: Any) -> None:
+    worker = node("n1", **GPU_NODE)
+    worker["metadata"]["labels"] = {FOUND: "true", "nvidia.com/gpu.deploy.operands": "false", gpus.SELECTOR[0]: "true"}
+    view = objects(worker)
+
+    agents.reconcile(objects(release("gpu-operator")), "acme", view)
+
+    labels = view.get("Node", "n1")["metadata"]["labels"]
+    assert labels == {FOUND: "true", "nvidia.com/gpu.present": "true", "nvidia.com/gpu.deploy.operands": "false"}
+
+
 def test_a_node_without_the_label_any_more_offers_none_although_a_plugin_runs_there_still(objects: Any) -> None:
     before = {FOUND: "false", "nvidia.com/gpu.present": "true", gpus.SELECTOR[0]: "true"}
     worker = node("n1", **GPU_NODE, allocatable={"nvidia.com/gpu": "8", "cpu": "224"})

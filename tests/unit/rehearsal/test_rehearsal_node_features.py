@@ -52,6 +52,13 @@ def published(view: Any, image: str = GPU, pod: Any = None) -> Any:
     return view.get("NodeFeature", "n1", PLACE)
 
 
+@pytest.mark.parametrize(("image", "loaded"), [(GPU, True), (PLAIN, False), ("vfio-2026.11.2", False)])
+def test_the_driver_is_loaded_where_the_image_has_it(objects: Any, image: str, *, loaded: bool) -> None:
+    modules = published(objects(configuration()), image)["spec"]["features"]["flags"]["kernel.loadedmodule"]
+
+    assert ("nvidia" in modules["elements"]) is loaded
+
+
 def test_a_worker_says_which_devices_its_node_has_and_whose_word_it_is(objects: Any) -> None:
     body = published(objects(configuration()))
 

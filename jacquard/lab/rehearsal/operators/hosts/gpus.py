@@ -18,6 +18,8 @@ SELECTOR = ("nvidia.com/gpu.deploy.device-plugin", "true")
 _FOUND = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
 """Labels of Node Feature Discovery; each label identifies a node with an NVIDIA GPU."""
 _PRESENT = "nvidia.com/gpu.present"
+_OPERANDS = "nvidia.com/gpu.deploy.operands"
+"""Label with which users exclude a node."""
 _COUNT = 8
 """Number of GPUs of a simulated host with GPUs."""
 _PIECES = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1}
@@ -36,7 +38,7 @@ def label(view: View, node: Object) -> None:
     labels = node["metadata"].get("labels") or {}
     wanted: dict[str, str | None]
     if any(labels.get(key) == "true" for key in _FOUND):
-        wanted = {_PRESENT: "true", SELECTOR[0]: SELECTOR[1]}
+        wanted = {_PRESENT: "true", SELECTOR[0]: None if labels.get(_OPERANDS) == "false" else SELECTOR[1]}
     elif _PRESENT in labels:
         wanted = {_PRESENT: "false", SELECTOR[0]: None}
         _set_resources(view, node, {})

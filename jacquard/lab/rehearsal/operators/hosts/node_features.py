@@ -27,6 +27,9 @@ _CLASSES, _FIELDS = ("03", "0b40", "12"), ("class", "vendor")
 """Prefixes of the device classes that become labels, and the attributes in the label names."""
 _PLAIN_IMAGES = "cpu"
 """Prefix of image names for hosts without GPUs."""
+_IMAGES_FOR_VMS = "vfio"
+"""Prefix of image names that bind GPUs to vfio-pci."""
+_MODULES = ("mlx5_core", "overlay")
 _DPU = (2, {"class": "0200", "vendor": "15b3", "device": "a2dc"})
 _WITH_GPUS = (
     (8, {"class": "0302", "vendor": "10de", "device": "2330"}),
@@ -92,13 +95,19 @@ def _node_feature(node: Object, pod: Object, configuration: Object) -> Object:
         },
         "spec": {
             "features": {
-                "flags": {},
+                "flags": {"kernel.loadedmodule": {"elements": {name: {} for name in _modules(node)}}},
                 "attributes": {"system.name": {"elements": {"nodename": name}}},
                 "instances": {"pci.device": {"elements": [{"attributes": device} for device in devices]}},
             },
             "labels": _labels(devices, dig(configuration, "sources", "pci") or {}),
         },
     }
+
+
+def _modules(node: Object) -> tuple[str, ...]:
+    """Return loaded kernel modules of a node: the GPU driver only if the image neither lacks GPUs nor binds them."""
+    image = str(dig(node, "status", "nodeInfo", "osImage") or _PLAIN_IMAGES)
+    return _MODULES if image.startswith((_PLAIN_IMAGES, _IMAGES_FOR_VMS)) else (*_MODULES, "nvidia")
 
 
 def _devices(node: Object) -> Iterator[dict[str, str]]:
