@@ -30,6 +30,7 @@ class Provider:
     gates: Mapping[str, bool] = field(default_factory=dict)
     """Feature gates of the provider that differ from the default."""
     flags: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the container ``manager``, which replace those of the published Deployment."""
     workers: int | None = None
     """Number of objects that the provider reconciles in parallel, for providers with a single setting for all kinds."""
 

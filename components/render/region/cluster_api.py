@@ -15,12 +15,14 @@ operator reads only this ConfigMap.
   no address pool is rendered.
 - Kamaji's provider fails on a cluster of IronCore's kind. The provider can patch such clusters, but its role (v0.20.0)
   does not permit reading them. The patch is disabled, because such clusters already contain the endpoint.
+- Flags are arguments of the container, which replace those of the published Deployment. The operator does not install a
+  provider whose ``additionalArgs`` contain an argument of this Deployment (CAPIO, component_customizer.go).
 - IronCore's kinds (v0.2.0) are labelled for contract v1beta2 but have the status of v1beta1. Cluster API would
   therefore wait forever for a provisioned Machine. A patch corrects the labels.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +40,8 @@ PROVIDERS = "cluster-api-providers"
 """Name of the artefact with a folder for each provider, an entry of ``manifests`` in the version vector."""
 OPERATOR = Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=(CERT_MANAGER,))
 API = "operator.cluster.x-k8s.io/v1alpha2"
+_MANAGER = "manager"
+"""Container with the controllers in the Deployments of all providers with flags."""
 _SECONDS = 900
 _RELABELLED = {
     "apiVersion": "apiextensions.k8s.io/v1",
@@ -80,7 +84,6 @@ def render(
         version = versions.releases[provider.release]
         manager = given(
             featureGates=dict(provider.gates),
-            additionalArgs=dict(provider.flags),
             maxConcurrentReconciles=provider.workers,
         )
         yield manifest(
@@ -98,10 +101,15 @@ def render(
                 **given(
                     fetchConfig=_selected(provider, version) if artefact else _source(provider, versions.registry),
                     manager=manager,
+                    deployment=_with_flags(provider.flags),
                     manifestPatches=_patches(provider, version),
                 ),
             },
         )
+
+
+def _with_flags(flags: Mapping[str, str]) -> dict[str, Any]:
+    return {"containers": [{"name": _MANAGER, "args": dict(flags)}]} if flags else {}
 
 
 def _selected(provider: Provider, version: Release) -> dict[str, Any]:

@@ -155,3 +155,29 @@ def test_a_newer_release_takes_the_place_of_the_former_one(objects: Any) -> None
     kustomizations.reconcile(view)
 
     assert [item["metadata"]["name"] for item in view.all("v1", "ConfigMap")] == ["bootstrap-kubeadm-v1.13.6"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (
+            {"manager": {"additionalArgs": {"--bootstrap-token-ttl": "1h"}}},
+            'failed to customize manager container: arg "--bootstrap-token-ttl" already exists',
+        ),
+        (
+            {"deployment": {"containers": [{"name": "controller", "args": {"--v": "2"}}]}},
+            'cannot find container "controller" in deployment',
+        ),
+    ],
+)
+def test_a_provider_with_arguments_that_its_manifest_refuses_is_never_installed(
+    objects: Any, spec: dict[str, Any], why: str
+) -> None:
+    wanted = provider()["spec"] | spec
+    view = objects(core(), provider(spec=wanted), kustomization(status=applied()))
+
+    kustomizations.reconcile(view)
+
+    found = view.get("BootstrapProvider", "kubeadm", "bootstrap")
+    assert condition(found, "ProviderInstalled") == ("False", "ComponentsCustomizationError", why)
+    assert not reported(found, "PreflightCheckPassed")

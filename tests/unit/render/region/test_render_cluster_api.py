@@ -15,6 +15,7 @@ from components.render.region.region import RegionInput
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlaneBackend
+from jacquard.lab.rehearsal.operators.releases.provider_manifests import recorded, refusals
 
 RELABELLED = (
     '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'
@@ -145,4 +146,37 @@ def test_from_a_registry_the_version_is_the_tag(inputs_with: Any) -> None:
         "ControlPlaneProvider": {"oci": "registry.cloud.example/cluster-api/control-plane-kamaji"},
         "InfrastructureProvider": {"oci": "registry.cloud.example/cluster-api/infrastructure-metal3"},
         "IPAMProvider": {"oci": "registry.cloud.example/cluster-api/ipam-metal3"},
+    }
+
+
+@pytest.mark.parametrize("control_planes", ControlPlaneBackend)
+@pytest.mark.parametrize("metal", BareMetalBackend)
+def test_the_operator_accepts_all_arguments_beside_those_of_the_published_manifest(
+    inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
+) -> None:
+    [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
+    labels = {(KINDS[one.role], one.name): one.label for one in cluster_api.providers(region.spec)}
+
+    for item in declared(region):
+        label, spec = labels[item.kind, item.name], item.body["spec"]
+        assert (label, spec["version"]) in recorded()
+        assert list(refusals(label, spec)) == []
+
+
+def test_an_argument_replaces_that_of_the_published_manifest(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput, control_planes=KAMAJI, bare_metal=METAL3)
+    metal = specs(region)["InfrastructureProvider metal3"]
+
+    assert metal["deployment"] == {
+        "containers": [
+            {
+                "name": "manager",
+                "args": {
+                    "--kube-api-qps": "100",
+                    "--kube-api-burst": "200",
+                    "--metal3machine-concurrency": "1",
+                    "--enable-bmh-name-based-preallocation": "true",
+                },
+            }
+        ]
     }

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.releases.installed import source_of
+from jacquard.lab.rehearsal.operators.releases.provider_manifests import refusals
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, reported
 from jacquard.providers.kube.objects import dig
 
@@ -15,6 +16,7 @@ KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 OPERATOR = "operator.cluster.x-k8s.io/v1alpha2"
 CORE = "CoreProvider"
 PROVIDERS = (CORE, "BootstrapProvider", "ControlPlaneProvider", "InfrastructureProvider", "IPAMProvider")
+_ROLES = dict(zip(PROVIDERS[1:], ("bootstrap", "control-plane", "infrastructure", "ipam"), strict=True))
 _ABOUT = "provider.cluster.x-k8s.io/"
 APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
 """Labels that Flux sets on applied objects: name and namespace of the Kustomization."""
@@ -78,6 +80,11 @@ def _folder(selected: dict[str, str]) -> str:
     return name if kind == "core" else f"{kind}-{name}"
 
 
+def _label(provider: Object) -> str:
+    name = provider["metadata"]["name"]
+    return name if provider["kind"] == CORE else f"{_ROLES[provider['kind']]}-{name}"
+
+
 def _config_map(namespace: str, selected: dict[str, str], by: dict[str, str]) -> Object:
     name = "-".join(selected.get(f"{_ABOUT}{key}", "") for key in ("type", "name", "version"))
     return {
@@ -89,12 +96,14 @@ def _config_map(namespace: str, selected: dict[str, str], by: dict[str, str]) ->
 
 
 def _check(view: View, item: Object, *, core: bool) -> None:
-    """Write the condition of a provider: a missing core provider, or not exactly one selected ConfigMap."""
+    """Write the condition of a provider: a missing core, not exactly one selected ConfigMap, or wrong arguments."""
     if item["kind"] != CORE and not core:
         waiting = ("False", "WaitingForCoreProviderReady", "Waiting for the CoreProvider to be installed.")
         patch = conditions(item, PreflightCheckPassed=waiting)
     elif lacking := "; ".join(_lacking(view, item)):
         patch = conditions(item, ProviderInstalled=("False", "ComponentsFetchError", lacking))
+    elif refused := "; ".join(refusals(_label(item), item["spec"])):
+        patch = conditions(item, ProviderInstalled=("False", "ComponentsCustomizationError", refused))
     else:
         patch = conditions(item, PreflightCheckPassed=("True", "PreflightChecksPassed", ""))
     if patch:
