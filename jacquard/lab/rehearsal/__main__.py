@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jacquard.lab.rehearsal import kwok, manager, processes
+from jacquard.lab.rehearsal import kwok_configuration, manager, processes
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain.environment import ENGINE_MEMORY, GO_MEMORY
@@ -149,7 +149,7 @@ def _processes_of(region: Region, cluster: str) -> Iterable[str]:
     """Return the local processes of a cluster; clusters of kind or a context have only kwok's controller."""
     backend = region.backend_mark(cluster).read_text()
     is_external = backend == "kind" or (cluster == MANAGEMENT and backend != "kwok")
-    return ("kwok-controller",) if is_external else kwok.PARTS
+    return ("kwok-controller",) if is_external else kwok_configuration.PARTS
 
 
 def _state_of(name: str, process: processes.Process | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from jacquard.lab.rehearsal import kubeconfigs, kwok, ports, processes, stage_coverage
+from jacquard.lab.rehearsal import kubeconfigs, kwok, kwok_configuration, ports, processes, stage_coverage
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain import binaries
@@ -151,15 +151,18 @@ def _adopt(region: Region, cluster: str) -> None:
     if cluster == MANAGEMENT:
         text = kubeconfigs.embedded(kubeconfig, f"{region.environment}-{cluster}")
         replace_private(paths.kubeconfig(region.environment, cluster), text)
-    if any(process.part == kwok.CONTROLLER for process in processes.running(folder)):
+    if any(process.part == kwok_configuration.CONTROLLER for process in processes.running(folder)):
         return
-    program = folder / "bin" / kwok.CONTROLLER
+    program = folder / "bin" / kwok_configuration.CONTROLLER
     program.parent.mkdir(parents=True, exist_ok=True)
     program.unlink(missing_ok=True)
     program.symlink_to(binaries.path("kwok"))
     [port] = ports.free(1)
     arguments = [str(program), f"--kubeconfig={kubeconfig}", "--enable-crds=Stage", "--manage-all-nodes=false"]
-    arguments += [f"--manage-nodes-with-annotation-selector={kwok.NODES}", f"--server-address={ports.LOOPBACK}:{port}"]
+    arguments += [
+        f"--manage-nodes-with-annotation-selector={kwok_configuration.NODES}",
+        f"--server-address={ports.LOOPBACK}:{port}",
+    ]
     kwok.link_logs(region, cluster)
     log = kwok.controller_log(region, cluster)
     stage_coverage.set_aside(log)

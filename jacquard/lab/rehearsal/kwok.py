@@ -8,36 +8,28 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from jacquard.lab.rehearsal import ports, processes, stage_coverage
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kubeconfigs import controlled, embedded, ready
+from jacquard.lab.rehearsal.kwok_configuration import CONTROLLER, PARTS, configuration
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain import binaries
 from jacquard.machine.files import replace_private
 
-CONTROLLER = "kwok-controller"
-PARTS = {
-    "etcd": "etcdPort",
-    "kube-apiserver": "kubeApiserverPort",
-    "kube-controller-manager": "kubeControllerManagerPort",
-    "kube-scheduler": "kubeSchedulerPort",
-    CONTROLLER: "kwokControllerPort",
-}
-"""Processes of a cluster with the option for their port."""
 _SERVER = {"etcd", "kube-apiserver"}
 """Processes that serve API requests."""
-NODES = "kwok.x-k8s.io/node=fake"
-"""Annotation of the nodes that kwok simulates."""
 _ATTEMPTS = 5
+_SLOW_ATTEMPTS = 15
+"""The controller manager waits 20 s for the API server at each start. A busy machine needs minutes."""
 _READY_SECONDS = 90.0
 _POLL_SECONDS = 0.1
+_SLOW = "failed to wait for apiserver being healthy"
 _AGAIN = {
     "address already in use": "a port is in use by another process; trying other ports",
-    "failed to wait for apiserver being healthy": "the API server did not become healthy in time; starting it again",
+    _SLOW: "the API server did not become healthy in time; starting it again",
 }
 """Message to print for each transient failure of a busy machine, by a part of the failure's text."""
 
@@ -64,7 +56,7 @@ def ensure(region: Region, cluster: str, say: Say) -> None:
         processes.kill(_alive(region, cluster).values())
     failure = ""
     for _ in range(_ATTEMPTS):
-        if _start(region, cluster):
+        if _outlast(region, cluster, say, ready):
             return
         failure = _failure(region, cluster)
         processes.kill(_alive(region, cluster).values())
@@ -101,7 +93,8 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
         numbers = ports.free(len(PARTS) + 1)
         replace_private(config, json.dumps(configuration(numbers), indent=1))
         created = _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)])
-        if created and _wait_ready(region, cluster, controlled):
+        created = created and _wait_ready(region, cluster, controlled)
+        if created or (_is_slow(region, cluster) and _outlast(region, cluster, say, controlled)):
             _publish(region, cluster)
             _made(region, cluster).touch()
             return
@@ -112,52 +105,31 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
     raise RehearsalError(failure)
 
 
+def _outlast(region: Region, cluster: str, say: Say, is_ready: Callable[[Path], bool]) -> bool:
+    """Start dead parts, again if they stopped because a running API server is slow; return whether all became ready.
+
+    The API server keeps running, so that each attempt continues its start instead of repeating it.
+    """
+    for _ in range(_SLOW_ATTEMPTS):
+        if _start(region, cluster, is_ready):
+            return True
+        if not _is_slow(region, cluster):
+            return False
+        say(f"{cluster}: the API server is not healthy yet; starting the other parts again")
+    return False
+
+
+def _is_slow(region: Region, cluster: str) -> bool:
+    return _SLOW in _failure(region, cluster) and _alive(region, cluster).keys() >= _SERVER
+
+
 def _transient(failure: str) -> str:
     """Return the message for a transient failure, or an empty string for any other failure."""
     return next((message for part, message in _AGAIN.items() if part in failure), "")
 
 
-def configuration(numbers: list[int]) -> dict[str, Any]:
-    """Return kwokctl's configuration of a cluster that listens on the ports ``numbers``.
-
-    The cluster is lightweight: etcd does not wait for the disk (data lost in a power failure can be recreated), leader
-    election is disabled, and clients are not throttled.
-    """
-    names = [*PARTS.values(), "etcdPeerPort"]
-    without_election = {"extraArgs": [{"key": "leader-elect", "value": "false"}]}
-    return {
-        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-        "kind": "KwokctlConfiguration",
-        "options": {
-            "runtime": "binary",
-            "bindAddress": ports.LOOPBACK,
-            "enableCRDs": ["Stage"],
-            "disableQPSLimits": True,
-            **dict(zip(names, numbers, strict=True)),
-            "etcdBinary": str(binaries.path("etcd")),
-            "kubeApiserverBinary": str(binaries.path("kube-apiserver")),
-            "kubeControllerManagerBinary": str(binaries.path("kube-controller-manager")),
-            "kubeSchedulerBinary": str(binaries.path("kube-scheduler")),
-            "kubectlBinary": str(binaries.path("kubectl")),
-            "kwokControllerBinary": str(binaries.path("kwok")),
-        },
-        "componentsPatches": [
-            {"name": "etcd", "extraArgs": [{"key": "unsafe-no-fsync", "value": "true"}]},
-            {"name": "kube-controller-manager", **without_election},
-            {"name": "kube-scheduler", **without_election},
-            {
-                "name": CONTROLLER,
-                "extraArgs": [
-                    {"key": "manage-all-nodes", "value": "false", "override": True},
-                    {"key": "manage-nodes-with-annotation-selector", "value": NODES},
-                ],
-            },
-        ],
-    }
-
-
-def _start(region: Region, cluster: str) -> bool:
-    """Start dead parts, on other ports if their ports are in use; return whether the API server became ready."""
+def _start(region: Region, cluster: str, is_ready: Callable[[Path], bool]) -> bool:
+    """Start dead parts, on other ports if their ports are in use; return whether the cluster became ready."""
     alive = _alive(region, cluster)
     dead = PARTS.keys() - alive.keys()
     if dead & _SERVER and CONTROLLER in alive:
@@ -175,7 +147,7 @@ def _start(region: Region, cluster: str) -> bool:
         (region.cluster_folder(cluster) / "pids" / f"{part}.pid").unlink(missing_ok=True)
     if CONTROLLER in dead:
         stage_coverage.set_aside(controller_log(region, cluster))
-    if not _kwokctl(region, cluster, ["start", "cluster"]) or not _wait_ready(region, cluster):
+    if not _kwokctl(region, cluster, ["start", "cluster"]) or not _wait_ready(region, cluster, is_ready):
         return False
     _publish(region, cluster)
     return True
@@ -246,7 +218,7 @@ def _alive(region: Region, cluster: str) -> dict[str, processes.Process]:
     return {process.part.rpartition("/")[2]: process for process in processes.running(folder)}
 
 
-def _wait_ready(region: Region, cluster: str, is_ready: Callable[[Path], bool] = ready) -> bool:
+def _wait_ready(region: Region, cluster: str, is_ready: Callable[[Path], bool]) -> bool:
     end = time.monotonic() + _READY_SECONDS
     while not is_ready(_own_kubeconfig(region, cluster)):
         if time.monotonic() > end or PARTS.keys() - _alive(region, cluster).keys():

@@ -9,7 +9,17 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from jacquard.lab.rehearsal import backends, crds, kwok, manager, processes, stage_coverage, stages, webhooks
+from jacquard.lab.rehearsal import (
+    backends,
+    crds,
+    kwok,
+    kwok_configuration,
+    manager,
+    processes,
+    stage_coverage,
+    stages,
+    webhooks,
+)
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kinds import Kind, stand_ins
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region, checked
@@ -104,7 +114,7 @@ def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iter
 
 def _kwok_process(region: Region, cluster: str) -> str:
     """Return the identity of the process that runs the stages of the cluster."""
-    part = f"{cluster}/{kwok.CONTROLLER}"
+    part = f"{cluster}/{kwok_configuration.CONTROLLER}"
     return " ".join(
         f"{process.pid} {process.started}" for process in processes.running(region.folder) if process.part == part
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jacquard.lab.rehearsal import kwok, ports, processes
+from jacquard.lab.rehearsal import kwok, kwok_configuration, ports, processes
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.region import Region
 from jacquard.lab.toolchain import binaries
@@ -44,7 +44,7 @@ def region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Region]:
 
 @pytest.mark.usefixtures("region")
 def test_everything_listens_on_loopback_at_the_chosen_ports() -> None:
-    options = kwok.configuration([21001, 21002, 21003, 21004, 21005, 21006])["options"]
+    options = kwok_configuration.configuration([21001, 21002, 21003, 21004, 21005, 21006])["options"]
 
     assert options["bindAddress"] == "127.0.0.1"
     assert (options["runtime"], options["enableCRDs"]) == ("binary", ["Stage"])
@@ -96,6 +96,40 @@ def test_a_part_that_gave_up_on_a_busy_machine_is_tried_again(region: Region, mo
     assert (region.workdir / "calls").read_text().count("create cluster") == 5
 
 
+SLOW = """#!/bin/sh
+# A kwokctl whose controller manager gives up on a slow API server twice, while that and etcd run.
+folder="$KWOK_WORKDIR/clusters/acme"
+mkdir -p "$folder/bin" "$folder/pids" "$folder/logs"
+echo "$1" >> "$KWOK_WORKDIR/calls"
+run() { ln -sf /bin/sleep "$folder/bin/$1"; "$folder/bin/$1" 60 > /dev/null 2>&1 & echo $! > "$folder/pids/$1.pid"; }
+if [ "$1" = create ]; then
+    echo '{"options": {PORTS}}' > "$folder/kwok.yaml"
+    for part in etcd kube-apiserver kube-scheduler kwok-controller; do run $part; done
+fi
+if [ $(grep -c . "$KWOK_WORKDIR/calls") -lt 3 ]; then
+    echo "failed to wait for apiserver being healthy: timed out" > "$folder/logs/kube-controller-manager.log"
+    printf 999999999 > "$folder/pids/kube-controller-manager.pid"
+    exec sleep 60
+fi
+run kube-controller-manager
+"""
+
+
+def test_a_slow_api_server_keeps_running_while_the_others_are_tried_again(
+    region: Region, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], ports.free(6), strict=True))
+    kwokctl = tmp_path / "bin" / "kwokctl"
+    kwokctl.write_text(SLOW.replace("{PORTS}", json.dumps(numbers)))
+    monkeypatch.setattr(kwok, "_wait_ready", lambda *_: True)
+    said: list[str] = []
+
+    kwok.ensure(region, "acme", said.append)
+
+    assert (region.workdir / "calls").read_text().split() == ["create", "start", "start"]
+    assert said == ["acme: the API server is not healthy yet; starting the other parts again"]
+
+
 def test_another_failure_is_told_at_once(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "unknown flag: --frob")
 
@@ -130,7 +164,7 @@ def test_a_missing_binary_is_named(region: Region, monkeypatch: pytest.MonkeyPat
 def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Region) -> None:
     folder = region.cluster_folder("acme")
     folder.mkdir(parents=True)
-    numbers = dict(zip([*kwok.PARTS.values(), "etcdPeerPort"], range(21001, 21007), strict=True))
+    numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], range(21001, 21007), strict=True))
     config = {
         "options": {**numbers, "quota": 210011},
         "components": [{"args": ["--etcd-servers=http://127.0.0.1:21001"]}],
@@ -150,7 +184,7 @@ def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Reg
 
 @pytest.mark.usefixtures("region")
 def test_the_binaries_are_the_toolchains() -> None:
-    options = kwok.configuration([1, 2, 3, 4, 5, 6])["options"]
+    options = kwok_configuration.configuration([1, 2, 3, 4, 5, 6])["options"]
 
     assert options["kubeApiserverBinary"] == str(binaries.path("kube-apiserver"))
     assert options["kwokControllerBinary"] == str(binaries.path("kwok"))
@@ -160,10 +194,10 @@ def test_with_the_api_server_the_controller_starts_anew(region: Region, monkeypa
     """It would play no more what it tried while nobody answered."""
     folder = region.cluster_folder("acme")
     (folder / "bin").mkdir(parents=True)
-    for part in kwok.PARTS.keys() - {"kube-apiserver"}:
+    for part in kwok_configuration.PARTS.keys() - {"kube-apiserver"}:
         (folder / "bin" / part).symlink_to("/bin/sleep")
         processes.launch([str(folder / "bin" / part), "60"], log=folder / "log", environment={}, folder=folder)
-    numbers = dict(zip([*kwok.PARTS.values(), "etcdPeerPort"], ports.free(6), strict=True))
+    numbers = dict(zip([*kwok_configuration.PARTS.values(), "etcdPeerPort"], ports.free(6), strict=True))
     (folder / "kwok.yaml").write_text(json.dumps({"options": numbers}))
     running: list[str] = []
 
@@ -173,6 +207,6 @@ def test_with_the_api_server_the_controller_starts_anew(region: Region, monkeypa
 
     monkeypatch.setattr(kwok, "_kwokctl", started)
 
-    assert not kwok._start(region, "acme")
+    assert not kwok._start(region, "acme", lambda _: True)
 
     assert running == ["etcd", "kube-controller-manager", "kube-scheduler"]
