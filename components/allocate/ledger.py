@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from components.lookups.number_kinds import ASNS, NUMBER_KINDS, ROUTE_TARGETS, Kind, NumberKind
+from components.lookups.number_kinds import ASNS, NUMBER_KINDS, ROUTE_TARGETS, VIPS, Kind, NumberKind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import DataPath
 from components.specs.environment import Environment
@@ -36,10 +36,21 @@ def ranges(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
 def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
     """Return the ranges available for allocation, by kind.
 
-    DPUs use ASNs from the end of the range, one per loopback (``render.nvue``), so VPCs get ASNs below these.
+    DPUs use ASNs from the end of the range, one per loopback (``render.nvue``), so VPCs get ASNs below these. The
+    address of the registry may be in the network of control planes.
     """
     asn, loopbacks = environment.region.networks.asn, environment.region.networks.dpu_loopbacks
-    return ranges(environment) | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),)}
+    every, registry = ranges(environment), environment.region.registry
+    reserved = int(registry.address) if registry and registry.address else None
+    vips = tuple(part for block in every[VIPS] for part in _without(block, reserved))
+    return every | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),), VIPS: vips}
+
+
+def _without(block: Block, number: int | None) -> tuple[Block, ...]:
+    if number is None or not block.first <= number <= block.last:
+        return (block,)
+    parts = Block(block.first, number - 1), Block(number + 1, block.last)
+    return tuple(part for part in parts if part.size > 0)
 
 
 _GROWING = "guids"

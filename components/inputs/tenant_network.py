@@ -10,10 +10,12 @@ from components.lookups.peerings import agreed
 from components.lookups.pools import PlacedCluster, clusters_of, public_addresses
 from components.lookups.rails import rails_of
 from components.render.backends import NETWORK_BACKENDS
+from components.render.network.packets import Service
 from components.render.network.tenant_network import TenantNetworkInput, on_dpus
 from components.render.network.vpc import Peer, Vpc
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import VpcSpec
+from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 
 
@@ -35,6 +37,14 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
             yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None, links))
+
+
+def services(region: RegionSpec) -> tuple[Service, ...]:
+    """Return the services of the region that every VPC reaches."""
+    registry = region.registry
+    if registry is None or registry.address is None:
+        return ()
+    return (Service(name="registry", address=registry.address, port=registry.port),)
 
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
@@ -88,6 +98,7 @@ def _vpc(
             for address in public_addresses(environment, placed)
         ),
         host_links=links.get(vpc.name, {}),
+        services=services(environment.region),
         peers=tuple(
             Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])
             for owner, name in agreed(environment, tenant, vpc)

@@ -38,6 +38,7 @@ from components.rules.region import (
     locks,
     names,
     quotas,
+    registry,
     running,
 )
 from components.rules.rule import Rules
@@ -49,6 +50,7 @@ _MODULES = (
     causes,
     names,
     announcements,
+    registry,
     external_secrets,
     dns,
     capacity,

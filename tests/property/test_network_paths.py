@@ -42,9 +42,13 @@ def ends(environment: Environment) -> dict[str, End]:
     border = networks.border.networks if networks.border else ()
     shared = (networks.management, networks.bmc, networks.storage, networks.dpu_loopbacks, *border)
     unused = (networks.tenants[-2], networks.control_plane_vips[-2])
+    registry = environment.region.registry
+    assert registry is not None
+    assert registry.address is not None
     apis = (one.vip for one in lock.clusters.values())
     denied = (one[9] for one in DENIED)
-    found = [End(address=address) for address in (OUTSIDE, *denied, *(one[1] for one in shared), *unused, *apis)]
+    every = (OUTSIDE, *denied, *(one[1] for one in shared), *unused, registry.address, *apis)
+    found = [End(address=address) for address in every]
     for name, numbers in lock.vpcs.items():
         found += [End(address=one, vpc=name, sends_as=numbers.pods[7]) for one in _public(environment, name)]
         found += [End(address=one[5], vpc=name) for one in (numbers.pods, numbers.services, numbers.load_balancers)]
@@ -103,6 +107,29 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do_beside_every_backend(
     wishes: dict[str, Wish], border: BorderSpec | None, seed: int
 ) -> None:
     told_alike(wishes, border, set(), seed)
+
+
+@given(TENANTS | MIXED, NETWORK_BACKENDS)
+@settings(max_examples=100)
+def test_every_vpc_with_a_route_out_reaches_the_port_of_the_registry_and_no_other(
+    wishes: dict[str, Wish], border: BorderSpec | None
+) -> None:
+    environment = region(wishes, border)
+    registry, rendered = environment.region.registry, judge(environment)
+    assert registry is not None
+    assert registry.address is not None
+    target = End(address=registry.address)
+
+    for end in ends(environment).values():
+        routed = end.vpc is not None and wishes[end.vpc].isolation is not Isolation.DPF_OVN
+        public = end.address not in environment.region.networks.tenants
+        if not routed or public:
+            continue
+        assert rendered.reaches(end, target, ("tcp", registry.port))
+        filtered = BACKENDS[wishes[end.vpc or ""].isolation].filters
+        if filtered is Filter.HOSTS or (filtered is Filter.PODS and not end.on_host):
+            assert not rendered.reaches(end, target, ("tcp", 22))
+            assert not rendered.reaches(end, target, ("udp", registry.port))
 
 
 @given(TENANTS | MIXED, NETWORK_BACKENDS, PEERINGS)

@@ -13,7 +13,7 @@ from components.specs.keys import pool_of
 from components.specs.pools.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
 from components.specs.pools.nodes import NodesSpec
 from components.specs.region.catalog import BootMode
-from components.specs.region.region import RegistrySpec
+from components.specs.region.registry import RegistrySpec
 
 NODES = NodesSpec.model_validate(
     {

@@ -34,6 +34,9 @@ EPHEMERAL = 50_000
 Json = Mapping[str, Any]
 _network = cache(IPv4Network)
 _TERM = re.compile(r"ip([46])\.dst (==|!=) \{([^}]*)\}")
+_PROTOCOL = re.compile(r"ip\.proto != ([0-9]+)")
+_PORT = re.compile(r"(tcp|udp)\.dst != ([0-9]+)")
+_NUMBERS = {"tcp": 6, "udp": 17, "icmp": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,14 +158,16 @@ class RenderedNetwork:
         """Tell whether what filters ``source`` lets its packet out."""
         if source.vpc in self.vrfs:
             return self.vrfs[source.vpc].sends(packet)
-        return answer or source.on_host or source.vpc is None or self.lets_out(source, target.address)
+        asked = packet.protocol, packet.dest_port
+        return answer or source.on_host or source.vpc is None or self.lets_out(source, target.address, asked)
 
-    def lets_out(self, pod: End, address: IPv4Address | IPv6Address) -> bool:
-        """Tell whether what filters pods lets ``pod`` open a connection to ``address``."""
+    def lets_out(self, pod: End, address: IPv4Address | IPv6Address, asked: tuple[str, int] = ("other", 1)) -> bool:
+        """Tell whether what filters pods lets ``pod`` open a connection to a protocol and port of ``address``."""
         if pod.vpc in self._subnets:
-            return not any(_matches(acl["match"], address) for acl in self._subnets[pod.vpc]["acls"])
+            return not any(_matches(acl["match"], address, asked) for acl in self._subnets[pod.vpc]["acls"])
         if pod.vpc in self._policies:
-            return self._policy(pod).reaches(Pod(namespace="default"), address, 443)
+            protocol, port = asked
+            return self._policy(pod).reaches(Pod(namespace="default"), address, port, protocol.upper())
         return True
 
     def _policy(self, end: End) -> Judge:
@@ -274,14 +279,17 @@ def _in_order(rules: Json) -> list[tuple[str, Any]]:
     return sorted(rules.items(), key=lambda item: int(item[0]))
 
 
-def _matches(match: str, address: IPv4Address | IPv6Address) -> bool:
+def _matches(match: str, address: IPv4Address | IPv6Address, asked: tuple[str, int]) -> bool:
     """Tell whether all terms of an OVN match hold; a term of another form is none that this reads."""
-    terms = match.split(" && ")
-    found = [_TERM.fullmatch(term) for term in terms]
-    assert all(found), match
-    return all(
-        int(term[1]) == address.version
-        and any(address in ip_network(one) for one in term[3].split(", ")) == (term[2] == "==")
-        for term in found
-        if term
-    )
+    return all(_holds(term, address, *asked) for term in match.split(" && "))
+
+
+def _holds(term: str, address: IPv4Address | IPv6Address, protocol: str, port: int) -> bool:
+    if found := _TERM.fullmatch(term):
+        within = any(address in ip_network(one) for one in found[3].split(", "))
+        return int(found[1]) == address.version and within == (found[2] == "==")
+    if found := _PROTOCOL.fullmatch(term):
+        return _NUMBERS.get(protocol) != int(found[1])
+    found = _PORT.fullmatch(term)
+    assert found, term
+    return protocol == found[1] and port != int(found[2])

@@ -40,6 +40,8 @@ _DUAL = "dual_stack"
 """Chart value for dual-stack clusters, and chart key for their ranges."""
 _PROBED = "1.1.1.1"
 """External address that the probe of each node pings (the chart's default)."""
+_TCP = 6
+"""IP protocol number of TCP."""
 _PRIORITY = 2500
 """Priority of the rules, above Kube-OVN's rules for network policies and security groups."""
 
@@ -137,10 +139,15 @@ def _subnet_name(vpc: str) -> str:
 
 def _drops(allowed: Reach) -> Iterator[dict[str, Any]]:
     """Yield drop rules for blocked destinations. Allow rules would override the tenant's network policies."""
-    permit = _addresses(allowed.permit)
-    yield _drop(f"ip4.dst == {_addresses(allowed.deny)} && ip4.dst != {permit}")
+    permit = (*allowed.permit, *(service.network for service in allowed.services))
+    yield _drop(f"ip4.dst == {_addresses(allowed.deny)} && ip4.dst != {_addresses(permit)}")
     if not allowed.outside:
-        yield _drop(f"ip4.dst != {_addresses((*allowed.permit, *allowed.inside))}")
+        yield _drop(f"ip4.dst != {_addresses((*permit, *allowed.inside))}")
+    for service in allowed.services:
+        # A comparison of a TCP port matches only TCP packets, so other protocols need a separate rule.
+        to = f"ip4.dst == {_addresses((service.network,))}"
+        yield _drop(f"{to} && ip.proto != {_TCP}")
+        yield _drop(f"{to} && tcp.dst != {service.port}")
 
 
 def _drops_ipv6(own: Collection[Network6]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.specs.base import Network
+from components.specs.base import Address, Network
 from components.specs.network.security_groups import Protocol, SecurityRuleSpec
 
 
@@ -51,6 +51,25 @@ class Rule:
             and mine.near in {None, ports.near}
             and mine.far in {None, ports.far}
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """TCP service of the region that every VPC reaches."""
+
+    name: str
+    address: Address
+    port: int
+
+    @property
+    def network(self) -> Network:
+        """Return the network that contains only the address."""
+        return Network(f"{self.address}/32")
+
+    @property
+    def rule(self) -> Rule:
+        """Return the rule that permits connections to the service."""
+        return Rule(network=self.network, permits=True, ports=Ports(protocol=Protocol.TCP, far=self.port))
 
 
 def opened(rule: SecurityRuleSpec, networks: Iterable[Network], *, inward: bool) -> Iterator[Rule]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
+from components.render.network.packets import Service
 from components.render.network.vpc import ANYWHERE, Reach, Vpc, reach
 from components.render.objects import manifest
 from components.specs.base import Network
@@ -40,7 +41,10 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
                 "podSelector": {},
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [*([_outside(allowed)] if public else _blocks(allowed.inside)), *own]}],
-                "egress": [{"to": [*_blocks(allowed.permit), *_targets(allowed), *own]}],
+                "egress": [
+                    {"to": [*_blocks(allowed.permit), *_targets(allowed), *own]},
+                    *(_to_service(service) for service in allowed.services),
+                ],
             },
         ),
     )
@@ -48,6 +52,10 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
 
 def _targets(allowed: Reach) -> list[dict[str, Any]]:
     return [_outside(allowed)] if allowed.outside else _blocks(allowed.inside)
+
+
+def _to_service(service: Service) -> dict[str, Any]:
+    return {"to": _blocks((service.network,)), "ports": [{"protocol": "TCP", "port": service.port}]}
 
 
 def _blocks(networks: Iterable[Network | Network6]) -> list[dict[str, Any]]:

@@ -1,10 +1,10 @@
 """Input of VPC backends: the tenant's spec, the allocated numbers, and the reachable networks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from components.render.network.packets import Rule, opened
+from components.render.network.packets import Rule, Service, opened
 from components.specs.base import Address, Network
 from components.specs.network.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.network.tenant_network import Egress, Ingress, VpcSpec
@@ -39,6 +39,8 @@ class Vpc:
     """Public addresses of the VPC's clusters, announced by hosts."""
     host_links: Mapping[str, Mapping[str, Network]] = field(default_factory=dict)
     """Statically allocated host links, by DPU cluster and DPF's name of the host's DPU."""
+    services: tuple[Service, ...] = ()
+    """Services of the region that every VPC reaches."""
     peers: tuple[Peer, ...] = ()
     """Peered VPCs whose routes are imported, in the order of the data."""
     group: SecurityGroupSpec | None = None
@@ -58,6 +60,8 @@ class Reach:
 
     permit: tuple[Network, ...]
     """Addresses of the control planes of the VPC's clusters."""
+    services: tuple[Service, ...]
+    """Services of the region that no later entry permits."""
     deny: tuple[Network, ...]
     """Networks that are closed to all tenants, then networks denied by the data. No later entry overlaps these
     networks."""
@@ -105,19 +109,32 @@ def border_targets(networks: NetworksSpec) -> tuple[str, str] | None:
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
     """Return the allowed and blocked destinations of ``vpc``, independent of its backend."""
     numbers = vpc.numbers
+    deny = (*networks.closed_networks, *denied(vpc, networks))
+    inside = (
+        *numbers.prefixes.values(),
+        networks.storage,
+        *(networks.border.networks if networks.border else ()),
+    )
+    outside = vpc.spec.egress is Egress.PUBLIC
+    permitted = (ANYWHERE,) if outside and vpc.group is None else inside
     return Reach(
         permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
-        deny=(*networks.closed_networks, *denied(vpc, networks)),
-        inside=(
-            *numbers.prefixes.values(),
-            networks.storage,
-            *(networks.border.networks if networks.border else ()),
+        services=tuple(
+            service
+            for service in vpc.services
+            if _within(service.network, deny) or not _within(service.network, permitted)
         ),
+        deny=deny,
+        inside=inside,
         peers=tuple(_with_peers(vpc)),
         others=networks.tenants,
-        outside=vpc.spec.egress is Egress.PUBLIC,
+        outside=outside,
         crossing=None if vpc.group is None else tuple(_crossing(vpc.group)),
     )
+
+
+def _within(network: Network, networks: Iterable[Network]) -> bool:
+    return any(network.subnet_of(other) for other in networks)
 
 
 def denied(vpc: Vpc, networks: NetworksSpec) -> tuple[Network, ...]:
@@ -157,6 +174,7 @@ def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[Rule, ...]:
     others = (Rule(network=allowed.others, permits=False),) if allowed.outside and apart else ()
     return (
         *(Rule(network=network, permits=True) for network in allowed.permit),
+        *(service.rule for service in allowed.services),
         *(Rule(network=network, permits=False) for network in allowed.deny),
         *(Rule(network=network, permits=True) for network in allowed.inside),
         *allowed.peers,

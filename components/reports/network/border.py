@@ -173,6 +173,9 @@ def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
         for address in placed.vpc.control_planes:
             yield Announced(prefix=Network(f"{address}/32"), route_target=services, why="its control plane")
     yield Announced(prefix=plan.storage, route_target=services, why="storage")
+    for service in reach(placed.vpc, plan).services:
+        if not (targets and service.address in plan.control_plane_vips):
+            yield Announced(prefix=service.network, route_target=services, why=service.name)
     for network in plan.border.networks if plan.border else ():
         yield Announced(prefix=network, route_target=services, why="behind the network edge, for every VPC")
     if reach(placed.vpc, plan).outside:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv6Address
 
-from components.inputs.tenant_network import vpcs
+from components.inputs.tenant_network import services, vpcs
 from components.lookups.pools import clusters, pools
 from components.render.network.packets import Ports
 from components.render.network.vpc import ANYWHERE
@@ -39,14 +39,16 @@ class Endpoint(Spec):
     address: Network
     """Address of the end, or its network; ``0.0.0.0/0`` is the internet."""
     where: str
-    """Location of the address: a prefix of a VPC, ``public``, ``api``, a network of the region, ``internet``, or
-    ``nobody``."""
+    """Location of the address: a prefix of a VPC, ``public``, ``api``, ``service``, a network of the region,
+    ``internet``, or ``nobody``."""
     vpc: str | None = None
     """VPC of the end."""
     cluster: str | None = None
     """Cluster of the control plane or of the pods."""
     namespace: str | None = None
     """Team namespace of the pods."""
+    port: int | None = None
+    """TCP port of a service of the region."""
 
 
 def ports(text: str) -> Ports:
@@ -96,10 +98,10 @@ def named(environment: Environment) -> Iterator[Endpoint]:
         network: Network | None = getattr(plan, shared)
         if network is not None:
             yield Endpoint(name=shared, address=network, where=shared)
+    yield from _served(environment)
     for placed in clusters(environment):
         name, vpc = placed.cluster.name, placed.cluster.vpc
-        api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc].of_cluster(name)
-        yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
+        numbers = lock.vpcs[vpc].of_cluster(name)
         yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc, cluster=name)
         for space in placed.cluster.namespaces:
             pod = f"pod:{name}/{space.name}"
@@ -117,6 +119,14 @@ def named(environment: Environment) -> Iterator[Endpoint]:
         yield Endpoint(name=f"host:{pool.key}", address=hosts, where="hosts", vpc=pool.cluster.vpc)
 
 
+def _served(environment: Environment) -> Iterator[Endpoint]:
+    """Yield the ends in the management cluster: services of the region, and the API of each cluster."""
+    for service in services(environment.region):
+        yield Endpoint(name=service.name, address=service.network, where="service", port=service.port)
+    for name, allocation in environment.allocations.clusters.items():
+        yield Endpoint(name=f"api:{name}", address=Network(f"{allocation.vip}/32"), where="api", cluster=name)
+
+
 def _at(environment: Environment, name: str, address: Network) -> Endpoint:
     """Return the end of ``address``. An unassigned address belongs to a range of the region, else to the internet."""
     plan = environment.region.networks
@@ -126,9 +136,9 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
                 return Endpoint(name=name, address=address, where=where, vpc=placed.vpc.spec.name)
         if _only(address) in placed.vpc.public_addresses:
             return Endpoint(name=name, address=address, where=PUBLIC, vpc=placed.vpc.spec.name)
-    for cluster, allocation in environment.allocations.clusters.items():
-        if allocation.vip == _only(address):
-            return Endpoint(name=name, address=address, where="api", cluster=cluster)
+    served = next((end for end in _served(environment) if end.address == address), None)
+    if served is not None:
+        return served.model_copy(update={"name": name})
     for where in SHARED:
         network: Network | None = getattr(plan, where)
         if network is not None and address.subnet_of(network):

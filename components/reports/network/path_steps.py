@@ -66,6 +66,7 @@ def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
     names = dict.fromkeys(vpc.spec.deny, "deny of this VPC")
     names |= dict.fromkeys(plan.deny, "networks.deny, unreachable for VPCs")
     names |= {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
+    names |= {service.network: f"{service.name}, for every VPC" for service in vpc.services}
     names |= {prefix: f"its {name.replace('_', ' ')}" for name, prefix in vpc.numbers.prefixes.items()}
     for peer in vpc.peers:
         for name, prefix in peer.numbers.prefixes.items():

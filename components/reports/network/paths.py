@@ -18,6 +18,7 @@ from components.reports.network.path_namespaces import NamespacePolicies
 from components.reports.network.path_steps import Keeper, Step, Verdict, Way, about, why
 from components.specs.base import Spec
 from components.specs.environment import Environment
+from components.specs.network.security_groups import Protocol
 from components.specs.network.tenant_network import Egress, Ingress
 
 FORMAT = 1
@@ -49,7 +50,8 @@ class NoVpcError(LookupError):
 def path(environment: Environment, source: str, target: str, port: str | None = None) -> Path:
     """Return whether ``source`` may open a connection to ``target``; both in the format of `endpoint`.
 
-    ``port`` has the format of `ports`; if omitted, a port that no rule names is assumed.
+    ``port`` has the format of `ports`; if omitted, it is the port of a service of the region, or for other targets a
+    port that no rule names.
 
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
@@ -57,8 +59,10 @@ def path(environment: Environment, source: str, target: str, port: str | None = 
         UnknownEndError: an end does not exist.
         UnknownPortError: ``port`` has an invalid format.
     """
-    requested = ALL if port is None else ports(port)
-    return Region(environment).path(endpoint(environment, source), endpoint(environment, target), requested)
+    end = endpoint(environment, target)
+    usual = ALL if end.port is None else Ports(protocol=Protocol.TCP, far=end.port)
+    requested = usual if port is None else ports(port)
+    return Region(environment).path(endpoint(environment, source), end, requested)
 
 
 class Region:

@@ -19,7 +19,6 @@ from components.specs.base import (
     Label,
     Network,
     PercentOrCount,
-    Registry,
     ShortName,
     Spec,
     StackLayout,
@@ -40,6 +39,7 @@ from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
 from components.specs.region.external_secrets import SecretsSpec
 from components.specs.region.previews import PreviewsSpec
+from components.specs.region.registry import RegistrySpec
 from components.specs.storage.buckets import ObjectStoreSpec
 from components.specs.storage.storage import StorageClassSpec
 
@@ -205,17 +205,6 @@ class ControlPlanesSpec(CheckedSpec):
                     " class of the management cluster, or endpoints and secret of an existing etcd",
                     ("data_stores", index, "storage_class"),
                 )
-
-
-class RegistrySpec(Spec):
-    """Pull-through image proxy of a region."""
-
-    mirror: Registry
-    """Host, port and path of the proxy, without a scheme."""
-    nodes: bool = False
-    """Whether nodes also pull images of their pods through the proxy. The proxy must accept any registry in the ``ns``
-    parameter of containerd, and golden images must have ``registry_hosts``. Existing nodes get the setting at the next
-    promotion."""
 
 
 class RegionSpec(DataFile):

@@ -42,6 +42,7 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "  exports     4200000000:10000\n"
         "              10.3.0.1/32   its control plane\n"
         "              10.2.0.0/17   storage\n"
+        "              10.3.0.250/32   registry\n"
         "              0.0.0.0/0   egress: public\n"
         "  translates  source addresses of internet traffic to public addresses (source NAT)\n"
         "\n"

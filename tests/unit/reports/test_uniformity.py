@@ -69,7 +69,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "nfs_client": "vastnfs-4.0.34",
         "nfs_rdma": True,
         "rdma_exclusive": False,
-        "registry_hosts": False,
+        "registry_hosts": True,
         "vfio_devices": (),
         "volume_groups": ("nvme",),
     }

@@ -58,10 +58,11 @@ def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str,
 
 
 def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
-    laptop.edit("region.yaml", "registry.laptop.cloud.example}", "mirror.example, nodes: true}")
+    laptop.edit("region.yaml", "mirror: registry.laptop.cloud.example", "mirror: mirror.example")
+    laptop.edit("../catalog/images.yaml", "kernel: 6.8.0-85, registry_hosts: true", "kernel: 6.8.0-85")
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
-    laptop.edit("../catalog/images.yaml", "containerd: 2.1.5}", "containerd: 2.1.5, registry_hosts: true}")
+    laptop.edit("../catalog/images.yaml", "kernel: 6.8.0-85", "kernel: 6.8.0-85, registry_hosts: true")
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 
     assert str(caught.value) == laptop.resolved(
