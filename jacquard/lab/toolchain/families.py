@@ -216,6 +216,16 @@ FAMILIES = (
         disk_bytes=1400 << 20,
     ),
     Family(
+        name="distribution",
+        module="github.com/distribution/distribution/v3",
+        binaries=(
+            Binary(
+                name="registry", package="github.com/distribution/distribution/v3/cmd/registry", expected_seconds=100
+            ),
+        ),
+        disk_bytes=1900 << 20,
+    ),
+    Family(
         name="charts",
         module="sigs.k8s.io/node-feature-discovery",
         data=tuple(

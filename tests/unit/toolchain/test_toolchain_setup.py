@@ -82,6 +82,7 @@ def test_clusters_of_others_need_no_kubernetes(
         "charts",
         "cluster",
         "crds",
+        "distribution",
         "external",
         "former",
         "helm",
