@@ -1,4 +1,4 @@
-"""Clusters of a rehearsal, and its simulated prerequisites: objects that no stack creates, and image contents."""
+"""Clusters of a rehearsal, and its simulated prerequisites: objects that no stack creates, and contents of images."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,7 @@ from components.lookups.pools import clusters
 from components.lookups.references.table import references_table
 from components.lookups.references.walk import missing_targets
 from components.render.manifest import MANAGEMENT
+from components.reports.platform_images import container_images
 from components.specs.environment import Environment
 from jacquard.machine import paths
 from jacquard.machine.files import replace_private
@@ -23,8 +24,9 @@ def write_list(environment: Environment) -> None:
 
     On hardware a person reads ``jacquard show ENV prerequisites`` and creates the objects. In a rehearsal the simulated
     platform reads this list, and creates exactly the objects on it. Simulated nodes read the declared contents of
-    golden images that no object contains.
+    golden images that no object contains, and pull the container images that objects name.
     """
+    items = tuple(everything(environment))
     prerequisites = [
         {
             "kind": item.target.kind,
@@ -33,12 +35,21 @@ def write_list(environment: Environment) -> None:
             "name": item.target.name,
             "keys": sorted(item.keys),
         }
-        for item in missing_targets(everything(environment), references_table()).values()
+        for item in missing_targets(items, references_table()).values()
         if item.target.is_object
     ]
     replace_private(paths.given(environment.name), json.dumps(prerequisites, indent=1))
     images = {image.version: {"rdma_exclusive": image.contents.rdma_exclusive} for image in environment.images.images}
     replace_private(paths.golden_images(environment.name), json.dumps(images, indent=1))
+    upstream = {"images": sorted(container_images(items)), "addresses": _addresses(environment)}
+    replace_private(paths.images(environment.name), json.dumps(upstream, indent=1))
+
+
+def _addresses(environment: Environment) -> dict[str, str]:
+    """Return the addresses of hosts outside the region that are known to DNS, by name."""
+    registry = environment.region.registry
+    address = getattr(registry, "address", None)
+    return {registry.mirror.partition("/")[0].partition(":")[0]: str(address)} if registry and address else {}
 
 
 def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:

@@ -1,7 +1,7 @@
 """Artefacts that the platform fetches for its own installation, and whether their digests are pinned."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.inputs.manifests import everything
 from components.lookups.references.table import references_table
@@ -93,6 +93,11 @@ def platform_images(environment: Environment) -> PlatformImages:
             if image.digest is None
         },
     )
+
+
+def container_images(items: Iterable[Manifest]) -> set[str]:
+    """Return the names of the container images that the pods of ``items`` run, without images inside charts."""
+    return {name for item in items for form, name in _named(item) if form == "images"}
 
 
 def _named(item: Manifest) -> Iterator[tuple[str, str]]:

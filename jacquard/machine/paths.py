@@ -22,6 +22,8 @@ GIVEN = "given.json"
 """File in the folder of a local region with the list of its simulated prerequisites."""
 GOLDEN_IMAGES = "golden-images.json"
 """File in the folder of a local region with contents of golden images that no object contains."""
+IMAGES = "images.json"
+"""File in the folder of a local region with the images of registries outside the region, and addresses of hosts."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()
 """Whether the code is in a clone, where set-up creates ``.venv``, and not installed in an existing environment."""
 VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
@@ -157,6 +159,11 @@ def given(environment: str) -> Path:
 def golden_images(environment: str) -> Path:
     """Return the file with contents of a rehearsal's golden images, which the region's simulated nodes read."""
     return region(environment) / GOLDEN_IMAGES
+
+
+def images(environment: str) -> Path:
+    """Return the file with the container images that registries outside a rehearsal's region serve."""
+    return region(environment) / IMAGES
 
 
 def kubeconfigs(environment: str) -> Path:

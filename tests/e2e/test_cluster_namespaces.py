@@ -21,6 +21,7 @@ from patience import Patience
 from components.inputs.cluster_namespaces import of_cluster
 from components.lookups.pools import clusters
 from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
@@ -109,7 +110,12 @@ def named(name: str, **fields: Any) -> dict[str, Any]:
 
 def pod(name: str, *, gpus: int = 0, host: bool = False, **context: Any) -> dict[str, Any]:
     bounded = {"resources": {"limits": {"nvidia.com/gpu": str(gpus)}}} if gpus else {}
-    container = {"name": "work", "image": "example.com/work:1", "securityContext": {**HARMLESS, **context}, **bounded}
+    container = {
+        "name": "work",
+        "image": PUBLIC[0],
+        "securityContext": {**HARMLESS, **context},
+        **bounded,
+    }
     return named(name, spec={"containers": [container], "hostNetwork": host})
 
 

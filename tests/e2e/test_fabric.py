@@ -16,6 +16,7 @@ from region_steps import edited
 from components.render.network.infiniband import RESOURCE, attachment_of
 from components.render.network.port_functions import NETWORKS
 from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -48,7 +49,11 @@ def on_fabric(region: LocalRegion) -> LocalRegion:
 
 def job(name: str, ports: int = 1, network: str = FABRIC) -> dict[str, Any]:
     """Return a pod that asks for ports, and names the attachment once for each."""
-    container = {"name": "work", "image": "work", "resources": {"limits": {RESOURCE: str(ports)}}}
+    container = {
+        "name": "work",
+        "image": PUBLIC[0],
+        "resources": {"limits": {RESOURCE: str(ports)}},
+    }
     networks = ",".join([attachment_of(network)] * ports)
     metadata = {"name": name, "namespace": "default", "annotations": {NETWORKS: networks}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}

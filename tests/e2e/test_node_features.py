@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
 
@@ -108,7 +109,11 @@ def test_without_its_label_a_node_offers_no_gpu_and_a_pod_waits_until_it_is_ther
         timeout_seconds=90,
         what="adapters are labelled, and no GPU is or is offered",
     )
-    container = {"name": "work", "image": "work", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    container = {
+        "name": "work",
+        "image": PUBLIC[0],
+        "resources": {"limits": {"nvidia.com/gpu": "1"}},
+    }
     spec = {"containers": [container], "tolerations": [{"operator": "Exists"}]}
     metadata = {"name": WORK.name, "namespace": WORK.namespace}
     api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, field_manager="somebody")

@@ -25,6 +25,7 @@ from components.render.pools import metal3
 from components.reports.garbage import USERS
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.kube.objects import dig
 
@@ -245,7 +246,11 @@ def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: Loc
 
 def _job(ref: ObjectRef, node: str) -> dict[str, Any]:
     """Return a pod that holds four GPUs of a node."""
-    container = {"name": "work", "image": "work", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
+    container = {
+        "name": "work",
+        "image": PUBLIC[0],
+        "resources": {"limits": {"nvidia.com/gpu": "4"}},
+    }
     metadata = {"name": ref.name, "namespace": ref.namespace}
     spec = {"nodeName": node, "containers": [container], "tolerations": [{"operator": "Exists"}]}
     return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}

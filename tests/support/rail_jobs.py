@@ -7,6 +7,7 @@ from typing import Any
 
 from components.render.network.port_functions import NETWORKS
 from components.render.network.rails import attachment_of, resource_of
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ApiServer, ObjectRef
 
 _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
@@ -22,7 +23,7 @@ def job(fabric: str, name: str) -> dict[str, Any]:
 
 def pod(name: str, networks: str, limits: dict[str, str]) -> dict[str, Any]:
     """Return a pod with networks and resources."""
-    container = {"name": "work", "image": "work", "resources": {"limits": limits}}
+    container = {"name": "work", "image": PUBLIC[0], "resources": {"limits": limits}}
     metadata = {"name": name, "namespace": "default", "annotations": {NETWORKS: networks}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]}}
 

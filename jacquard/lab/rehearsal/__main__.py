@@ -14,15 +14,18 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jacquard.lab.rehearsal import kwok_configuration, manager, processes
+from jacquard.lab.rehearsal import manager, processes, registry
 from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.kwok_configuration import PARTS
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 from jacquard.lab.toolchain.environment import ENGINE_MEMORY, GO_MEMORY
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 from jacquard.providers.errors import ProviderError
 
 _LINES = 100
-_PORT = re.compile(r"--(?:secure-port|webhook-port|listen-client-urls|server-address)=(?:.*:)?(\d+)$")
+_PORT = re.compile(
+    r"(?:--(?:secure-port|webhook-port|listen-client-urls|server-address)=(?:.*:)?|.*/registry/)(\d+)(?:\.yaml)?$"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -138,7 +141,7 @@ def _parts(region: Region) -> list[dict[str, Any]]:
     clusters = region.clusters()
     expected = {f"{cluster}/{part}" for cluster in clusters for part in _processes_of(region, cluster)}
     if MANAGEMENT in clusters:
-        expected |= {manager.NAME, "operators"}
+        expected |= {manager.NAME, registry.NAME, "operators"}
     running = processes.running(region.folder)
     dead = expected - {process.part for process in running}
     rows = [_state_of(process.part, process) for process in running] + [_state_of(name, None) for name in dead]
@@ -149,7 +152,7 @@ def _processes_of(region: Region, cluster: str) -> Iterable[str]:
     """Return the local processes of a cluster; clusters of kind or a context have only kwok's controller."""
     backend = region.backend_mark(cluster).read_text()
     is_external = backend == "kind" or (cluster == MANAGEMENT and backend != "kwok")
-    return ("kwok-controller",) if is_external else kwok_configuration.PARTS
+    return ("kwok-controller",) if is_external else PARTS
 
 
 def _state_of(name: str, process: processes.Process | None) -> dict[str, Any]:

@@ -9,19 +9,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from jacquard.lab.rehearsal import (
-    backends,
-    crds,
-    kwok,
-    kwok_configuration,
-    manager,
-    processes,
-    stage_coverage,
-    stages,
-    webhooks,
-)
+from jacquard.lab.rehearsal import backends, crds, kwok, manager, processes, registry, stage_coverage, stages, webhooks
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.rehearsal.kinds import Kind, stand_ins
+from jacquard.lab.rehearsal.kwok_configuration import CONTROLLER
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region, checked
 from jacquard.machine import settings
 from jacquard.machine.files import replace_private
@@ -56,6 +47,7 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
         backend.ensure(region, cluster, say)
         with _filled(region, cluster, content):
             if cluster == MANAGEMENT:
+                registry.ensure(region, say)
                 manager.ensure(region, say, webhooks=backend.loopback)
                 _operators(region, say)
 
@@ -114,7 +106,7 @@ def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iter
 
 def _kwok_process(region: Region, cluster: str) -> str:
     """Return the identity of the process that runs the stages of the cluster."""
-    part = f"{cluster}/{kwok_configuration.CONTROLLER}"
+    part = f"{cluster}/{CONTROLLER}"
     return " ".join(
         f"{process.pid} {process.started}" for process in processes.running(region.folder) if process.part == part
     )

@@ -30,6 +30,8 @@ DEFINITIONS = (
     'or .metadata.annotations["ovn.kubernetes.io/allocated"] == "true"; '
     'def attached: (.metadata.annotations["k8s.v1.cni.cncf.io/networks"] // "") == "" '
     'or any(.status.conditions[]?; .type == "PodReadyToStartContainers" and .status == "True"); '
+    'def pulled: [.spec.containers[].name] - [.status.containerStatuses[]? | select((.imageID // "") != "") | .name] '
+    "== []; "
     "def reported(t): .metadata.generation as $now | "
     'any(.status.conditions[]?; .type == t and .status == "True" and (.observedGeneration // $now) == $now); '
     'def within(hint): (. // "" | ascii_downcase) | contains(hint // "" | ascii_downcase); '
@@ -42,9 +44,10 @@ DEFINITIONS = (
     "and ($hint.rotational == null or $hint.rotational == .rotational)); "
 )
 """jq functions for ``when``: whether an object is not being deleted, the state of a host, whether a network agent runs
-on a node, whether the networks of a pod are attached, whether a condition is True for the current generation, and
-whether a host has a disk that matches all root device hints. Hints match as in Ironic: model and vendor as
-case-insensitive substrings, others exactly. Without hints, the default hint of the bare-metal operator applies.
+on a node, whether the networks of a pod are attached, whether all images of a pod are pulled, whether a condition is
+True for the current generation, and whether a host has a disk that matches all root device hints. Hints match as in
+Ironic: model and vendor as case-insensitive substrings, others exactly. Without hints, the default hint of the
+bare-metal operator applies.
 """
 _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '

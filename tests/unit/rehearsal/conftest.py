@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from jacquard.lab.rehearsal.operators.hosts import nodes
 from jacquard.lab.rehearsal.operators.sealed import sealed
 
 
@@ -108,3 +109,16 @@ class Objects:
 def objects() -> type[Objects]:
     """Return the class, so that a test says what is there."""
     return Objects
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Return the files in the bootstrap data of node n1, which is host h1."""
+    written: dict[str, str] = {}
+
+    def origins(_: Any) -> Any:
+        listed = [{"path": path, "content": content} for path, content in written.items()]
+        return {("acme", "n1"): nodes.Origin(host="h1", config={"spec": {"files": listed}})}
+
+    monkeypatch.setattr(nodes, "origins", origins)
+    return written

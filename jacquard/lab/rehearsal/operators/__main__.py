@@ -44,6 +44,8 @@ from jacquard.lab.rehearsal.operators.network import (
     load_balancers,
     name_server,
 )
+from jacquard.lab.rehearsal.operators.pulls.kubelets import Kubelets
+from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
 from jacquard.lab.rehearsal.operators.view import LOG, SIMULATED, View
 from jacquard.lab.rehearsal.operators.vms import snapshots, virtual_machines, vm_fleets, volumes
@@ -117,7 +119,9 @@ class Parts:
 
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
-        self.helm = helm.Controller(Charts.if_built(region.folder / "charts"))
+        self.upstream = Upstream(region)
+        self.kubelets = Kubelets(self.upstream)
+        self.helm = helm.Controller(Charts.if_built(region.folder / "charts"), self.upstream.serve)
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
@@ -139,6 +143,7 @@ def round_of(parts: Parts) -> int:
 
         _try(MANAGEMENT, nodes.create_management_nodes, management)
         _try(MANAGEMENT, platform.reconcile, servers.folder, servers.views)
+        _try(MANAGEMENT, parts.upstream.reconcile)
         _try(MANAGEMENT, external_secrets.reconcile, management, hosted)
         _try(MANAGEMENT, certificates.reconcile, management)
         _try(MANAGEMENT, data_stores.reconcile, management)
@@ -164,12 +169,14 @@ def round_of(parts: Parts) -> int:
         _try(cluster, parts.programs.reconcile, cluster, view)
         if cluster != MANAGEMENT:
             if management is not None:
-                _try(cluster, agents.reconcile, management, cluster, view)
+                _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve)
                 _try(cluster, parts.blocks.reconcile, management, cluster, view)
                 _try(cluster, kustomizations.in_tenant, management, cluster, view)
             _try(cluster, parts.sandboxes.reconcile, view)
             for join in _IN_TENANTS:
                 _try(cluster, join, view)
+        if management is not None:
+            _try(cluster, parts.kubelets.reconcile, management, cluster, view)
     return sum(view.changes for view in servers.views.values())
 
 

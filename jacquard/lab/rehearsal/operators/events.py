@@ -1,4 +1,4 @@
-"""Warning events of controllers and kubelets."""
+"""Events of controllers and kubelets."""
 
 import time
 
@@ -7,6 +7,11 @@ from jacquard.lab.rehearsal.operators.view import Object, now
 
 def warning(obj: Object, reason: str, message: str, *, component: str, host: str = "") -> Object:
     """Return a warning event of ``component`` about ``obj``; ``host`` is the node of the component."""
+    return event(obj, "Warning", reason, message, component=component, host=host)
+
+
+def event(obj: Object, kind: str, reason: str, message: str, *, component: str, host: str = "") -> Object:
+    """Return an event of type ``kind``, ``Normal`` or ``Warning``; the other arguments are those of `warning`."""
     metadata, moment = obj["metadata"], now()
     place = {"namespace": metadata["namespace"], "name": metadata["name"]}
     return {
@@ -14,7 +19,7 @@ def warning(obj: Object, reason: str, message: str, *, component: str, host: str
         "kind": "Event",
         "metadata": {"name": f"{metadata['name']}.{time.time_ns():x}", "namespace": metadata["namespace"]},
         "involvedObject": {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "uid": metadata["uid"], **place},
-        "type": "Warning",
+        "type": kind,
         "reason": reason,
         "message": message,
         "source": {"component": component, **({"host": host} if host else {})},

@@ -6,13 +6,14 @@ release is created here. The controllers of the cluster create and schedule its 
 node is written when the pod runs there.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.hosts import gpus, node_features
 from jacquard.lab.rehearsal.operators.network import adapters
 from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
+from jacquard.lab.rehearsal.operators.releases.installed import source_of
 from jacquard.lab.rehearsal.operators.releases.kustomizations import APPLIED_BY, KUSTOMIZE
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owner, reported
 from jacquard.providers.kube.objects import dig
@@ -30,6 +31,8 @@ class Agent:
     """A DaemonSet that acts on nodes."""
 
     name: str
+    image: str
+    """Image; ``{}`` is replaced by the version of the chart or manifests, which may not be the real tag."""
     acts: _Acts | None = None
     """Applies the effect of a running pod; called with the view, the node, the pod and the release."""
     namespace: str = ""
@@ -63,6 +66,7 @@ def _annotate(view: View, node: Object, _pod: Object, _release: Object) -> None:
 AGENTS = {
     "cilium": Agent(
         name="cilium",
+        image="quay.io/cilium/cilium:v{}",
         acts=_network_ready("CiliumIsUp"),
         host_network=True,
         tolerations=("tolerations",),
@@ -70,33 +74,63 @@ AGENTS = {
     ),
     "tigera-operator": Agent(
         name="calico-node",
+        image="quay.io/calico/node:v{}",
         acts=_network_ready("CalicoIsUp"),
         host_network=True,
         namespace="calico-system",
         otherwise=tuple(_EVERY_TAINT),
     ),
-    "kube-ovn": Agent(name="kube-ovn-cni", acts=_annotate, host_network=True, otherwise=tuple(_EVERY_TAINT)),
+    "kube-ovn": Agent(
+        name="kube-ovn-cni",
+        image="docker.io/kubeovn/kube-ovn:v{}",
+        acts=_annotate,
+        host_network=True,
+        otherwise=tuple(_EVERY_TAINT),
+    ),
     "node-feature-discovery": Agent(
-        name="node-feature-discovery-worker", acts=node_features.publish, tolerations=("worker", "tolerations")
+        name="node-feature-discovery-worker",
+        image="registry.k8s.io/nfd/node-feature-discovery:v{}",
+        acts=node_features.publish,
+        tolerations=("worker", "tolerations"),
     ),
     "gpu-operator": Agent(
         name="nvidia-device-plugin-daemonset",
+        image="nvcr.io/nvidia/k8s-device-plugin:v{}",
         acts=gpus.offer,
         tolerations=("daemonsets", "tolerations"),
         otherwise=tuple(_GPU_TAINT),
         selector=gpus.SELECTOR,
         labels=gpus.label,
     ),
-    "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
-    "nv-ipam": Agent(name="nv-ipam-node-ds", otherwise=tuple(_EVERY_TAINT)),
+    "network-operator": Agent(
+        name="network-device-plugin",
+        image="nvcr.io/nvidia/mellanox/sriov-network-device-plugin:network-operator-v{}",
+        acts=adapters.offer,
+        otherwise=tuple(_EVERY_TAINT),
+    ),
+    "nv-ipam": Agent(
+        name="nv-ipam-node-ds",
+        image="nvcr.io/nvidia/mellanox/nvidia-k8s-ipam:network-operator-v{}",
+        otherwise=tuple(_EVERY_TAINT),
+    ),
 }
 """Agents of operators, by the name of the operator's chart or manifests."""
 
 
-def reconcile(management: View, cluster: str, view: View) -> None:
-    """Update the agents of one cluster from its releases, and apply the effects of running agents on their nodes."""
+def reconcile(
+    management: View, cluster: str, view: View, serve: Callable[[Iterable[str]], None] = lambda _: None
+) -> None:
+    """Update the agents of one cluster from its releases, and apply the effects of running agents on their nodes.
+
+    Registries outside the region ``serve`` the images of agents.
+    """
     releases = list(installed(management, cluster))
-    wanted = {_place(body): (agent, body) for agent, release in releases for body in _daemon_sets(agent, release)}
+    wanted = {
+        _place(body): (agent, body)
+        for agent, release in releases
+        for body in _daemon_sets(agent, release, _image(management, agent, release))
+    }
+    serve(image for _, body in wanted.values() for image in _images(body))
     existing = {_place(body): body for body in view.all(*_DAEMON_SET)}
     for place, body in existing.items():
         by_flux = any(name in (body["metadata"].get("labels") or {}) for name, _ in _BY.values())
@@ -108,7 +142,7 @@ def reconcile(management: View, cluster: str, view: View) -> None:
     acting = {
         place: (agent, release)
         for agent, release in releases
-        for place in (*map(_place, _daemon_sets(agent, release)), *_from_helm(release, existing))
+        for place in (*map(_place, _daemon_sets(agent, release, "")), *_from_helm(release, existing))
     }
     nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
     for labels in {agent.labels for agent, _ in acting.values() if agent.labels}:
@@ -133,10 +167,16 @@ def installed(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
             yield agent, release
 
 
-def _daemon_sets(agent: Agent, release: Object) -> Iterator[Object]:
+def _image(management: View, agent: Agent, release: Object) -> str:
+    """Return the image of an agent, with the version of the source of its release."""
+    source = source_of(management, release, "chartRef" if release["kind"] == RELEASE[1] else "sourceRef")
+    return agent.image.format(str(dig(source, "spec", "ref", "tag") or "0").removeprefix("v"))
+
+
+def _daemon_sets(agent: Agent, release: Object, image: str) -> Iterator[Object]:
     """Yield the simulated DaemonSet of a chart that helm does not render."""
     if not is_real(release):
-        yield _daemon_set(agent, release["spec"], _labels(release))
+        yield _daemon_set(agent, image, release["spec"], _labels(release))
 
 
 def _from_helm(release: Object, existing: Mapping[tuple[str, str], Object]) -> Iterator[tuple[str, str]]:
@@ -152,13 +192,17 @@ def _labels(release: Object) -> dict[str, str]:
     return {name: release["metadata"]["name"], namespace: release["metadata"]["namespace"]}
 
 
-def _daemon_set(agent: Agent, spec: Object, labels: dict[str, str]) -> Object:
+def _images(body: Object) -> Iterator[str]:
+    return (container["image"] for container in body["spec"]["template"]["spec"]["containers"])
+
+
+def _daemon_set(agent: Agent, image: str, spec: Object, labels: dict[str, str]) -> Object:
     tolerations = dig(spec.get("values") or {}, *agent.tolerations) if agent.tolerations else None
     pods = {"app": agent.name}
     pod: dict[str, Any] = {
         "hostNetwork": agent.host_network,
         "tolerations": list(agent.otherwise) if tolerations is None else tolerations,
-        "containers": [{"name": "agent", "image": agent.name}],
+        "containers": [{"name": "agent", "image": image}],
     }
     if agent.selector:
         pod["nodeSelector"] = dict([agent.selector])

@@ -34,6 +34,7 @@ class Booted:
     machine: Object
     name: str
     """Name of the node in its metadata."""
+    host: str
     uid: str
     image: str
     cores: int
@@ -58,6 +59,14 @@ class Joining:
     """Address in the kubelet's ``node-ip``, empty if the metadata lack it; None without ``node-ip``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Host of a node, and the bootstrap config with which it joined."""
+
+    host: str
+    config: Object
+
+
 def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
     """Register a Node for each booted host whose cluster responds.
 
@@ -80,6 +89,16 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
             cluster.delete(known)
 
 
+def origins(view: View) -> dict[tuple[str, str], Origin]:
+    """Return where the nodes of all booted hosts come from, by cluster and name of the Node."""
+    found = {}
+    for booted in (*_hosts(view), *_servers(view)):
+        cluster = (booted.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "")
+        joining, config = _joining(view, booted)
+        found[cluster, joining.name] = Origin(host=booted.host, config=config)
+    return found
+
+
 def _hosts(view: View) -> Iterator[Booted]:
     for host in view.all(*HOST):
         if dig(host, "status", "provisioning", "state") != "provisioned" or deleting(host):
@@ -92,6 +111,7 @@ def _hosts(view: View) -> Iterator[Booted]:
         yield Booted(
             machine=machine,
             name=_name(view, host, machine),
+            host=host["metadata"]["name"],
             uid=uid,
             image=PurePosixPath(urlparse(dig(host, "spec", "image", "url") or "").path).stem,
             cores=dig(host, "status", "hardware", "cpu", "count") or 1,
@@ -115,6 +135,7 @@ def _servers(view: View) -> Iterator[Booted]:
         yield Booted(
             machine=machine,
             name=machine["metadata"]["name"],
+            host=dig(server, "spec", "bmcRef", "name") or "",
             uid=server["spec"]["systemUUID"],
             image=PurePosixPath(repository).name,
             cores=sum(processor.get("totalCores", 0) for processor in status.get("processors") or ()) or 1,
@@ -125,11 +146,7 @@ def _servers(view: View) -> Iterator[Booted]:
 
 def _node(view: View, booted: Booted) -> Object | None:
     """Return the Node to register; None if the kubelet cannot start because its ``node-ip`` is not an address."""
-    namespace = booted.machine["metadata"].get("namespace")
-    capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
-    reference = dig(capi, "spec", "bootstrap", "configRef") or {}
-    join, kind = (_k0s, K0S_WORKER) if reference.get("kind") == K0S_WORKER[1] else (_kubeadm, KUBEADM)
-    joining = join(booted, capi, view.find(*kind, reference.get("name"), namespace) or {})
+    joining, _ = _joining(view, booted)
     if joining.address == "":
         return None
     resources = {"cpu": str(booted.cores), "memory": booted.memory, "pods": "250", "ephemeral-storage": "1Ti"}
@@ -139,6 +156,16 @@ def _node(view: View, booted: Booted) -> Object | None:
     if joining.address:
         node["status"]["addresses"].insert(0, {"type": "InternalIP", "address": joining.address})
     return node
+
+
+def _joining(view: View, booted: Booted) -> tuple[Joining, Object]:
+    """Return how a node registers, and its bootstrap config."""
+    namespace = booted.machine["metadata"].get("namespace")
+    capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
+    reference = dig(capi, "spec", "bootstrap", "configRef") or {}
+    join, kind = (_k0s, K0S_WORKER) if reference.get("kind") == K0S_WORKER[1] else (_kubeadm, KUBEADM)
+    config = view.find(*kind, reference.get("name"), namespace) or {}
+    return join(booted, capi, config), config
 
 
 def registered(name: str, labels: dict[str, str], resources: dict[str, str], kubelet: str, uid: str) -> Object:

@@ -93,7 +93,7 @@ class Sandboxes:
 
     def reconcile(self, view: View) -> None:
         """Update all pods of a cluster that wait for their sandbox: report its creation, or the problem."""
-        waiting = [pod for pod in view.all("v1", "Pod") if _waits(pod)]
+        waiting = [pod for pod in view.all("v1", "Pod") if waits_for_sandbox(pod)]
         if not waiting:
             return
         addresses = Addresses(view) if _has_multus(view) else None
@@ -140,7 +140,8 @@ class Sandboxes:
         return answers
 
 
-def _waits(pod: Object) -> bool:
+def waits_for_sandbox(pod: Object) -> bool:
+    """Return whether a pod with networks is on a node, and its networks are not attached yet."""
     has_networks = (pod["metadata"].get("annotations") or {}).get(NETWORKS)
     scheduled = dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName")
     return bool(has_networks and scheduled) and not deleting(pod) and not _is_created(pod)

@@ -7,7 +7,7 @@ before. Without ``disableWait``, as in the management cluster, a release becomes
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from jacquard.lab.rehearsal import crds
 from jacquard.lab.rehearsal.charts import KIND, Charts, HelmError
@@ -40,9 +40,13 @@ def is_from_helm(obj: Object) -> bool:
 class Controller:
     """The helm-controller of a region."""
 
-    def __init__(self, charts: Charts | None) -> None:
-        """Render ``charts``, or simulate all releases if helm is not built (None)."""
+    def __init__(self, charts: Charts | None, serve: Callable[[Iterable[str]], None] = lambda _: None) -> None:
+        """Render ``charts``, or simulate all releases if helm is not built (None).
+
+        Registries outside the region ``serve`` the images that a rendered chart names.
+        """
         self._charts = charts
+        self._serve = serve
         self._not_before: dict[str, float] = {}
         self._logged: set[str] = set()
         self._applied: dict[str, tuple[int, list[Object]]] = {}
@@ -129,6 +133,7 @@ class Controller:
             )
         except HelmError as error:
             return revision, [], [str(error)]
+        self._serve(image for body in objects for image in _images(body))
         bodies = [_marked(body, release["metadata"], place) for body in objects if not _left_out(body, release, target)]
         errors = [failure for body in bodies if (failure := target.install(body, place.namespace, FIELD_MANAGER))]
         bodies = [body for body in bodies if body["kind"] != KIND]
@@ -139,6 +144,15 @@ class Controller:
                     _delete(target, body)
             _write_records(target, before, record(place, chart, revision, values, bodies))
         return revision, bodies, errors
+
+
+def _images(body: Object) -> Iterator[str]:
+    """Yield the images in the pod template of an object of a chart."""
+    spec = body.get("spec") or {}
+    pod = dig(spec, "template", "spec") or dig(spec, "jobTemplate", "spec", "template", "spec") or spec
+    for field in ("initContainers", "containers"):
+        for container in pod.get(field) or () if isinstance(pod, dict) else ():
+            yield container["image"]
 
 
 def _left_out(body: Object, release: Object, target: View) -> bool:

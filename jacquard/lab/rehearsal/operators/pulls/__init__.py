@@ -1,0 +1,1 @@
+"""Simulated image pulls of kubelets and containerd."""

@@ -1,0 +1,125 @@
+"""Path of a pull: which registries a node's containerd asks, in which order, and which of them it reaches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pulled_pods import CILIUM, DIGEST, HOSTS, MIRROR, URL, Registries, hbn, node, ovn, pod, pull, waiting
+
+from jacquard.lab.rehearsal.images import ImageName
+from jacquard.lab.rehearsal.operators.hosts import nodes
+from jacquard.lab.rehearsal.operators.pulls import containerd, kubelets
+from jacquard.lab.rehearsal.region import MANAGEMENT
+
+pytestmark = pytest.mark.usefixtures("files")
+
+
+def test_what_the_dpu_drops_times_out_and_a_permitted_mirror_answers(objects: Any, files: dict[str, str]) -> None:
+    direct, mirrored = objects(node(), pod(CILIUM)), objects(node(), pod(CILIUM))
+    pull(objects(*hbn()), direct, Registries(CILIUM))
+    reason = f'failed to do request: Head "{URL}": dial tcp: lookup quay.io: i/o timeout'
+    assert waiting(direct)[0] == "ErrImagePull"
+    assert waiting(direct)[1].endswith(f': failed to resolve reference "{CILIUM}": {reason}')
+
+    files["/etc/containerd/certs.d/_default/hosts.toml"] = HOSTS
+    files["/etc/hosts"] = f"127.0.0.1 localhost\n10.3.0.9 {MIRROR} # mirror\n"
+    registries = Registries(CILIUM)
+    pull(objects(*hbn()), mirrored, registries)
+
+    assert waiting(mirrored) == ("ContainerCreating", "")
+    assert registries.asked == [f"https://{MIRROR}/v2/cilium/cilium/manifests/v1.20.0?ns=quay.io"]
+
+
+def test_without_the_permission_for_its_address_the_mirror_is_named_and_nothing_is_asked(
+    objects: Any, files: dict[str, str]
+) -> None:
+    files["/etc/containerd/certs.d/_default/hosts.toml"] = HOSTS
+    files["/etc/hosts"] = f"10.3.0.9 {MIRROR}\n"
+    view, registries = objects(node(), pod(CILIUM)), Registries(CILIUM)
+
+    pull(objects(*hbn([("0.0.0.0/0", "deny", None)])), view, registries)
+
+    url = f"https://{MIRROR}/v2/cilium/cilium/manifests/v1.20.0?ns=quay.io"
+    assert waiting(view)[1].endswith(f'failed to do request: Head "{url}": dial tcp 10.3.0.9:443: i/o timeout')
+    assert registries.asked == []
+
+
+def test_the_permission_is_for_one_port(objects: Any, files: dict[str, str]) -> None:
+    files["/etc/containerd/certs.d/_default/hosts.toml"] = '[host."http://10.3.0.9:5000"]\n'
+    view, registries = objects(node(), pod(CILIUM)), Registries(CILIUM)
+
+    pull(objects(*hbn()), view, registries)
+
+    assert "dial tcp 10.3.0.9:5000: i/o timeout" in waiting(view)[1]
+
+
+@pytest.mark.parametrize(("routed", "reason"), [(True, "ContainerCreating"), (False, "ErrImagePull")])
+def test_a_network_of_ovn_reaches_registries_only_if_it_is_routed(objects: Any, *, routed: bool, reason: str) -> None:
+    view = objects(node(), pod(CILIUM))
+
+    pull(objects(*ovn(routed=routed)), view, Registries(CILIUM))
+
+    assert waiting(view)[0] == reason
+
+
+def test_pods_of_the_management_cluster_pull_directly(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nodes, "origins", lambda _: pytest.fail("no host of the region is a management node"))
+    view, registries = objects(node(), pod(CILIUM)), Registries(CILIUM)
+
+    kubelets.Kubelets(registries).reconcile(view, MANAGEMENT, view)  # type: ignore[arg-type]  # what it uses
+
+    assert registries.asked == [URL]
+
+
+def test_a_registry_in_trouble_is_named_unless_another_one_lacks_the_image(objects: Any, files: dict[str, str]) -> None:
+    files["/etc/containerd/certs.d/_default/hosts.toml"] = HOSTS
+    view, registries = objects(node(), pod(CILIUM)), Registries()
+    registries.refused = "unexpected status from HEAD request to https://registry.example: 503 Service Unavailable"
+
+    pull(objects(), view, registries)
+
+    assert waiting(view)[1].endswith(registries.refused)
+    assert len(registries.asked) == 2, "the mirror, then the registry itself"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "image", "roots"),
+    [
+        ({}, CILIUM, ["https://quay.io/v2"]),
+        ({}, "nginx", ["https://registry-1.docker.io/v2"]),
+        ({"_default": HOSTS}, CILIUM, [f"https://{MIRROR}/v2", "https://quay.io/v2"]),
+        ({"_default": HOSTS, "quay.io": 'server = "https://a.example"\n'}, CILIUM, ["https://a.example/v2"]),
+        (
+            {"a.example_5000_": '[host."http://b.example:80/v2/a"]\noverride_path = true\n'},
+            "a.example:5000/x:1",
+            ["http://b.example:80/v2/a", "https://a.example:5000/v2"],
+        ),
+        (
+            {"_default": f'server = "https://{MIRROR}"\ncapabilities = ["push"]\n[host."https://a.example/prefix"]\n'},
+            CILIUM,
+            ["https://a.example/prefix/v2"],
+        ),
+        ({"_default": '[host."https://a.example"]\ncapabilities = ["pull"]\n'}, CILIUM, ["https://quay.io/v2"]),
+        (
+            {"_default": '[host."https://a.example"]\ncapabilities = ["pull"]\n'},
+            f"quay.io/a@{DIGEST}",
+            ["https://a.example/v2", "https://quay.io/v2"],
+        ),
+    ],
+)
+def test_hosts_are_tried_in_containerds_order(hosts: dict[str, str], image: str, roots: list[str]) -> None:
+    written = {f"/etc/containerd/certs.d/{name}/hosts.toml": text for name, text in hosts.items()}
+    name = ImageName.of(image)
+    assert name is not None
+
+    assert [host.root for host in containerd.hosts(written, name)] == roots
+
+
+def test_a_file_that_is_not_toml_is_the_reason(objects: Any, files: dict[str, str]) -> None:
+    files["/etc/containerd/certs.d/_default/hosts.toml"] = "[host"
+    view = objects(node(), pod(CILIUM))
+
+    pull(objects(), view, Registries(CILIUM))
+
+    assert "failed to decode hosts.toml" in waiting(view)[1]
