@@ -1,7 +1,7 @@
 """Reads the objects of a region's clusters once, and records the clusters that do not answer."""
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from jacquard.machine import paths
 from jacquard.observe.backends import bare_metal, control_planes
+from jacquard.observe.image_pulls import PENDING_PODS
 from jacquard.observe.objects import Kind, Object
 from jacquard.providers.errors import ProviderError
 from jacquard.providers.kube import ApiError, ApiServer
@@ -26,7 +27,9 @@ _NEUTRAL_KINDS = (
 """Kinds of the management cluster that all regions have."""
 CHART_KINDS = (("helm.toolkit.fluxcd.io/v2", "HelmRelease"), ("source.toolkit.fluxcd.io/v1", "OCIRepository"))
 """Kinds with the status of charts; only read if charts are pinned."""
-_TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
+_TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"), PENDING_PODS)
+_FIELDS = {PENDING_PODS[1]: "status.phase=Pending"}
+"""Field selectors of a region's status, by kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,7 @@ def observe(
     management: tuple[Kind, ...] | None = None,
     tenants: tuple[Kind, ...] = _TENANT_KINDS,
     keep: Callable[[Object], bool] = lambda _: True,
+    fields: Mapping[str, str] = _FIELDS,
 ) -> Observation:
     """Read the objects of the given kinds in the management cluster and all tenant clusters, in parallel.
 
@@ -78,6 +82,7 @@ def observe(
         management: kinds read in the management cluster; None for all kinds of the region's status.
         tenants: kinds read in each tenant cluster.
         keep: selects the objects to keep from each page, because all pods of a cluster may not fit into memory.
+        fields: field selectors, by kind.
     """
     clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
     clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
@@ -86,7 +91,10 @@ def observe(
         try:
             api = connect(environment, cluster)
             return Observation(
-                objects={(cluster, kind): _list(api, version, kind, keep) for version, kind in clusters[cluster]}
+                objects={
+                    (cluster, kind): _list(api, version, kind, keep, fields.get(kind))
+                    for version, kind in clusters[cluster]
+                }
             )
         except (ProviderError, OSError) as error:
             return Observation(unreachable={cluster: str(error)})
@@ -108,9 +116,11 @@ def _kinds(environment: Environment) -> tuple[Kind, ...]:
     return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
 
 
-def _list(api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], bool]) -> list[Object]:
+def _list(
+    api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], bool], fields: str | None
+) -> list[Object]:
     try:
-        return [body for body in api.each(api_version, kind) if keep(body)]
+        return [body for body in api.each(api_version, kind, field_selector=fields) if keep(body)]
     except ApiError as error:
         if error.not_found:  # the kind is not served here, so it has no objects
             return []

@@ -19,6 +19,7 @@ from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
 from jacquard.observe.backends import bare_metal
+from jacquard.observe.image_pulls import FailedPull, failed_pulls, texts
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
@@ -78,6 +79,8 @@ class Pools:
     """Machines by namespace and MachineDeployment."""
     image_of: dict[tuple[str, str], str] = field(init=False)
     """Image of the template from which an infrastructure machine was cloned, by namespace and name."""
+    failed_pulls: dict[tuple[str, str], list[FailedPull]] = field(init=False)
+    """Images that cannot be pulled, by cluster and node."""
 
     def __post_init__(self) -> None:
         versions = {image.sha256: image.version for image in self.environment.images.images}
@@ -93,6 +96,10 @@ class Pools:
         for body in self.seen.of("Machine"):
             deployment = str(dig(body, "metadata", "labels", _DEPLOYMENT))
             self.machines.setdefault((key(body)[0], deployment), []).append(body)
+        self.failed_pulls = {}
+        for cluster in (cluster.name for tenant in self.environment.tenants for cluster in tenant.clusters):
+            for pull in failed_pulls(self.seen.of("Pod", cluster)):
+                self.failed_pulls.setdefault((cluster, pull.node), []).append(pull)
 
     def pool(self, cluster: ClusterSpec, pool: NodePoolSpec) -> Pool:
         """Return the status of a pool."""
@@ -132,6 +139,7 @@ class Pools:
             for body in machines
         )
         why = _unsettled(deployment, machines, total) or _old_images(image, images)
+        hints = _hints(self.seen, cluster, name, machines)
         waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
         return Group(
             name=name,
@@ -145,8 +153,13 @@ class Pools:
             images=dict(sorted(images.items())),
             settled=not why,
             settled_since=None if why else _ready_since(machines),
-            why=[*waits, *why, *_drains(every), *_hints(self.seen, cluster, name, machines)] if why else [],
+            why=[*waits, *self._unpulled(cluster, machines), *why, *_drains(every), *hints] if why else [],
         )
+
+    def _unpulled(self, cluster: str, machines: list[Object]) -> list[str]:
+        """Return the images that pods on nodes of ``machines`` cannot pull, at most three lines."""
+        nodes = (str(dig(body, "status", "nodeRef", "name")) for body in machines if not holds(body, "Ready"))
+        return texts(pull for node in nodes for pull in self.failed_pulls.get((cluster, node), ()))[:_REASONS_SHOWN]
 
 
 def _ready_since(machines: list[Object]) -> str | None:

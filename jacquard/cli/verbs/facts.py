@@ -25,7 +25,7 @@ def facts(environment: arguments.Env, *, out: arguments.OutOption = None) -> Non
     writes nothing, if no cluster can be read.
     """
     spec = data.load(environment)
-    observed = assemble(spec, observe(spec, tenants=KINDS, keep=Jobs(spec).keep))
+    observed = assemble(spec, observe(spec, tenants=KINDS, keep=Jobs(spec).keep, fields={}))
     unread = {item.cluster: item.unreachable for item in observed.clusters if item.unreachable is not None}
     for cluster, reason in unread.items():
         show(f"cluster {cluster} cannot be read and is omitted: {reason}", "warning")

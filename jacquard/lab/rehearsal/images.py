@@ -63,7 +63,7 @@ class ImageName:
 
     @property
     def reference(self) -> str:
-        """Return what a client requests in the repository: the digest if set, otherwise the tag."""
+        """Return the reference that a client requests in the repository: the digest if set, otherwise the tag."""
         return self.digest or self.tag
 
     @property

@@ -193,12 +193,17 @@ class ApiServer:
         *,
         namespace: str | None = None,
         label_selector: str | None = None,
+        field_selector: str | None = None,
         metadata_only: bool = False,
     ) -> Iterator[dict[str, Any]]:
         """Yield all objects of a kind, in all namespaces or in ``namespace``, with apiVersion and kind set."""
         resource = self.resource(api_version, kind)
         path = resource.collection(namespace) if namespace and resource.namespaced else resource.collection(None)
-        query: dict[str, str | int | None] = {"limit": PAGE, "labelSelector": label_selector}
+        query: dict[str, str | int | None] = {
+            "limit": PAGE,
+            "labelSelector": label_selector,
+            "fieldSelector": field_selector,
+        }
         while True:
             page = self.request("GET", path, query=query, accept=METADATA.format("List") if metadata_only else JSON)
             yield from ({**item, "apiVersion": api_version, "kind": kind} for item in page.get("items") or ())

@@ -107,7 +107,7 @@ def test_nobody_asks_for_releases_where_no_chart_is_pinned(laptop: Environment, 
     asked: list[str] = []
 
     class Api:
-        def each(self, _version: str, kind: str) -> list[Object]:
+        def each(self, _version: str, kind: str, **_: Any) -> list[Object]:
             asked.append(kind)
             return []
 

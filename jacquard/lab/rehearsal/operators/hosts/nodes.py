@@ -90,7 +90,7 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
 
 
 def origins(view: View) -> dict[tuple[str, str], Origin]:
-    """Return where the nodes of all booted hosts come from, by cluster and name of the Node."""
+    """Return the origins of the nodes of all booted hosts, by cluster and name of the Node."""
     found = {}
     for booted in (*_hosts(view), *_servers(view)):
         cluster = (booted.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "")
@@ -159,7 +159,7 @@ def _node(view: View, booted: Booted) -> Object | None:
 
 
 def _joining(view: View, booted: Booted) -> tuple[Joining, Object]:
-    """Return how a node registers, and its bootstrap config."""
+    """Return the registration of a node, and its bootstrap config."""
     namespace = booted.machine["metadata"].get("namespace")
     capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
     reference = dig(capi, "spec", "bootstrap", "configRef") or {}
