@@ -13,7 +13,6 @@ from components.render.vms.vm_snapshots import VmSnapshots
 from components.render.workloads import KUBECTL
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
-from components.specs.pools.node_pool import PoolRole
 from components.specs.vms.vm_chart import ChartAddressSpec
 from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
@@ -56,7 +55,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         tenant=placed.tenant.tenant,
         pools=tuple(pool.name for pool in chosen),
         taints=tuple(dict.fromkeys(taint for pool in chosen for taint in pool.taints)),
-        system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
+        system_pool=cluster.has_system_pool,
         sizes=tuple(sizes[name] for name in vms.offerings),
         images=(*(images[name] for name in vms.images), *vms.own_images),
         image_storage_class=vms.image_storage_class,

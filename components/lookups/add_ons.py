@@ -18,7 +18,6 @@ from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, pool_key
 from components.specs.pools.gpu_sharing import GpuSharingSpec
-from components.specs.pools.node_pool import PoolRole
 
 DEFAULT = "default"
 _FIRST = (Capability.NETWORK, Capability.MONITORING)
@@ -156,7 +155,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         api=lock.clusters[cluster.name].vip,
         pods=numbers.of_kind("pods"),
         pods_ipv6=numbers.pods_ipv6,
-        system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
+        system_pool=cluster.has_system_pool,
         gpus=has_gpus(environment, placed),
         vm_gpus=uses_gpus(environment, placed, for_vms=True),
         nvlink=nvlink(environment, placed),

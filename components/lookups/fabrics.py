@@ -1,6 +1,7 @@
 """Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls available to a cluster."""
 
 from components.lookups.pools import PlacedCluster, PlacedPool, most_nodes
+from components.render.add_ons.cluster_facts import services
 from components.render.network.device_plugins import IMAGES
 from components.render.network.infiniband import DAEMON, Partition
 from components.render.network.port_functions import MULTUS
@@ -85,6 +86,7 @@ def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | N
         fabrics=tuple(fabric.name for fabric in roce(environment, placed.vpc)),
         plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
         has_operator=bool(connected(environment, placed) or cutting(environment, placed)),
+        placement=services(system_pool=placed.cluster.has_system_pool),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )
 
@@ -122,6 +124,7 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         instance_types=tuple(kinds),
         multus=versions.tool(MULTUS),
         daemon_image=str(versions.tool(DAEMON)),
+        placement=services(system_pool=placed.cluster.has_system_pool),
         plugins={use: versions.tool(IMAGES[use]) for use in IMAGES if use in {kind.port_use for kind in kinds}},
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )

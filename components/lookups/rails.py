@@ -7,6 +7,7 @@ a block of each subnet for its pods. A block has as many addresses as a port can
 from components.lookups.fabrics import cutting, on_roce
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import PlacedCluster, most_nodes
+from components.render.add_ons.cluster_facts import services
 from components.render.network.port_functions import MULTUS
 from components.render.network.rails import NV_IPAM, Rails, block_of
 from components.render.region.kustomizations import ByManifests
@@ -62,6 +63,7 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
         subnets=numbers.rail_subnets,
         instance_types=tuple(kinds.values()),
         multus=environment.versions.tool(MULTUS),
+        placement=services(system_pool=placed.cluster.has_system_pool),
         by_manifests=ByManifests.taken(environment.versions, (NV_IPAM.chart,)),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )

@@ -12,7 +12,7 @@ from components.specs.pools.gpu_sharing import GpuSharingSpec
 EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
 """Tolerations of agents that every node needs: all taints of a tenant's pools."""
 CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
-"""Toleration of the only taint that CoreDNS, as installed by kubeadm and k0s, also tolerates."""
+"""Toleration of the only taint that CoreDNS, as installed by kubeadm, also tolerates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +44,12 @@ class ClusterFacts:
     @property
     def selector(self) -> dict[str, str]:
         """Return the node selector of services: the system pool if the cluster has one, otherwise empty."""
-        return {keys.NODE_ROLE: "system"} if self.system_pool else {}
+        return _system(system_pool=self.system_pool)
 
     @property
     def placement(self) -> dict[str, Any]:
         """Return the placement of services that can wait for a ready node."""
-        return {**self.selected, "tolerations": [CRITICAL]}
+        return services(system_pool=self.system_pool)
 
     @property
     def early_placement(self) -> dict[str, Any]:
@@ -60,3 +60,13 @@ class ClusterFacts:
     def selected(self) -> dict[str, Any]:
         """Return the node selector of services as chart values; empty if services may run on any node."""
         return {"nodeSelector": self.selector} if self.selector else {}
+
+
+def services(*, system_pool: bool) -> dict[str, Any]:
+    """Return the placement of services that can wait for a ready node, on the system pool if the cluster has one."""
+    selector = _system(system_pool=system_pool)
+    return {**({"nodeSelector": selector} if selector else {}), "tolerations": [CRITICAL]}
+
+
+def _system(*, system_pool: bool) -> dict[str, str]:
+    return {keys.NODE_ROLE: "system"} if system_pool else {}

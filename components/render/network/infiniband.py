@@ -15,6 +15,7 @@ Prerequisites that are not enforced here:
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
@@ -44,6 +45,8 @@ class Partition:
     """Instance types of the cluster with ports on the fabric."""
     multus: Tool
     daemon_image: str
+    placement: Mapping[str, Any]
+    """Placement of the platform's services in the cluster."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
     plugins: Mapping[PortUse, Tool] = field(default_factory=dict)
@@ -59,7 +62,7 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
     """Return the objects of ``partition`` in ``cluster`` and in the management cluster, in apply order."""
     functions = partition.with_functions
     return (
-        *port_functions.operators(partition.multus, cluster, partition.pins),
+        *port_functions.operators(partition.multus, cluster, partition.pins, partition.placement),
         *(_functions(kind, cluster) for kind in functions),
         *_ports(partition, cluster),
         *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),

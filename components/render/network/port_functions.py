@@ -10,9 +10,11 @@ operators also require, detects the adapters.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from components.render import labels as keys
+from components.render.add_ons.cluster_facts import EVERY_NODE
 from components.render.manifest import Manifest
 from components.render.network.device_plugins import ADAPTERS, VENDOR, fetched
 from components.render.objects import given, manifest, namespace
@@ -29,26 +31,22 @@ NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod that requests a network attachment."""
 ATTACHMENTS = "default"
 """Namespace of attachments. Pods of all namespaces may refer to these attachments."""
-OPERATOR = Operator(
-    chart=CHART,
-    namespace=NAMESPACE,
-    values={
-        "nfd": {"enabled": False},
-        "sriovNetworkOperator": {"enabled": True},
-        # Jacquard renders the configuration, because the chart's default selects nodes by a label that no node has.
-        "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
-    },
-)
-"""The Network Operator with the SR-IOV operator, without Node Feature Discovery."""
+_OPERATOR = Operator(chart=CHART, namespace=NAMESPACE)
 _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of an attachment with the resource of its devices."""
 _SRIOV = "sriovnetwork.openshift.io/v1"
+
+
+def operator(placement: Mapping[str, Any]) -> Operator:
+    """Return the Network Operator without Node Feature Discovery and other operators, with ``placement``."""
+    return replace(_OPERATOR, values={"nfd": {"enabled": False}, "operator": placement})
 
 
 def operators(
     multus: Tool,
     cluster: str,
     pins: Mapping[str, Chart],
+    placement: Mapping[str, Any],
     *,
     beside: Iterable[Operator] = (),
     by_manifests: ByManifests | None = None,
@@ -59,11 +57,14 @@ def operators(
         multus: image of Multus, which attaches pods to additional networks.
         cluster: cluster of the operators.
         pins: pinned chart releases of the cluster, by chart.
-        beside: additional operators in the same namespace that attachments require.
+        placement: placement of the platform's services in the cluster.
+        beside: additional operators in the same namespace that attachments require; their Deployments also get the
+            placement.
         by_manifests: operators that are installed from manifests; none by default.
     """
     yield namespace(NAMESPACE, cluster=cluster)
-    yield from installed_in((OPERATOR, *beside), by_manifests or ByManifests(), cluster, pins)
+    others = (replace(other, pods=placement) for other in beside)
+    yield from installed_in((_with_functions(placement), *others), by_manifests or ByManifests(), cluster, pins)
     yield _operator_parts(multus, cluster)
     yield _functions_operator(cluster)
 
@@ -136,14 +137,28 @@ def attachment_annotation(name: str) -> str:
     return f"{ATTACHMENTS}/{name}"
 
 
+def _with_functions(placement: Mapping[str, Any]) -> Operator:
+    """Return the Network Operator with the SR-IOV operator."""
+    network = operator(placement)
+    values = {
+        "sriovNetworkOperator": {"enabled": True},
+        # Jacquard renders the configuration, because the chart's default selects nodes by a label that no node has.
+        "sriov-network-operator": {"operator": placement, "sriovOperatorConfig": {"deploy": False}},
+    }
+    return replace(network, values={**network.values, **values})
+
+
 def _operator_parts(multus: Tool, cluster: str) -> Manifest:
-    """Return the components that the operator runs: no drivers (in the golden image) and no access to UFM."""
+    """Return the components that the operator runs: no drivers (in the golden image) and no access to UFM.
+
+    By default Multus tolerates no taints of pools: pods there would start without their attachments.
+    """
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",
         "nic-cluster-policy",  # The operator accepts no other name.
         cluster=cluster,
-        spec={"secondaryNetwork": {"multus": fetched(multus)}},
+        spec={"tolerations": EVERY_NODE, "secondaryNetwork": {"multus": fetched(multus)}},
     )
 
 

@@ -18,7 +18,7 @@ Prerequisites:
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
@@ -74,6 +74,8 @@ class Rails:
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods get functions of ports on the fabric."""
     multus: Tool
+    placement: Mapping[str, Any]
+    """Placement of the platform's services in the cluster."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Operators that are installed from manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
@@ -94,7 +96,7 @@ def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``rails`` in ``cluster``, in the order in which they are applied."""
     return (
         *port_functions.operators(
-            rails.multus, cluster, rails.pins, beside=(NV_IPAM,), by_manifests=rails.by_manifests
+            rails.multus, cluster, rails.pins, rails.placement, beside=(NV_IPAM,), by_manifests=rails.by_manifests
         ),
         *_functions(rails, cluster),
         *(_pool(rails, rail, cluster) for rail in range(rails.ports)),

@@ -6,11 +6,12 @@ device files. NVIDIA's shared device plugin provides the device files of all por
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.network import device_plugins, port_functions
 from components.render.objects import namespace
-from components.render.region.operators import Operator, sources, tenant_release
+from components.render.region.operators import sources, tenant_release
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.region.versions import Chart, Tool
 
@@ -26,21 +27,21 @@ class RocePorts:
     plugin: Tool
     has_operator: bool
     """Whether the Network Operator is already installed, for InfiniBand."""
+    placement: Mapping[str, Any]
+    """Placement of the platform's services in the cluster."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Pinned chart releases of the cluster, by chart."""
 
 
 def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
     """Return the objects of ``ports`` in ``cluster``, in the order in which they are applied."""
+    network = port_functions.operator(ports.placement)
     operator = (
         namespace(port_functions.NAMESPACE, cluster=cluster),
-        *sources((_OPERATOR,), cluster, ports.pins),
-        tenant_release(_OPERATOR, cluster, ports.pins, awaited=True),
+        *sources((network,), cluster, ports.pins),
+        tenant_release(network, cluster, ports.pins, awaited=True),
     )
     return (
         *(() if ports.has_operator else operator),
         *(device_plugins.node_policy(kind, ports.plugin, cluster, ports.fabrics) for kind in ports.instance_types),
     )
-
-
-_OPERATOR = Operator(chart=port_functions.CHART, namespace=port_functions.NAMESPACE, values={"nfd": {"enabled": False}})

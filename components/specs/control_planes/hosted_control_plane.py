@@ -21,7 +21,7 @@ from components.specs.base import (
 from components.specs.control_planes.api_server import ApiServerSpec, OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.pools.kubelet import KubeletSpec
-from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 
 
 class Events(StrEnum):
@@ -103,3 +103,8 @@ class ClusterSpec(Spec):
     retire: bool = False
     """Whether the cluster is being retired, the first of two steps before its removal: its pools have no nodes, and its
     protection is removed."""
+
+    @property
+    def has_system_pool(self) -> bool:
+        """Return whether a pool has role system, where services of the cluster run."""
+        return any(pool.role is PoolRole.SYSTEM for pool in self.pools)
