@@ -32,7 +32,13 @@ from components.specs.vms.vm_chart import ChartAddressSpec
 from components.specs.vms.vm_offering import VmImage
 from components.specs.vms.vm_sizes import VmSizeSpec
 
-_KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
+_KUBEVIRT = Operator(
+    chart="kubevirt-operator",
+    namespace="kubevirt",
+    # Upstream's manifest requires a node with the label of control planes, which no tenant cluster has
+    # (KV:pkg/virt-operator/resource/placement/placement.go).
+    pods={"affinity": {"nodeAffinity": None}},
+)
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
 VM_OPERATORS = (_KUBEVIRT, _CDI)
 """Operators of a cluster with VMs, in installation order."""
