@@ -25,7 +25,7 @@ from components.rules.network import (
     tenant_network,
     vpc_clusters,
 )
-from components.rules.pools import gpu_sharing, images, node_pool, nvlink_domains, rollouts, sites
+from components.rules.pools import gpu_sharing, images, node_pool, nvlink_domains, placement, rollouts, sites
 from components.rules.region import (
     announcements,
     capacity,
@@ -69,6 +69,7 @@ _MODULES = (
     cluster_namespaces,
     sites,
     node_pool,
+    placement,
     gpu_sharing,
     images,
     nvlink_domains,
