@@ -1,14 +1,53 @@
-"""Copies of the data that a test may spoil."""
+"""The reference environments, with the region of ``jacquard new``, and copies of their data that a test may spoil."""
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 
+from components.allocate.allocation import allocate
+from components.specs.environment import Environment
+from components.specs.reading.loader import CATALOG, environments, load_environment
+from components.specs.reading.store import write_locks
 from jacquard.machine import paths
+from jacquard.starters.region import FILES, NAME, example
 
 ENVIRONMENTS = paths.ROOT / "environments"
 LAPTOP = ENVIRONMENTS / "laptop"
+STARTER = NAME
+"""Name of the region that ``jacquard new`` writes, as its files have it."""
+REFERENCES = (*environments(ENVIRONMENTS), STARTER)
+"""Names of the environments that every check of rendered objects covers."""
+SMALL = tuple(name for name in REFERENCES if name != "us-east-04a")
+"""The same without the large region, whose inventory takes a minute."""
+
+
+@cache
+def reference(name: str) -> Environment:
+    """Return a reference environment."""
+    return load_environment(name, root_of(name))
+
+
+def root_of(name: str) -> Path:
+    """Return the folder with the data of a reference environment and its catalogue."""
+    return _starter() if name == STARTER else ENVIRONMENTS
+
+
+@cache
+def _starter() -> Path:
+    """Write and allocate the region of ``jacquard new``, once in a process."""
+    root = Path(tempfile.mkdtemp(prefix="starter-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    shutil.copytree(FILES / CATALOG, root / CATALOG)
+    for path, text in example(STARTER, ["a"]).items():
+        (root / STARTER / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / STARTER / path).write_text(text, encoding="utf-8")
+    environment = load_environment(STARTER, root)
+    write_locks(environment, root, *allocate(environment))
+    return root
 
 
 def copy_data(folder: Path, *names: str) -> Path:
@@ -24,5 +63,6 @@ def copy_data(folder: Path, *names: str) -> Path:
 @cache
 def _files(name: str) -> tuple[tuple[Path, bytes], ...]:
     """Return the files of an environment; they are read once, since thousands of tests have a copy."""
-    files = sorted(path for path in (ENVIRONMENTS / name).rglob("*") if path.is_file())
-    return tuple((path.relative_to(ENVIRONMENTS), path.read_bytes()) for path in files)
+    root = root_of(name)
+    files = sorted(path for path in (root / name).rglob("*") if path.is_file())
+    return tuple((path.relative_to(root), path.read_bytes()) for path in files)
