@@ -40,6 +40,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         data_store=_data_store(environment, pin.data_store),
         nodes=most_nodes_of(environment, cluster),
         hosts=region.control_planes.hosts,
+        registry=region.control_planes.registry,
         domain=region.control_planes.domain,
         writes_names=region.dns is not None,
         backend=region.control_planes.backend,

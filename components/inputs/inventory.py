@@ -34,6 +34,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
             host=host,
             failure_domain=environment.failure_domain(host),
             dpu_functions=kinds[host.instance_type].dpu.host_functions,
+            architecture=kinds[host.instance_type].architecture,
             root_device=kinds[host.instance_type].root_device,
             unverified=host.host in unverified,
             owner=None if owner is None else owners[owner],

@@ -40,6 +40,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         release=environment.versions.release,
         watched=_watched(environment),
         cluster_api=environment.versions.cluster_api,
+        ironic=environment.versions.ironic,
         dpu_release=dpu_release(environment) if dpf else None,
     )
     store = region.secrets.store

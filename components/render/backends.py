@@ -23,6 +23,7 @@ from components.render.providers import Provider
 from components.render.region.operators import Operator
 from components.specs.base import Network
 from components.specs.hosts.bare_metal import BareMetalBackend, BareMetalSpec
+from components.specs.hosts.ironic import IronicSpec
 from components.specs.ipv6 import Network6
 from components.specs.network.tenant_network import Isolation
 from components.specs.pools.nodes import FirmwareUpdate
@@ -71,8 +72,9 @@ class BareMetal:
     """Supported boot modes of an image."""
     operators: Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]
     """Function that returns the operators that provision hosts, in addition to the Cluster API providers."""
-    services: Callable[[BareMetalSpec, str], Iterable[Manifest]]
-    """Function that returns the services of these operators for the interface on which hosts and BMCs reach them."""
+    services: Callable[[BareMetalSpec, str, IronicSpec | None], Iterable[Manifest]]
+    """Function that returns the services of these operators for the interface on which hosts and BMCs reach them, with
+    the Ironic of the version vector."""
     providers: tuple[Provider, ...]
     gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """Feature gates that control-plane providers require for hosts of the backend, by provider name."""
@@ -201,7 +203,7 @@ BARE_METAL = {
     BareMetalBackend.IRONCORE_METAL: BareMetal(
         boots=(BootMode.NETBOOT,),
         operators=lambda _metal, _watched: ironcore_metal.OPERATORS,
-        services=lambda _metal, _interface: (),
+        services=lambda _metal, _interface, _ironic: (),
         providers=ironcore_metal.PROVIDERS,
         gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
         infrastructure=ironcore_metal.infrastructure,

@@ -27,6 +27,11 @@ _PINNED_AT = {
 digest."""
 _DIGEST = "sha256:"
 _TAG_ALONE = {
+    **dict.fromkeys(
+        ("KamajiControlPlane", "K0smotronControlPlane"),
+        "control planes use images with their version as tag",
+    ),
+    "Ironic": "its operator decides on the release; set ironic in catalog/versions.yaml",
     "DPUServiceTemplate": "DPF refers to charts of services on DPUs by version, and these charts to images by tag",
     **dict.fromkeys(KINDS.values(), "the Cluster API operator splits a source at its colons, so it supports tags only"),
 }
@@ -51,14 +56,14 @@ class PlatformImage(Spec):
 
 
 class PlatformImages(Spec):
-    """Artefacts that the platform of a region fetches, without golden images of nodes, DPUs and VMs."""
+    """Artefacts that the platform of a region fetches, without ramdisks, and golden images of nodes, DPUs and VMs."""
 
     schema_version: int = FORMAT
     environment: str
     images: tuple[PlatformImage, ...]
     """All artefacts of the platform, ordered by form and name."""
     by_tag: dict[str, str]
-    """Reason for artefacts without pinned digest, by form."""
+    """Reasons for artefacts without pinned digest, by form."""
 
 
 def platform_images(environment: Environment) -> PlatformImages:
@@ -87,17 +92,22 @@ def platform_images(environment: Environment) -> PlatformImages:
     return PlatformImages(
         environment=environment.name,
         images=ordered,
-        by_tag={
-            image.form: _TAG_ALONE.get(next(iter(image.needed_by)), "it is not pinned")
-            for image in ordered
-            if image.digest is None
-        },
+        by_tag=_reasons(ordered),
     )
 
 
 def container_images(items: Iterable[Manifest]) -> set[str]:
     """Return the names of the container images that the pods of ``items`` run, without images inside charts."""
     return {name for item in items for form, name in _named(item) if form == "images"}
+
+
+def _reasons(images: tuple[PlatformImage, ...]) -> dict[str, str]:
+    reasons: dict[str, dict[str, None]] = {}
+    for image in images:
+        if image.digest is None:
+            reason = _TAG_ALONE.get(next(iter(image.needed_by)), "it is not pinned")
+            reasons.setdefault(image.form, {})[reason] = None
+    return {form: "; ".join(texts) for form, texts in reasons.items()}
 
 
 def _named(item: Manifest) -> Iterator[tuple[str, str]]:

@@ -52,6 +52,8 @@ class ControlPlane:
     """Maximum number of nodes of the cluster."""
     hosts: int | None
     """Number of management cluster hosts for control planes; None if unknown."""
+    registry: str | None = None
+    """Registry of the control plane's images; None for upstream's registry."""
     domain: Domain | None
     """DNS domain of control planes; None if control planes have no names."""
     writes_names: bool = False

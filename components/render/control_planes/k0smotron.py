@@ -35,6 +35,8 @@ PROVIDERS = tuple(
     Provider(role=role, name="k0sproject-k0smotron", namespace="k0smotron", release="k0smotron")
     for role in ("bootstrap", "control-plane")
 )
+_IMAGE = "k0sproject/k0s"
+"""Repository of k0s; k0smotron adds the version as the tag."""
 _KONNECTIVITY_PORT = 8132
 _COMPONENT = "app.kubernetes.io/component"
 _SERVERS = "cluster.x-k8s.io/control-plane"
@@ -77,6 +79,7 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
         readiness=READY,
         spec={
             "version": f"{control_plane.version}-{_K0S_RELEASE}",
+            **given(image=control_plane.registry and f"{control_plane.registry}/{_IMAGE}"),
             "replicas": replicas,
             "externalAddress": vip,
             "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},

@@ -142,6 +142,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
         ),
         spec={
             "version": version,
+            **given(registry=control_plane.registry),
             "replicas": replicas,
             "dataStoreName": store,
             **given(dataStoreOverrides=list(_overrides(control_plane))),

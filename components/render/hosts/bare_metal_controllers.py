@@ -14,6 +14,9 @@ It is also not verified that the chart's Deployment has a list of arguments, to 
 appended. Environment and flags are from the operator (0.13.2), Ironic's fields from its published schema
 (ironic-standalone-operator 0.11). Ironic is not highly available, which would require MariaDB and exclude DHCP. If
 Ironic loses its state, the operator registers all hosts again.
+
+Ramdisks per architecture are an override, which requires a feature gate of Ironic's operator. Ironic selects the
+ramdisk of a host by ``architecture`` of the BareMetalHost (``deploy_kernel_by_arch``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,10 +25,12 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.control_planes.control_plane import MANAGEMENT_DOMAIN
+from components.render.hosts.bare_metal_hosts import MACHINES
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.region.operators import CERT_MANAGER, Operator
 from components.specs.hosts.bare_metal import BareMetalSpec, BootMethod, Cleaning, DhcpSpec
+from components.specs.hosts.ironic import IronicSpec
 
 CHART = "baremetal-operator"
 IRONIC_CHART = "ironic-standalone-operator"
@@ -43,6 +48,9 @@ _ERASE = {"group": "deploy", "name": "erase_devices_priority", "value": "5"}
 """Ironic configuration that enables self-erasure of disks, after erasure of their metadata (priority 10). Higher
 priorities run first. The environment overrides the default of the image, 0
 (metal3-io/ironic-image:ironic-config/ironic.conf.j2)."""
+OVERRIDES = "--feature-gates=Overrides=true"
+"""Flag of Ironic's operator that enables ``overrides`` of Ironic objects
+(metal3-io/ironic-standalone-operator:api/v1alpha1/features.go)."""
 _PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())
 _CERTIFICATE = f"{IRONIC}-tls"
 """Secret with Ironic's certificate and key, created by cert-manager."""
@@ -98,10 +106,11 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
         )
 
 
-def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
+def render(metal: BareMetalSpec, interface: str, ironic: IronicSpec | None) -> Iterator[Manifest]:
     """Yield the certificate and the Ironic of each controller.
 
-    An Ironic without DHCP listens on ``interface``, a network interface of the management cluster's hosts.
+    An Ironic without DHCP listens on ``interface``, a network interface of the management cluster's hosts. Without
+    ``ironic``, the operator decides on its release and its ramdisk.
     """
     authority = metal.bmc_certificates.authority
     for controller in _controllers(metal):
@@ -112,6 +121,7 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
             IRONIC,
             namespace=controller.namespace,
             spec={
+                **_pinned(ironic),
                 "networking": _networking(controller.dhcp, metal.boot_interface, interface),
                 "tls": {
                     "certificateName": _CERTIFICATE,
@@ -122,6 +132,22 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
                 ),
             },
         )
+
+
+def _pinned(ironic: IronicSpec | None) -> dict[str, Any]:
+    """Return the release, its image and the ramdisks, with which Ironic downloads nothing at its start."""
+    if ironic is None:
+        return {}
+    images = [
+        {"architecture": MACHINES[ramdisk.architecture], "kernel": ramdisk.kernel, "initramfs": ramdisk.initramfs}
+        for ramdisk in ironic.ramdisks
+    ]
+    return {
+        "version": ironic.version,
+        "images": {"ironic": ironic.image},
+        "deployRamdisk": {"disableDownloader": True},
+        "overrides": {"agentImages": images},
+    }
 
 
 def _certificate(namespace: str) -> Iterator[Manifest]:

@@ -10,11 +10,14 @@ from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given, manifest
 from components.specs.base import bytes_of
 from components.specs.hosts.firmware import Firmware
+from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.root_device import RootDeviceSpec
 from components.specs.pools.nodes import FirmwareUpdate
 
 API = "metal3.io/v1alpha1"
 GIBIBYTE = 1 << 30
+MACHINES = {Architecture.AMD64: "x86_64", Architecture.ARM64: "aarch64"}
+"""Architectures in the notation of Metal3 and Ironic."""
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
 """Annotation that prevents Metal3 from claiming a host. A machine that already runs on the host is not affected."""
 _UPDATE_TIMES = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
@@ -43,6 +46,8 @@ def _host(placed: PlacedHost) -> Manifest:
         },
         spec={
             "online": True,
+            # Without it, a host is assumed to have the architecture of the bare-metal operator until its inspection.
+            "architecture": MACHINES[placed.architecture],
             "bmc": {
                 "address": host.bmc,
                 "credentialsName": host.bmc_secret,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.specs.hosts.firmware import Firmware
+from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import PRODUCTION
 from components.specs.hosts.root_device import RootDeviceSpec
@@ -26,6 +27,8 @@ class PlacedHost:
     failure_domain: str
     dpu_functions: int
     """Number of physical functions of the DPU that are visible to the host."""
+    architecture: Architecture
+    """Instruction set of the host's CPU."""
     root_device: RootDeviceSpec | None
     """Disk hints of the instance type for images; None without hints."""
     unverified: bool = False

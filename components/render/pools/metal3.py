@@ -38,6 +38,7 @@ def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> 
         chart=bare_metal_controllers.IRONIC_CHART,
         namespace=f"{bare_metal_controllers.IRONIC_CHART}-system",
         depends_on=(CERT_MANAGER,),
+        flags=(bare_metal_controllers.OVERRIDES,),
     )
     return (ironic, *bare_metal_controllers.operators(metal, watched))
 

@@ -30,6 +30,7 @@ from components.render.region.operators import CERT_MANAGER, Operator, release, 
 from components.render.region.operators import NAMESPACE as OPERATORS
 from components.render.storage import storage
 from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.hosts.ironic import IronicSpec
 from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region.cluster_api import ClusterApiSpec
 from components.specs.region.region import ControlPlanesSpec, RegionSpec
@@ -79,6 +80,8 @@ class RegionInput:
     """Namespaces of hosts by bare-metal controller; empty if the region lists no controllers."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
+    ironic: IronicSpec | None = None
+    """Ironic and its ramdisks; None if Metal3's operator decides."""
     data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
     """Shared data stores for control planes by Kamaji, created by the library or external."""
     dpu_release: DpuRelease | None = None
@@ -101,7 +104,9 @@ class RegionInput:
             *secret_store.render(self.spec.secrets),
             *self.secrets,
             *(item for item in installs if item.name not in first),
-            *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
+            *BARE_METAL[self.spec.bare_metal.backend].services(
+                self.spec.bare_metal, self.spec.dpus.vip_interface, self.ironic
+            ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),

@@ -13,8 +13,9 @@ from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend, BootMethod
 from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.instance_types import Architecture
 from components.specs.hosts.root_device import MODEL_TO_WRITE
-from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
 from components.specs.reading.problems import Problem, listed, suggestion
 from components.specs.region.catalog import BootMode
 
@@ -45,6 +46,26 @@ def root_devices(environment: Environment) -> Iterator[Problem]:
                 f" the wrong disk; add {MODEL_TO_WRITE}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "root_device"), text)
+
+
+def ramdisks(environment: Environment) -> Iterator[Problem]:
+    """Report architectures of hosts under Metal3 without a ramdisk. Without any, Ironic downloads one for amd64."""
+    if environment.region.bare_metal.backend is not BareMetalBackend.METAL3:
+        return
+    ironic, kinds = environment.versions.ironic, environment.instance_types.by_name
+    have = {Architecture.AMD64} if ironic is None else {ramdisk.architecture for ramdisk in ironic.ramdisks}
+    racks: dict[Architecture, dict[str, None]] = {}
+    for host in environment.hosts:
+        if kinds[host.instance_type].architecture not in have:
+            racks.setdefault(kinds[host.instance_type].architecture, {})[host.rack] = None
+    for architecture, names in racks.items():
+        where = f"hosts of {listed(names, _MAX_RACKS)}"
+        if ironic is None:
+            text = f"is required, because {where} are {architecture} and Ironic downloads a ramdisk for amd64 only;"
+            yield problem(environment, VERSIONS, ("ironic",), f"{text} add it with a ramdisk for each architecture")
+        else:
+            text = f"has none for {architecture}, and {where} boot no other; add one with this architecture"
+            yield problem(environment, VERSIONS, ("ironic", "ramdisks"), text)
 
 
 def bmc_certificates(environment: Environment) -> Iterator[Problem]:
@@ -150,4 +171,4 @@ def free_hosts(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)
 
 
-RULES = Rules(data=(drivers, root_devices, bmc_certificates, boot_networks), locks=(boot_methods, free_hosts))
+RULES = Rules(data=(drivers, root_devices, ramdisks, bmc_certificates, boot_networks), locks=(boot_methods, free_hosts))

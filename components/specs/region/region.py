@@ -181,6 +181,10 @@ class ControlPlanesSpec(CheckedSpec):
     """Number of hosts of the management cluster that run control planes. If it is set, members of an etcd and replicas
     of a control plane never share a host; their pods stay pending instead. By default the pods are spread over hosts as
     far as capacity allows."""
+    registry: Registry | None = None
+    """Registry of the control planes' images, without a scheme. Under Kamaji it contains Kubernetes' images, such as
+    ``kube-apiserver``, and under k0smotron ``k0sproject/k0s``. Both pull by tag, so configure the registry to reject
+    overwritten tags. By default images are pulled from upstream's registries. A change restarts all control planes."""
     announcement: AnnouncementSpec | None = None
     """Announcement of ``networks.control_plane_vips``. Required unless the stage is ``rehearsal``, which simulates a
     flat network."""

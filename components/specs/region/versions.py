@@ -15,6 +15,7 @@ from components.specs.base import (
     Text,
     VersionName,
 )
+from components.specs.hosts.ironic import IronicSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.cluster_api import ClusterApiSpec
 
@@ -101,6 +102,9 @@ class VersionVector(DataFile):
     nothing."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers, installed by the Cluster API operator."""
+    ironic: IronicSpec | None = None
+    """Ironic of regions with Metal3. By default the operator installs its own release of Ironic by tag, and each Ironic
+    downloads a ramdisk from the internet at its start, which boots only hosts of one architecture."""
     tools: tuple[Tool, ...] = ()
     """Container images for jobs of the platform."""
 

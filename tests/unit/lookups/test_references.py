@@ -75,6 +75,13 @@ def with_every_file(environment: Environment) -> Environment:
     return changed(environment, tenants=tuple(tenants), region=changed(environment.region, control_planes=named))
 
 
+def by_default(environment: Environment) -> Environment:
+    """Return ``environment`` with the images that controllers choose themselves."""
+    planes = changed(environment.region.control_planes, registry=None)
+    versions = changed(environment.versions, ironic=None)
+    return changed(environment, versions=versions, region=changed(environment.region, control_planes=planes))
+
+
 def of_choices() -> Iterator[tuple[str, Environment]]:
     """Yield each environment, and what the laptop comes to by each choice of backends."""
     for name in environments(ENVIRONMENTS):
@@ -91,7 +98,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
         chosen = with_backends(laptop(), control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)
         yield " ".join(choice), with_every_file(chosen)
         if isolation is Isolation.KUBE_OVN and store == "dedicated":
-            yield f"{planes} {metal} from upstream", cluster_api_by_tag(chosen, registry=None)
+            yield f"{planes} {metal} from upstream", cluster_api_by_tag(by_default(chosen), registry=None)
             yield f"{planes} {metal} by tag", cluster_api_by_tag(chosen)
             yield f"{planes} {metal} by charts", by_charts(chosen)
             yield f"{planes} {metal} handed over", by_charts(chosen, handed_over=True)

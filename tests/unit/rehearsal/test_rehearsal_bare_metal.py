@@ -233,3 +233,27 @@ def test_a_host_that_goes_is_wiped_even_when_its_login_is_gone(objects: Any, sta
     bare_metal.reconcile(view)
 
     assert status(view)["provisioning"]["state"] == "deprovisioning"
+
+
+@pytest.mark.parametrize(
+    ("images", "architecture", "registers"),
+    [
+        (None, None, True),
+        (None, "aarch64", False),
+        (["x86_64"], "aarch64", False),
+        (["x86_64", "aarch64"], "aarch64", True),
+    ],
+)
+def test_a_host_boots_only_a_ramdisk_of_its_architecture(
+    objects: Any, images: Any, architecture: str | None, *, registers: bool
+) -> None:
+    source, release, ironic = operator()
+    if images is not None:
+        ironic["spec"]["overrides"] = {"agentImages": [{"architecture": name} for name in images]}
+    one = host("h1")
+    one["spec"] |= {} if architecture is None else {"architecture": architecture}
+    view = objects(one, LOGIN, source, release, ironic)
+
+    bare_metal.reconcile(view)
+
+    assert status(view)["provisioning"]["state"] == ("inspecting" if registers else "registering")

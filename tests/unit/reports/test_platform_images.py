@@ -14,8 +14,8 @@ from components.reports.platform_images import PlatformImage, platform_images
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.reading.loader import environments, load_environment
 
-TAG_ALONE = {"DPUServiceTemplate", *KINDS.values()}
-"""Kinds whose controllers take no digest: DPF's and those of the Cluster API operator."""
+TAG_ALONE = {"DPUServiceTemplate", "KamajiControlPlane", "K0smotronControlPlane", *KINDS.values()}
+"""Kinds whose controllers take no digest: DPF's, those of the Cluster API operator and of control planes."""
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
@@ -86,3 +86,22 @@ def test_what_hands_out_ports_is_fetched_by_its_digest(use: PortUse) -> None:
     tool = region.versions.tool(IMAGES[use])
 
     assert (plugin.name, plugin.version, plugin.digest) == (tool.image, None, tool.digest)
+
+
+def test_images_that_controllers_choose_are_listed_from_where_they_fetch_them() -> None:
+    lab = load_environment("lab", ENVIRONMENTS)
+    planes = lab.region.control_planes.model_copy(update={"registry": None})
+    region = lab.region.model_copy(update={"control_planes": planes})
+    versions = lab.versions.model_copy(update={"ironic": None})
+    found = platform_images(lab.model_copy(update={"region": region, "versions": versions}))
+
+    assert {
+        (image.name, image.version)
+        for image in found.images
+        if image.needed_by.keys() & {"Ironic", "KamajiControlPlane"}
+    } == {
+        ("quay.io/metal3-io/ironic", None),
+        ("quay.io/metal3-io/ironic-ipa-downloader", "latest"),
+        ("registry.k8s.io/kube-apiserver", "v1.35.2"),
+    }
+    assert "set ironic in catalog/versions.yaml" in found.by_tag["images"]

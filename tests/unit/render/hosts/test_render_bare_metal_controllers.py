@@ -92,7 +92,9 @@ def test_one_controller_for_all_hosts_has_an_ironic_of_its_own_and_watches_every
     told = environment(alone, CHART)
     assert (told["IRONIC_NAME"], told["WATCH_NAMESPACE"], told["PROVISIONING_LIMIT"]) == (ironic.name, "", "20")
     assert ironic.namespace == f"{CHART}-system"
-    assert ironic.body["spec"] == {"networking": {"interface": "br-mgmt"}, "tls": TLS}
+    spec = ironic.body["spec"]
+    assert {key: spec[key] for key in ("networking", "tls")} == {"networking": {"interface": "br-mgmt"}, "tls": TLS}
+    assert not spec.keys() & {"nodeSelector", "extraConfig"}
     [operator] = [item for item in alone if item.kind == "HelmRelease" and item.name == CHART]
     assert ("Kustomization", "ironic-standalone-operator") in operator.after
 
@@ -123,3 +125,23 @@ def test_disks_erase_themselves_after_their_metadata_where_the_region_says_so(in
 
     assert said.pop("extraConfig") == [{"group": "deploy", "name": "erase_devices_priority", "value": "5"}]
     assert said == silent
+
+
+def test_ironic_has_a_ramdisk_of_each_architecture_and_downloads_none(alone: tuple[Manifest, ...]) -> None:
+    [ironic] = [item.body["spec"] for item in alone if item.kind == "Ironic"]
+    [operator] = [item for item in alone if item.kind == "Kustomization" and item.name == "ironic-standalone-operator"]
+    images = ironic["overrides"]["agentImages"]
+
+    assert ironic["version"] == "35.0"
+    assert "@sha256:" in ironic["images"]["ironic"]
+    assert ironic["deployRamdisk"] == {"disableDownloader": True}
+    assert [image["architecture"] for image in images] == ["x86_64", "aarch64"]
+    assert all(image["kernel"].startswith("https://") and image["initramfs"].startswith("https://") for image in images)
+    assert "--feature-gates=Overrides=true" in operator.body["spec"]["patches"][-1]["patch"]
+
+
+def test_without_ironic_in_the_version_vector_its_operator_decides(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    [ironic] = [item for item in replace(region, ironic=None).render() if item.kind == "Ironic"]
+
+    assert ironic.body["spec"].keys() == {"networking", "tls"}

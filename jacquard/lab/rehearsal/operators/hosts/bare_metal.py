@@ -21,6 +21,8 @@ REGISTRATION = "registration error"
 UNVERIFIED = "Failed to get power state for node: certificate verify failed: unable to get local issuer certificate"
 """Ironic's message for a BMC whose certificate authority is unknown."""
 _LOGIN = ("username", "password")
+_ARCHITECTURE = "x86_64"
+"""Architecture of the operators' host, and of the ramdisk that Ironic downloads by default."""
 _DEFAULT_LIMIT = 20
 _AT_WORK = {"inspecting", "preparing", "provisioning", "deprovisioning"}
 """States in which Ironic inspects, writes or wipes the host, except after a failure."""
@@ -154,7 +156,16 @@ def _refused(operator: Operator, host: Object) -> str:
     has_certificate = driver not in {"", "ipmi", "libvirt"} and transport != "http"
     authority = dig(operator.ironic, "spec", "tls", "bmcCA")
     trusted = authority or dig(host, "spec", "bmc", "disableCertificateVerification")
-    return UNVERIFIED if has_certificate and not trusted else ""
+    if has_certificate and not trusted:
+        return UNVERIFIED
+    return _no_ramdisk(operator, dig(host, "spec", "architecture") or _ARCHITECTURE)
+
+
+def _no_ramdisk(operator: Operator, architecture: str) -> str:
+    """Return Ironic's message for an architecture without a ramdisk. By default Ironic downloads one ramdisk."""
+    images = dig(operator.ironic, "spec", "overrides", "agentImages")
+    have = [_ARCHITECTURE] if images is None else [image.get("architecture", architecture) for image in images]
+    return "" if architecture in have else f"Missing 'deploy_kernel' and 'deploy_ramdisk' for {architecture}"
 
 
 def takes_turn(host: Object) -> bool:
