@@ -1,4 +1,4 @@
-"""Exports that the list of prerequisites asks for, made at a real NFS server, and read from hosts of each tenant."""
+"""Exports that the list of prerequisites asks for, made at a real NFS server, and used from hosts of each tenant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from environment_data import ENVIRONMENTS
-from nfs_server import network, read, serving, tools
+from nfs_server import Export, as_root, network, read, serving, tools, write
 
 from components.inputs.manifests import manifests
 from components.lookups.references.table import references_table
@@ -20,19 +20,29 @@ from components.specs.reading.loader import load_environment
 
 pytestmark = pytest.mark.e2e
 STRANGER = IPv4Address("192.0.2.7")
-_ASKED = re.compile(r"(?P<server>[0-9.]+):(?P<path>/\S+) for (?P<networks>\S+)")
+_ASKED = re.compile(r"(?P<server>[0-9.]+):(?P<path>/\S+) for (?P<networks>\S+)(?: with (?P<options>\S+))?")
+_POD = 107
+"""User and group of virtual machines and of the pods that fill their disks (KubeVirt and CDI)."""
+_VOLUME = ("/cluster", "/cluster/namespace", "/cluster/namespace/claim-volume")
+_MADE, _GROUPED = 0o755, 0o2775
+"""Modes of a directory: as the driver makes it, and as the kubelet hands it to a group."""
 
 
-def asked(name: str) -> tuple[IPv4Address, dict[str, tuple[IPv4Network, ...]]]:
+def asked(name: str) -> tuple[IPv4Address, dict[str, Export]]:
     """Return the NFS server of a region, and who may mount what, as the list of prerequisites tells it."""
     environment = load_environment(name, ENVIRONMENTS)
     rendered = [item for part in slices(environment) for item in objects(manifests(environment, part))]
+    assert not any("mountPermissions" in item.body["parameters"] for item in rendered if item.kind == "StorageClass")
     listed = [str(one.target) for one in missing_targets(rendered, references_table()).values() if one.form == "nfs"]
     found = [match for text in listed if (match := _ASKED.search(text))]
     assert len(found) == len(listed)
     [server] = {match["server"] for match in found}
     return IPv4Address(server), {
-        match["path"]: tuple(IPv4Network(one) for one in match["networks"].split(",")) for match in found
+        match["path"]: Export(
+            networks=tuple(IPv4Network(one) for one in match["networks"].split(",")),
+            options=tuple((match["options"] or "").split(",")),
+        )
+        for match in found
     }
 
 
@@ -41,7 +51,7 @@ def test_hosts_of_a_tenant_read_its_export_and_no_other(tmp_path: Path) -> None:
     address, exports = asked("eu-south-03a")
     with ExitStack() as stack:
         server = stack.enter_context(network(address))
-        homes = {path: networks[0][5] for path, networks in exports.items()}
+        homes = {path: export.networks[0][5] for path, export in exports.items()}
         hosts = {path: stack.enter_context(network(home)) for path, home in {**homes, "": STRANGER}.items()}
         for number, host in enumerate(hosts.values()):
             server.connect(host, f"host{number}")
@@ -56,3 +66,55 @@ def test_hosts_of_a_tenant_read_its_export_and_no_other(tmp_path: Path) -> None:
     }
     refused = [(text, said) for own, found in seen.items() for path, (text, said) in found.items() if path != own]
     assert all(text == "" and "NFS4ERR" in said for text, said in refused)
+
+
+def written(folder: Path, address: IPv4Address, path: str, export: Export, *, groups: bool = True) -> str:
+    """Make a volume as csi-driver-nfs and the kubelet do, and write to it as a pod; return what is said against it.
+
+    Args:
+        folder: folder for the files of the server.
+        address: address of the server.
+        path: path of the export.
+        export: networks and options of the export.
+        groups: whether the kubelet gives the volume to the pod's ``fsGroup``.
+    """
+    content = folder / "content"
+    content.write_text("cloth")
+    # CreateVolume makes the directory without mountPermissions, NodePublishVolume mounts it, and the kubelet gives it
+    # to the pod's group (K8S:pkg/volume/volume_linux.go).
+    steps: list[tuple[str | int, ...]] = [(at, "mkdir", _MADE) for at in _VOLUME]
+    steps += [(_VOLUME[-1], "setattr", _POD, _GROUPED)] if groups else []
+    with ExitStack() as stack:
+        server, host = (stack.enter_context(network(one)) for one in (address, export.networks[0][5]))
+        server.connect(host, "host")
+        stack.enter_context(serving(server, {path: export}, folder))
+        for at, *step in steps:
+            if refused := as_root(host, server, f"{path}{at}", *map(str, step)):
+                return refused
+        file = f"{path}{_VOLUME[-1]}/content"
+        refused = write(host, server, file, content, _POD)
+        return refused or ("" if read(host, server, file, _POD)[0] == "cloth" else "another content")
+
+
+def test_a_pod_that_is_not_root_writes_to_a_volume_of_the_export_that_is_asked_for(tmp_path: Path) -> None:
+    tools()
+    address, exports = asked("eu-south-03a")
+    [(path, export), *_] = exports.items()
+
+    assert written(tmp_path, address, path, export) == ""
+
+
+def test_a_volume_cannot_be_made_where_root_is_nobody(tmp_path: Path) -> None:
+    tools()
+    address, exports = asked("eu-south-03a")
+    [(path, export), *_] = exports.items()
+
+    assert written(tmp_path, address, path, export._replace(options=("rw",))) == "mkdir: error 13 of NFS\n"
+
+
+def test_a_pod_that_is_not_root_needs_the_group_of_its_volume(tmp_path: Path) -> None:
+    tools()
+    address, exports = asked("eu-south-03a")
+    [(path, export), *_] = exports.items()
+
+    assert "NFS4ERR_ACCESS" in written(tmp_path, address, path, export, groups=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from typing import NamedTuple
 
 from debian import Unpacked, unpacked
 from namespaces import Namespace
@@ -17,8 +19,24 @@ _GANESHA = ("nfs-ganesha", "nfs-ganesha-vfs", "libntirpc4.3", "liburcu8", "libwb
 _CLIENT = ("libnfs-utils", "libnfs13")
 _UP_SECONDS = 30
 _STARTED = "NFS SERVER INITIALIZED"
-Exports = Mapping[str, tuple[IPv4Network, ...]]
-"""Networks that may mount, by exported path."""
+_SQUASHES = {"no_root_squash": "No_Root_Squash", "all_squash": "All_Squash"}
+_CALLS = Path(__file__).with_name("nfs_calls.py")
+
+
+class Export(NamedTuple):
+    """What exports(5) says of a path: networks that may mount it, and options."""
+
+    networks: tuple[IPv4Network, ...]
+    options: tuple[str, ...]
+
+    @property
+    def squash(self) -> str:
+        """Return what becomes of root, which is nobody where the options do not say otherwise."""
+        return next((word for option, word in _SQUASHES.items() if option in self.options), "Root_Squash")
+
+
+Exports = Mapping[str, Export]
+"""Exports by path."""
 
 
 def tools() -> Unpacked:
@@ -65,11 +83,27 @@ def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
         yield
 
 
-def read(host: Network, server: Network, path: str) -> tuple[str, str]:
-    """Return what ``host`` reads of a file at ``server``, and what is said against it."""
-    words = (str(tools().path("usr/bin/nfs-cat")), f"nfs://{server.address}{path}?version=4")
+def read(host: Network, server: Network, path: str, user: int = 0) -> tuple[str, str]:
+    """Return what ``user`` of ``host`` reads of a file at ``server``, and what is said against it."""
+    words = (str(tools().path("usr/bin/nfs-cat")), _url(server, path, user))
     done = host.run(*words, environment=tools().environment)
     return done.stdout, done.stderr
+
+
+def write(host: Network, server: Network, path: str, content: Path, user: int) -> str:
+    """Write ``content`` from ``host`` to a file at ``server``, as ``user``; return what is said against it."""
+    words = (str(tools().path("usr/bin/nfs-cp")), str(content), _url(server, path, user))
+    done = host.run(*words, environment=tools().environment)
+    return done.stderr if done.returncode else ""
+
+
+def as_root(host: Network, server: Network, path: str, *step: str) -> str:
+    """Do a step of `nfs_calls` as root of ``host``; return what is said against it."""
+    return host.run(sys.executable, str(_CALLS), str(server.address), path, *step).stderr
+
+
+def _url(server: Network, path: str, user: int) -> str:
+    return f"nfs://{server.address}{path}?version=4&uid={user}&gid={user}"
 
 
 def _config(address: IPv4Address, exports: Exports, folder: Path) -> Iterator[str]:
@@ -79,12 +113,12 @@ def _config(address: IPv4Address, exports: Exports, folder: Path) -> Iterator[st
     yield f"NFS_CORE_PARAM {{ Protocols = 4; {without}Bind_addr = {address}; {where} }}"
     yield f"NFSv4 {{ Graceless = true; Only_Numeric_Owners = true; UseGetpwnam = true; RecoveryRoot = {folder}; }}"
     yield "NFS_KRB5 { Active_krb5 = false; }"
-    for number, (path, clients) in enumerate(exports.items(), 1):
+    for number, (path, export) in enumerate(exports.items(), 1):
         home = folder / f"export-{number}"
         home.mkdir()
         (home / "owner").write_text(path)
-        allowed = f"CLIENT {{ Clients = {', '.join(map(str, clients))}; Access_Type = RW; }}"
+        allowed = f"CLIENT {{ Clients = {', '.join(map(str, export.networks))}; Access_Type = RW; }}"
         yield (
             f"EXPORT {{ Export_Id = {number}; Path = {home}; Pseudo = {path}; Access_Type = None; SecType = sys;"
-            f" Squash = No_Root_Squash; FSAL {{ Name = VFS; }} {allowed} }}"
+            f" Squash = {export.squash}; FSAL {{ Name = VFS; }} {allowed} }}"
         )

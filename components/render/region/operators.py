@@ -49,6 +49,9 @@ class Operator:
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, of objects that are removed from the chart because other components create
     them."""
+    merged: tuple[Mapping[str, Any], ...] = ()
+    """Partial objects with API version and kind, whose fields are set in all objects of their kind, for fields without
+    a chart value."""
     pods: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields for pods of the Deployments, for manifests and for charts without such values."""
     tokenless: tuple[str, ...] = ()
@@ -156,8 +159,9 @@ def _release(
 
 
 def patches(operator: Operator) -> list[dict[str, Any]]:
-    """Return the kustomize patches for the fields ``flags``, ``without``, ``pods`` and ``tokenless``."""
+    """Return the kustomize patches for the fields ``flags``, ``without``, ``merged``, ``pods`` and ``tokenless``."""
     items = [deleted(*kind.split("/")) for kind in operator.without]
+    items += [_merged(part) for part in operator.merged]
     items += [_without_token(kind) for kind in operator.tokenless]
     if operator.pods:
         items.append(_with_pods(operator.pods))
@@ -178,6 +182,13 @@ def _with_pods(pods: Mapping[str, Any]) -> dict[str, Any]:
     of = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": ANY}
     patch = {**of, "spec": {"template": {"spec": dict(pods)}}}
     return {"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(patch)}
+
+
+def _merged(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the patch that merges ``part`` into all objects of its kind."""
+    group = part["apiVersion"].rpartition("/")[0]
+    patch = {**part, "metadata": ANY}
+    return {"target": {**given(group=group or None), "kind": part["kind"]}, "patch": json.dumps(patch)}
 
 
 def _without_token(kind: str) -> dict[str, Any]:

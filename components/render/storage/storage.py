@@ -38,6 +38,8 @@ class StorageBackend(Generic[_Class]):
     """Returns the values of the chart, by the classes of a cluster and the placement of the driver's pods."""
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, whose objects are removed from the chart."""
+    merged: tuple[Mapping[str, Any], ...] = ()
+    """Partial objects that are merged into the chart's objects (`Operator.merged`)."""
     parameters: Callable[[str, _Class], dict[str, str]]
     """Returns the parameters of a storage class of a cluster."""
     snapshot_parameters: Callable[[str, _Class], dict[str, str]] = lambda _cluster, _spec: {}
@@ -79,7 +81,13 @@ def storage_drivers(
 ) -> tuple[Operator, ...]:
     """Return the operators required by ``classes``, in installation order."""
     drivers = (
-        Operator(chart=one.chart, namespace=one.namespace, values=one.values(own, placement), without=one.without)
+        Operator(
+            chart=one.chart,
+            namespace=one.namespace,
+            values=one.values(own, placement),
+            without=one.without,
+            merged=one.merged,
+        )
         for driver, one in STORAGE_BACKENDS.items()
         if (own := [spec for spec in classes if spec.driver == driver])
     )
@@ -149,6 +157,7 @@ STORAGE_BACKENDS: Mapping[str, StorageBackend[Any]] = {
         values=vast.values,
         # Pulumi manages storage classes, since Helm cannot replace a changed class.
         without=("storage.k8s.io/StorageClass",),
+        merged=(vast.FS_GROUPS,),
         parameters=vast.parameters,
         snapshot_parameters=vast.snapshot_parameters,
     ),

@@ -9,6 +9,11 @@ from components.render.storage.driver_placement import DriverPlacement
 from components.specs.storage.vast import VastClassSpec
 
 NAMESPACE = "vast-csi"
+FS_GROUPS = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "spec": {"fsGroupPolicy": "File"}}
+"""Policy with which the kubelet assigns a volume to the ``fsGroup`` of its pod, as for csi-driver-nfs. By default, the
+kubelet does so only for volumes of a single node with a file system type, which VAST's volumes are not
+(K8S:pkg/apis/storage/types.go). VAST creates the directory of a volume, and pods with a user of their own cannot write
+to it without the group."""
 _ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 

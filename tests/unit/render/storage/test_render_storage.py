@@ -67,7 +67,7 @@ def test_a_cluster_gets_the_drivers_it_needs_and_one_owner_of_snapshots() -> Non
 def test_vasts_driver_has_no_login_and_makes_no_class_of_its_own() -> None:
     [release] = [item for item in rendered(VAST) if item.kind == "HelmRelease" and item.name == "vast-csi"]
     spec = release.body["spec"]
-    [patch] = [patch for each in spec["postRenderers"] for patch in each["kustomize"]["patches"]]
+    patch, groups = [patch for each in spec["postRenderers"] for patch in each["kustomize"]["patches"]]
 
     assert spec["values"] == {
         "endpoint": "vms.example",
@@ -77,6 +77,8 @@ def test_vasts_driver_has_no_login_and_makes_no_class_of_its_own() -> None:
     }
     assert patch["target"] == {"group": "storage.k8s.io", "kind": "StorageClass"}
     assert json.loads(patch["patch"])["$patch"] == "delete"
+    assert groups["target"] == {"group": "storage.k8s.io", "kind": "CSIDriver"}
+    assert json.loads(groups["patch"])["spec"] == {"fsGroupPolicy": "File"}
 
 
 def test_vasts_driver_empties_volumes_at_a_pool_that_its_account_can_look_up() -> None:
