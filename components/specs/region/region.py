@@ -19,6 +19,7 @@ from components.specs.base import (
     Label,
     Network,
     PercentOrCount,
+    Registry,
     ShortName,
     Spec,
     StackLayout,

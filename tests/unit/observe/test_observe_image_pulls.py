@@ -78,7 +78,7 @@ def test_only_pending_pods_are_read(laptop: Environment) -> None:
         def __init__(self) -> None:
             pass
 
-        def each(self, api_version: str, kind: str, *, field_selector: str | None = None, **_: Any) -> Any:
+        def each(self, _version: str, kind: str, *, field_selector: str | None = None, **_: Any) -> Any:
             asked[kind] = field_selector or ""
             return []
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from jacquard.lab.rehearsal import kwok
 from jacquard.lab.rehearsal.images import ImageName
+from jacquard.lab.rehearsal.kwok_configuration import NODES
 from jacquard.lab.rehearsal.operators.events import event
 from jacquard.lab.rehearsal.operators.network.attachments import waits_for_sandbox
 from jacquard.lab.rehearsal.operators.pulls.pulls import Answer, Pulls
@@ -23,7 +23,7 @@ _FIRST_SECONDS, _LAST_SECONDS = 10.0, 300.0
 """Delay after the first failure of a pull, and the limit; each failure doubles the delay."""
 _PULL, _BACK_OFF, _NEVER, _INVALID = "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"
 _CREATING, _INITIALIZING = "ContainerCreating", "PodInitializing"
-_SIMULATED = tuple(kwok.NODES.split("="))
+_SIMULATED = tuple(NODES.split("="))
 """Annotation of nodes that have no other kubelet."""
 
 
