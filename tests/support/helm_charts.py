@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.render.manifest import Manifest
 from jacquard.lab.rehearsal.charts import Charts, HelmError, releases_by_chart
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError
@@ -35,5 +36,16 @@ class Helm:
         version = CHARTS[chart][0].version
         try:
             return self._charts.template(chart, version, release, namespace, values, self._kubernetes, hooks=hooks)
+        except HelmError as error:
+            pytest.fail(str(error))
+
+    def installed(self, release: Manifest) -> list[dict[str, Any]]:
+        """Return the objects that Flux applies for ``release``: rendered with its values, after its post-renderers."""
+        spec = release.body["spec"]
+        rendered = self.template(
+            spec["chartRef"]["name"], spec["releaseName"], spec["targetNamespace"], spec.get("values", {})
+        )
+        try:
+            return self._charts.post_rendered(rendered, spec.get("postRenderers", ()))
         except HelmError as error:
             pytest.fail(str(error))

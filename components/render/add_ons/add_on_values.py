@@ -127,8 +127,15 @@ def _kueue(facts: ClusterFacts) -> dict[str, Any]:
     return {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
 
 
-def _slurm(_facts: ClusterFacts) -> dict[str, Any]:
-    return {"priorityClassName": SERVICE}
+def _slurm(facts: ClusterFacts) -> dict[str, Any]:
+    return {
+        "priorityClassName": SERVICE,
+        # The kinds are in a subchart that is disabled by default; the operator cannot start without them.
+        "crds": {"enabled": True},
+        "operator": facts.affine_placement,
+        # API servers ask the webhook about each pod that the scheduler binds.
+        "webhook": {**facts.affine_placement, "replicas": 2, "pdb": {"enabled": True}},
+    }
 
 
 VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
@@ -146,3 +153,17 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     "slurm-operator": _slurm,
 }
 """Functions that return the values, by chart."""
+_BINDINGS = {"name": "podsbinding-v1.kb.io", "failurePolicy": "Ignore", "timeoutSeconds": 2}
+"""Webhook that copies the topology of a node to Slurm's worker pods (SLURMOP:internal/webhook/pod_binding_webhook.go).
+It selects the bindings of all pods, because a Binding has no labels of its pod. With the chart's policy, Fail, no pod
+of a new cluster could start: the webhook needs a certificate, and the pods of cert-manager would be refused as well."""
+MERGED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "slurm-operator": (
+        {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingWebhookConfiguration",
+            "webhooks": [_BINDINGS],
+        },
+    ),
+}
+"""Partial objects that are merged into the objects of a chart, by chart, for fields without a chart value."""

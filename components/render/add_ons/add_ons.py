@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitoring_of
-from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB, VALUES
+from components.render.add_ons.add_on_values import GPU_OPERATOR, MERGED, METALLB, VALUES
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
@@ -90,5 +90,6 @@ def operators(
             name=entry.name,
             values=overridden(values, of_add_on),
             depends_on=needs,
+            merged=MERGED.get(entry.chart, ()),
             annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},
         )

@@ -52,6 +52,14 @@ class ClusterFacts:
         return services(system_pool=self.system_pool)
 
     @property
+    def affine_placement(self) -> dict[str, Any]:
+        """Return `placement` for charts with a value for the affinity and none for the node selector."""
+        terms = [{"key": key, "operator": "In", "values": [value]} for key, value in self.selector.items()]
+        required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+        return {**({"affinity": affinity} if terms else {}), "tolerations": [CRITICAL]}
+
+    @property
     def early_placement(self) -> dict[str, Any]:
         """Return the placement of services that nodes require to become ready."""
         return {**self.selected, "tolerations": EVERY_NODE}

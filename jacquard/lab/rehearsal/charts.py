@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -145,6 +145,32 @@ class Charts:
             raise HelmError(msg)
         objects = [obj for obj in yaml.load_all(done.stdout, _Loader) if obj]
         return sorted(objects, key=lambda obj: obj["kind"] != KIND)
+
+    def post_rendered(self, objects: list[Object], renderers: Iterable[Mapping[str, Any]]) -> list[Object]:
+        """Return ``objects`` after Flux' post-renderers, which patch them with kustomize.
+
+        Args:
+            objects: Rendered objects of a chart.
+            renderers: ``spec.postRenderers`` of a HelmRelease.
+
+        Raises:
+            HelmError: Kustomize rejects a patch.
+        """
+        for renderer in renderers:
+            kubectl, folder = binaries.path("kubectl"), self._folder / "kustomize"
+            folder.mkdir(exist_ok=True)
+            (folder / "objects.yaml").write_text(yaml.safe_dump_all(objects, sort_keys=False))
+            wanted = {"resources": ["objects.yaml"], **renderer["kustomize"]}
+            (folder / "kustomization.yaml").write_text(yaml.safe_dump(wanted))
+            done = subprocess.run(
+                [kubectl, "kustomize", folder], capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS
+            )
+            if done.returncode:
+                msg = f"kustomize refuses {renderer['kustomize']}: {done.stderr.strip()}"
+                raise HelmError(msg)
+            objects = [obj for obj in yaml.load_all(done.stdout, _Loader) if obj]
+            objects.sort(key=lambda obj: obj["kind"] != KIND)
+        return objects
 
     def _carried(self, chart: str, version: str) -> Carried:
         """Return the release of a chart with ``version``, or the pinned release."""

@@ -145,8 +145,6 @@ AWAITED: Mapping[Found, str] = {
     ("gpu-operator", "nvidia-container-toolkit", "/run/containerd/containerd.sock"): _K0S,
     ("K0smotronControlPlane", "coredns", _NOWHERE): "rule placement.taints refuses such taints",
     ("kube-ovn", "kube-ovn-controller", _JOBS_POOLS): "the chart has no value for its selector; needs a patch",
-    ("slurm-operator", "slurm-operator", _JOBS_POOLS): "placement of Slurm's operator, whose chart takes no selector",
-    ("slurm-operator", "slurm-operator-webhook", _JOBS_POOLS): "placement of Slurm's operator",
 }
 """Known defects, as chart or kind, pod and the beginning of the problem, with the change that fixes them."""
 

@@ -84,9 +84,10 @@ class Controller:
     def _can_render(self, release: Object, chart: Chart) -> bool:
         """Return whether helm can render the chart of a release."""
         spec, metadata = release["spec"], release["metadata"]
-        # Values from other objects and post-renderers are not supported.
-        plain = not spec.get("valuesFrom") and not spec.get("postRenderers")
-        renders = plain and self._charts is not None and self._charts.has(chart.name, chart.version)
+        # Values from other objects are not supported.
+        renders = (
+            not spec.get("valuesFrom") and self._charts is not None and self._charts.has(chart.name, chart.version)
+        )
         subject = f"{metadata['namespace']}/{metadata['name']}: chart {chart.name} {chart.version}"
         if subject not in self._logged:
             self._logged.add(subject)
@@ -131,6 +132,7 @@ class Controller:
             objects = self._charts.template(
                 chart.name, chart.version, place.name, place.namespace, values, target.kubernetes()
             )
+            objects = self._charts.post_rendered(objects, release["spec"].get("postRenderers", ()))
         except HelmError as error:
             return revision, [], [str(error)]
         self._serve(image for body in objects for image in _images(body))
