@@ -103,6 +103,11 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
         "prometheusOperator.tls": "its certificate depends on the webhooks, which are disabled",
     },
     "kueue": {"enablePrometheus": _MONITORED, "metrics.prometheusNamespace": _MONITORED},
+    "slurm-operator": {
+        "crds": "the operator cannot start without its kinds",
+        "webhook.replicas": "the API server asks the webhook about each pod that starts",
+        "webhook.pdb": "the API server asks the webhook about each pod that starts",
+    },
 }
 """Reasons by chart, and by the path of a value or of its parent."""
 

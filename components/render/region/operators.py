@@ -108,14 +108,14 @@ def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], 
     """Return the release of ``operator`` inside tenant cluster ``cluster``, from a separate source for a pinned chart.
 
     Helm's state is in the tenant cluster, in the target namespace, which is rendered earlier. By default Flux would use
-    the namespace of the release object, which does not exist in tenant clusters. Helm does not wait for pods: the
-    operator's CRDs are available even while the nodes of a cluster are booting. ``awaited`` is required if objects of
-    the operator's kinds follow.
+    the namespace of the release object, which does not exist in tenant clusters. The release is ready when its pods
+    are. ``awaited`` is required if objects of the operator's kinds follow: Helm then does not wait for pods, so that
+    these kinds are available even while the nodes of a cluster are booting.
     """
     remote = {**inside(cluster), "storageNamespace": operator.namespace}
     at = cluster if operator.chart in pins else NAMESPACE
     readiness = _INSTALLED if awaited else None
-    return _release(operator, cluster, readiness, source_at=at, remote=remote, action={"disableWait": True})
+    return _release(operator, cluster, readiness, source_at=at, remote=remote, waits=not awaited)
 
 
 def inside(cluster: str) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def _release(
     *,
     source_at: str = NAMESPACE,
     remote: Mapping[str, Any] | None = None,
-    action: Mapping[str, Any] | None = None,
+    waits: bool = True,
     protect: bool = False,
 ) -> Manifest:
-    step = {**(action or {}), "crds": "CreateReplace", "strategy": _RETRY}
+    step = {**({} if waits else {"disableWait": True}), "crds": "CreateReplace", "strategy": _RETRY}
     return manifest(
         "helm.toolkit.fluxcd.io/v2",
         "HelmRelease",
@@ -147,7 +147,7 @@ def _release(
             "releaseName": operator.release,
             "targetNamespace": operator.namespace,
             "interval": "1h",
-            "timeout": f"{_CALLS_SECONDS if remote else _PODS_SECONDS}s",
+            "timeout": f"{_PODS_SECONDS if waits else _CALLS_SECONDS}s",
             **given(dependsOn=[{"name": name} for name in operator.depends_on]),
             **(remote or {}),
             "install": step,

@@ -29,19 +29,21 @@ def test_a_release_is_retried_and_neither_taken_back_nor_away() -> None:
     assert found.readiness.timeout_seconds == 900
 
 
-def test_a_release_in_a_tenants_cluster_keeps_its_state_there_and_waits_for_no_pods() -> None:
+INSIDE = {**SPEC, "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}}, "storageNamespace": "driver-system"}
+
+
+def test_a_release_in_a_tenants_cluster_keeps_its_state_there_and_waits_for_its_pods() -> None:
     found = tenant_release(DRIVER, "acme-train", {}, awaited=False)
+
+    assert (found.namespace, found.readiness, found.body["spec"]) == ("acme-train", None, INSIDE)
+
+
+def test_a_release_that_later_objects_need_waits_for_no_pods_while_nodes_boot() -> None:
+    found = tenant_release(DRIVER, "acme-train", {}, awaited=True)
     step = {"disableWait": True, **STEP}
 
-    assert (found.namespace, found.readiness) == ("acme-train", None)
-    assert found.body["spec"] == {
-        **SPEC,
-        "timeout": "300s",
-        "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}},
-        "storageNamespace": "driver-system",
-        "install": step,
-        "upgrade": step,
-    }
+    assert found.readiness is not None
+    assert found.body["spec"] == {**INSIDE, "timeout": "300s", "install": step, "upgrade": step}
 
 
 def test_a_release_of_a_cluster_in_the_management_cluster_is_protected_with_it() -> None:

@@ -3,7 +3,7 @@
 Such a release has the controller's finalizer, so that all other simulations ignore it. Other releases are simulated: a
 stage reports them as installed, and `agents` simulates their effect on nodes. Hooks and webhooks are not applied,
 because no server would answer a webhook. CRDs remain when a release is deleted, because the region had these CRDs
-before. Without ``disableWait``, as in the management cluster, a release becomes ready when its pods run.
+before. Without ``disableWait``, a release becomes ready when its pods run.
 """
 
 import time
