@@ -10,7 +10,7 @@ from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
-from components.render.backends import NETWORK_BACKENDS
+from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.overrides import Override, reasons
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -159,6 +159,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         gpus=has_gpus(environment, placed),
         vm_gpus=uses_gpus(environment, placed, for_vms=True),
         nvlink=nvlink(environment, placed),
+        node_paths=CONTROL_PLANES[environment.region.control_planes.backend].node_paths,
         attachments=bool(connected(environment, placed)),
         gpu_sharing=gpu_sharing(environment, placed),
     )

@@ -18,7 +18,8 @@ from components.render.manifest import Manifest, Patch
 from components.render.network import dpf_hbn, dpf_ovn, kube_ovn, policy_only
 from components.render.network.dpus import DpuPlatform
 from components.render.network.vpc import Vpc
-from components.render.pools import ironcore_metal, metal3
+from components.render.pools import ironcore_metal, metal3, node_paths
+from components.render.pools.node_paths import NodePaths
 from components.render.providers import Provider
 from components.render.region.operators import Operator
 from components.specs.base import Network
@@ -41,6 +42,8 @@ class ControlPlanes:
     """API version and kind of the bootstrap template for nodes of such a cluster."""
     join: str
     """Name of the join method in the contract of the join service."""
+    node_paths: NodePaths
+    """Paths on nodes that depend on the Kubernetes distribution."""
     operators: Callable[[ControlPlanesSpec], tuple[Operator, ...]]
     """Function that returns the operators that host control planes, in addition to the Cluster API providers."""
     providers: Callable[[ControlPlanesSpec], tuple[Provider, ...]]
@@ -154,6 +157,7 @@ CONTROL_PLANES = {
         render=kamaji.render,
         bootstrap_template=("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate"),
         join="kubeadm",
+        node_paths=node_paths.KUBEADM,
         operators=lambda control_planes: (kamaji.operator(control_planes),),
         providers=kamaji.providers,
         dedicated_charts=(kamaji_etcd.CHART,),
@@ -170,6 +174,7 @@ CONTROL_PLANES = {
         render=k0smotron.render,
         bootstrap_template=("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfigTemplate"),
         join="k0s",
+        node_paths=node_paths.K0S,
         operators=lambda _control_planes: (),
         providers=lambda _control_planes: k0smotron.PROVIDERS,
         dedicated_charts=(),

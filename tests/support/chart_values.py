@@ -66,6 +66,11 @@ class Record:
         """Return the version that was read."""
         return str(self._whole["version_read"])
 
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """Return the default of each value, by its path."""
+        return self._values
+
     def wrong(self, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
         """Yield which of ``values`` the chart does not have, or not with that type."""
         for key, value in values.items():

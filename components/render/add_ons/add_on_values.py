@@ -6,12 +6,14 @@ sets the priority if upstream's default differs. A chart without an entry is ins
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from components.render.add_ons import cni
 from components.render.add_ons.cluster_facts import EVERY_NODE, ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
 from components.render.pools import compute_domains, gpu_sharing
+from components.render.pools.node_paths import NodePaths
 
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
@@ -57,10 +59,30 @@ def _gpus(facts: ClusterFacts) -> dict[str, Any]:
         # Flux owns the CRDs.
         "operator": {**facts.placement, "upgradeCRD": False},
         "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
+        **_toolkit(facts.node_paths),
         **gpu_sharing.values(facts.gpu_sharing),
         # The CRD exists only if an add-on provides monitoring.
         "dcgmExporter": {"serviceMonitor": {"enabled": False}},
     }
+
+
+def _toolkit(paths: NodePaths) -> dict[str, Any]:
+    """Return where NVIDIA's toolkit finds a containerd that the distribution configures; empty for its defaults.
+
+    The toolkit writes the runtimes to a drop-in file, and an import of that file to ``CONTAINERD_CONFIG``. The latter
+    must not be the generated file: without its first line, a comment, k0s no longer generates it, and k0s imports the
+    drop-in file anyway. The format of the drop-in file is that of the generated file. By default, the toolkit calls
+    ``containerd config dump``, but the containerd of k0s is not in the path (CTK:cmd/nvidia-ctk-installer/container).
+    """
+    if not paths.config_is_generated:
+        return {}
+    environment = {
+        "CONTAINERD_CONFIG": str(PurePosixPath(paths.config).with_name("nvidia-toolkit.toml")),
+        "CONTAINERD_SOCKET": paths.socket,
+        "RUNTIME_CONFIG_SOURCE": f"file={paths.config}",
+        "RUNTIME_DROP_IN_CONFIG": f"{paths.drop_ins}/nvidia.toml",
+    }
+    return {"toolkit": {"env": [{"name": name, "value": value} for name, value in environment.items()]}}
 
 
 def _node_problems(facts: ClusterFacts) -> dict[str, Any]:

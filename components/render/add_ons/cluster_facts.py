@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
+from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
@@ -34,6 +35,8 @@ class ClusterFacts:
     """Whether nodes have images that reserve GPUs for VMs."""
     attachments: bool
     """Whether Multus attaches pods to additional networks. Multus then owns the directory of CNI configurations."""
+    node_paths: NodePaths = KUBEADM
+    """Paths on nodes that depend on the Kubernetes distribution."""
     pods_ipv6: Network6 | None = None
     """IPv6 pod prefix, of which each node gets a part; None for IPv4-only pods."""
     nvlink: Mapping[str, int] = field(default_factory=dict)

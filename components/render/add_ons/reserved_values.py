@@ -59,6 +59,7 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
         "driver": "the golden image contains the driver",
         "nfd": "Node Feature Discovery is a separate add-on",
         "operator.upgradeCRD": "Flux manages the CRDs",
+        "toolkit.env": "the Kubernetes distribution of the nodes determines the paths of containerd",
         "daemonsets": _AT_ONCE,
         **dict.fromkeys(
             ("migManager", "mig", "devicePlugin.config"), "gpu_sharing of the pools sets how pods share GPUs"
