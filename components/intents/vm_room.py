@@ -28,8 +28,8 @@ def vms_on(kind: InstanceType, size: VmSizeSpec, setup: Setup | None = None) -> 
     if size.gpu is not None:
         same_gpu = kind.gpu and _is_model(kind.gpu.model, size.gpu.device)
         counts.append(kind.gpu.count // size.gpu.count if kind.gpu and same_gpu else 0)
-    if kind.nvme_disk_size is not None:  # The root disk of a VM is an overlay on the disks of its node.
-        counts.append(kind.nvme_disks * bytes_of(kind.nvme_disk_size) // bytes_of(size.root_disk))
+    if kind.ephemeral_bytes is not None:  # An ephemeral root disk is an overlay on the kubelet's file system.
+        counts.append(kind.ephemeral_bytes // bytes_of(size.root_disk))
     return min(counts)
 
 
@@ -41,20 +41,25 @@ def vms_in(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmS
 
 
 def node_resources(environment: Environment, cluster: str, pool: NodePoolSpec, kind: InstanceType) -> Counter[str]:
-    """Return a node's resources for VMs in ``pool``, by the keys of `ordered`: the maximum over its rollout groups."""
+    """Return a node's resources for VMs in ``pool``, by the keys of `ordered`: the maximum over its rollout groups.
+
+    The resources include ``roots`` only if the size of the kubelet's file system is declared.
+    """
     known, memory = list(setups(environment, cluster, pool.name).values()), bytes_of(kind.memory)
     room = Counter[str](memory=0 if known else memory, threads=0 if known else kind.cpus)
     for setup in known:
         pages = {str(size): amount for size, amount in setup.huge_pages.items()}
         threads = kind.cpus - setup.kept_cpus if setup.gives_cpus else 0
         room |= Counter({"memory": memory - setup.huge_pages.total(), "threads": threads, **pages})
-    return room + Counter({"gpus": kind.gpu.count if kind.gpu else 0})
+    roots = kind.ephemeral_bytes if kind.kubelet_disk_size else None
+    return room + Counter({"gpus": kind.gpu.count if kind.gpu else 0, "roots": roots or 0})
 
 
 def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
     """Return the totals of the VMs declared in the data: ``machines``, ``cpus``, ``gpus`` and ``memory`` in bytes.
 
-    ``threads`` is the number of host threads with dedicated CPUs. Memory in huge pages is also counted by page size.
+    ``threads`` is the number of host threads with dedicated CPUs, and ``roots`` are bytes of ephemeral root disks.
+    Memory in huge pages is also counted by page size.
     Machines of a size that is not offered are not counted; a rule reports them.
     """
     sizes = {size.name: size for size in environment.vm_catalog.sizes if size.name in vms.offerings}
@@ -66,6 +71,7 @@ def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
             totals["cpus"] += count * size.cpus
             totals["memory"] += count * bytes_of(size.memory)
             totals["gpus"] += count * gpus
+            totals["roots"] += 0 if vm.root else count * bytes_of(size.root_disk)
             totals["threads"] += count * size.threads if size.dedicated_cpus else 0
             if size.huge_pages is not None:
                 totals[str(size.huge_pages)] += count * bytes_of(size.memory)

@@ -72,7 +72,7 @@ def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered
 
     disks = {one["metadata"]["name"]: one["status"]["phase"] for one in api.list(*DISK, namespace="virtual-machines")}
     assert {disks[f"loom-{name}"] for name in ("patterns", "yarn", "cache", "spool")} == {"Succeeded"}
-    assert disks["weaver-1-500gi"] == "Succeeded"
+    assert disks["weaver-1-80gi"] == "Succeeded"
     service = ObjectRef("v1", "Service", "loom", "virtual-machines")
     wait_until(
         lambda: (
@@ -121,7 +121,7 @@ def parts(ordered: LocalRegion) -> dict[str, list[dict[str, Any]]]:
         "vm": [vm],
         "size": named("VirtualMachineClusterInstancetype", "loom-size"),
         "claims": named("DataVolume", "loom-patterns", "loom-yarn"),
-        "image": named("DataVolume", "weaver-1-500gi"),
+        "image": named("DataVolume", "weaver-1-80gi"),
         "class": named("StorageClass", "loom-class"),
     }
 
@@ -142,13 +142,11 @@ def test_it_runs_only_once_size_claims_image_class_and_pool_are_there(api: ApiSe
     add("vm")
     waits("Stopped", "VirtualMachineClusterInstancetype 'loom-size' not found")
     add("size")
-    waits(
-        "ErrorPvcNotFound", "DataVolume 'loom-patterns' not found", "PersistentVolumeClaim 'weaver-1-500gi' not found"
-    )
+    waits("ErrorPvcNotFound", "DataVolume 'loom-patterns' not found", "PersistentVolumeClaim 'weaver-1-80gi' not found")
     add("claims")
-    waits("ErrorPvcNotFound", "PersistentVolumeClaim 'weaver-1-500gi' not found")
+    waits("ErrorPvcNotFound", "PersistentVolumeClaim 'weaver-1-80gi' not found")
     add("image")
-    image = ObjectRef(*DISK, "weaver-1-500gi", SPACE)
+    image = ObjectRef(*DISK, "weaver-1-80gi", SPACE)
     wait_until(
         lambda: "StorageClass 'loom-class' not found" in str(api.get(image)),
         timeout_seconds=60,
@@ -248,7 +246,7 @@ def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: L
         (TENANT, "      image: ubuntu-24-04\n", "      image: debian-13\n"),
         (TENANT, f"{OFFERED}, spare-nfs", OFFERED),
     )
-    source = {"source": {"pvc": {"name": "ubuntu-24-04-3-20261015-500gi", "namespace": "virtual-machines"}}}
+    source = {"source": {"pvc": {"name": "ubuntu-24-04-3-20261015-80gi", "namespace": "virtual-machines"}}}
     metadata = {"name": "mine", "namespace": SPACE}
     mine = {"apiVersion": DISK[0], "kind": "DataSource", "metadata": metadata, "spec": source}
     api.apply(mine, field_manager="somebody")
@@ -264,7 +262,7 @@ def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: L
     objects = json.loads(outcome.stdout)["stacks"][0]["held"]["objects"]
     assert {one["object"]: (one["reason"], one["users"]) for one in objects} == {
         "DataSource virtual-machines/ubuntu-24-04": ("it is in use", [f"VirtualMachine {SPACE}/desk"]),
-        "DataVolume virtual-machines/ubuntu-24-04-3-20261015-500gi": ("it is in use", [f"DataSource {SPACE}/mine"]),
+        "DataVolume virtual-machines/ubuntu-24-04-3-20261015-80gi": ("it is in use", [f"DataSource {SPACE}/mine"]),
         "StorageClass spare-nfs": ("it is in use", [f"PersistentVolumeClaim {SPACE}/cloth"]),
     }
     assert refused.code == ExitCode.CONFIRMATION_REQUIRED, refused.text
@@ -294,5 +292,5 @@ def test_another_version_of_an_image_and_a_changed_size_leave_vms_as_they_are(
     there = ObjectRef("instancetype.kubevirt.io/v1beta1", "VirtualMachineClusterInstancetype", size)
     assert api.get(there) is not None, "those that ordered the former size start anew with it"
     source = api.get(ObjectRef(DISK[0], "DataSource", "ubuntu-24-04", "virtual-machines"))
-    assert dig(source, "spec", "source", "pvc", "name") == "ubuntu-24-04-4-20261201-500gi"
+    assert dig(source, "spec", "source", "pvc", "name") == "ubuntu-24-04-4-20261201-80gi"
     runs(api, "desk", SPACE)

@@ -34,6 +34,7 @@ _MEASURES = {
     **{str(pages): (_GI, f"Gi in huge pages of {pages}") for pages in PageSize},
     "threads": (1, " dedicated CPUs"),
     "gpus": (1, " GPUs"),
+    "roots": (_GI, "Gi of ephemeral root disks"),
 }
 """Resources that VMs use on nodes, with unit and message text."""
 
@@ -110,9 +111,10 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_room(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that together need more memory, GPUs or dedicated CPUs than the nodes for VMs have.
+    """Report VMs that together need more memory, GPUs, dedicated CPUs or root disks than the nodes for VMs have.
 
-    CPUs of VMs without dedicated CPUs are overcommitted and not counted.
+    CPUs of VMs without dedicated CPUs are overcommitted and not counted. Ephemeral root disks are counted if the size
+    of the kubelet's file system is declared for all nodes.
     """
     kinds = environment.instance_types.by_name
     for tenant, vms, cluster in _homes(environment):
@@ -122,6 +124,8 @@ def vm_room(environment: Environment) -> Iterator[Problem]:
             for what, amount in node_resources(environment, cluster.name, pool, kinds[pool.instance_type]).items():
                 room[what] += most_nodes(environment, pool) * amount
         used["memory"] -= sum(used[str(pages)] for pages in PageSize)
+        if not all(kinds[pool.instance_type].kubelet_disk_size for pool in chosen):
+            del used["roots"]
         for what, (unit, measure) in _MEASURES.items():
             if chosen and used[what] > room[what]:
                 names = listed(pool.name for pool in chosen)

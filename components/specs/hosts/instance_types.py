@@ -154,6 +154,10 @@ class InstanceType(CheckedSpec):
     """Number of local disks of one node for scratch volumes, not including the boot disk."""
     nvme_disk_size: Quantity | None = None
     """Size of one local disk, such as ``3576Gi``. By default the size of volumes on these disks is not checked."""
+    kubelet_disk_size: Quantity | None = None
+    """Size of the file system with ``/var/lib/kubelet``, such as ``800Gi``; it is not on the disks of ``nvme_disks``.
+    It holds container images, ephemeral volumes of pods and ephemeral root disks of VMs. By default the size is
+    ``min_size`` of ``root_device``; without both, root disks of VMs are not counted."""
     nodes_per_rack: int = Field(ge=1, le=48)
     """Number of nodes per rack, limited by space, power and ports. For a rack-scale type it is the number of nodes in
     its NVLink domain."""
@@ -183,6 +187,16 @@ class InstanceType(CheckedSpec):
         return PortUse.FUNCTIONS if self.rdma is None else self.rdma.ports
 
     @property
+    def ephemeral_bytes(self) -> int | None:
+        """Return the bytes that pods of a node can use on the kubelet's file system; None if its size is unknown.
+
+        By default a kubelet reserves a tenth of it and evicts pods that exceed the rest
+        (K8S:pkg/kubelet/eviction/defaults_linux.go).
+        """
+        size = self.kubelet_disk_size or (self.root_device.min_size if self.root_device else None)
+        return None if size is None else bytes_of(size) * 9 // 10
+
+    @property
     def spans_nodes(self) -> bool:
         """Return whether NVLink connects GPUs of several nodes."""
         return self.scale is Scale.RACK and self.gpu is not None
@@ -207,6 +221,7 @@ class InstanceType(CheckedSpec):
             )
             yield ConstraintViolation(text, ("name",), self.name)
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
+        sizes["kubelet_disk_size"] = (self.kubelet_disk_size, _DISK)
         for key, (size, (least, most)) in sizes.items():
             if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):
                 other = {"P": "T", "T": "G"}.get(size[-2], "G")

@@ -14,7 +14,7 @@ DEVICE = (
 )
 """Name of a node resource, with a domain. Other names are rejected by pods of KubeVirt and by quotas."""
 MOST_ROOT: Quantity = "500Gi"
-"""Maximum size of an ephemeral root disk. All VMs of a node share its disks."""
+"""Maximum size of an ephemeral root disk. All VMs of a node share the kubelet's file system."""
 
 
 LEAST_WINDOWS_CPUS = 2
@@ -55,7 +55,7 @@ class VmSizeSpec(CheckedSpec):
     memory: Quantity
     """Memory of the VM, such as ``64Gi``; ``memory.guest`` of KubeVirt's instance type."""
     root_disk: Quantity = MOST_ROOT
-    """Size of the ephemeral root disk, at most 500Gi: an overlay on the node's NVMe that is lost when the VM stops."""
+    """Size of the ephemeral root disk, at most 500Gi: an overlay on the kubelet's disk, lost when the VM stops."""
     gpu: VmGpuSpec | None = None
     """GPUs of the VM; none by default."""
     eviction: EvictionStrategy = EvictionStrategy.IF_POSSIBLE

@@ -35,7 +35,7 @@ def test_each_thing_that_can_be_ordered_has_a_row(invoke: Invoke) -> None:
 
     columns = ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "capacity when empty"]
     assert found[0] == columns
-    assert found[1][:7] == ["cpu-4", "4", "16Gi", "500Gi", "-", "acme-train", "1"]
+    assert found[1][:7] == ["cpu-4", "4", "16Gi", "80Gi", "-", "acme-train", "1"]
     assert ["ubuntu-24-04", "ubuntu-24.04.3-20261015", "4Gi", "acme-train"] in found
     assert ["cpu-gen4", "192", "768Gi", "-", "3", "a04 (3)"] in found
     kept = ["many nodes, durable", "every 6h, kept 72h"]
@@ -156,7 +156,7 @@ def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, e
 
     assert before["vms"] == sum(before["failure_domains"].values())
     assert before["cluster"] == "acme-train"
-    assert (before["nodes"], before["vms"]) == (2, 2 * (768 // 16))
+    assert (before["nodes"], before["vms"]) == (2, 2 * (720 // 80))
     assert (after["nodes"], after["vms"]) == (2, 2 * (768 // 700))
 
 

@@ -47,6 +47,22 @@ def test_a_node_holds_what_it_was_set_up_for(asked: dict[str, Any], found: dict[
     assert vms_on(KIND, size(**asked), setup(**found)) == expected
 
 
+@pytest.mark.parametrize(
+    ("disks", "expected"),
+    [
+        ({}, 4),
+        ({"kubelet_disk_size": "800Gi"}, 1),
+        ({"kubelet_disk_size": "2Ti", "root_device": {"min_size": "800Gi"}}, 3),
+        ({"root_device": {"min_size": "800Gi"}}, 1),
+        ({"nvme_disks": 8, "nvme_disk_size": "7Ti", "kubelet_disk_size": "800Gi"}, 1),
+    ],
+)
+def test_root_disks_are_counted_on_the_file_system_of_the_kubelet(disks: dict[str, Any], expected: int) -> None:
+    kind = InstanceType.model_validate(KIND.model_dump(mode="json", exclude_defaults=True) | disks)
+
+    assert vms_on(kind, size()) == expected
+
+
 def test_all_that_lacks_is_told_at_once() -> None:
     asked = size(dedicated_cpus=True, numa=True, huge_pages="1Gi")
 

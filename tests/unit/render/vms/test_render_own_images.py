@@ -41,7 +41,7 @@ def test_each_source_is_rendered_as_cdi_names_it(inputs_of: Any, given: Any, ren
     [offering] = inputs_of(VmOfferingInput)
     items = [*objects(replace(offering, images=(*offering.images, own(**given))).render())]
 
-    [golden] = [item for item in items if item.name == "weaver-7-500gi"]
+    [golden] = [item for item in items if item.name == "weaver-7-80gi"]
     [source] = [item for item in items if (item.kind, item.name) == ("DataSource", "weaver")]
     [cloned] = [item for item in items if item.kind == "Role"]
 

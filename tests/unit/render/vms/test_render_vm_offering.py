@@ -306,7 +306,7 @@ def test_the_quota_of_vms_holds_what_the_platform_puts_beside_them(offering: VmO
     one = replace(machine, spec=machine.spec.model_copy(update={"volumes": (volume,)}))
     [quota] = of(replace(offering, sizes=(size,), quotas=quotas, machines=(one,)), "ResourceQuota")
     hard = quota.body["spec"]["hard"]
-    golden = len(offering.images) * 500
+    golden = len(offering.images) * 80
     vast = int(hard.pop("shared-vast.storageclass.storage.k8s.io/requests.storage").removesuffix("Gi"))
 
     assert hard == {
