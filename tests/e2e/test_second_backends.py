@@ -37,7 +37,8 @@ NEXT_MINOR_IMAGE = f"""
     sha256: {"c5" * 32}
     signature: {{kind: cosign, url: "https://images.cloud.example/net-2026.12.1.sig"}}
     contents:
-      {{kernel: 6.8.0-87, gpu_driver: 590.44.01, doca: 3.2.0, nfs_client: x, nfs_rdma: true, kubelet: {NEXT_MINOR},
+      {{kernel: 6.8.0-87, fabric_manager: true, gpudirect_rdma: true, gpu_driver: 590.44.01, doca: 3.2.0,
+       nfs_client: x, nfs_rdma: true, kubelet: {NEXT_MINOR},
        roce: {{mtu_bytes: 9000, priority: 3, dscp: 26, cnp_dscp: 48}}, encrypted_scratch: true,
        containerd: 2.2.0}}
     boot: netboot

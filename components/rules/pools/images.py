@@ -58,6 +58,30 @@ def drivers(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, IMAGES, ("images", index, "contents", "gpu_driver"), text)
 
 
+def gpu_fabrics(environment: Environment) -> Iterator[Problem]:
+    """Report images without the fabric manager for NVSwitches, or without GPUDirect RDMA for ports that use it."""
+    for index, image in enumerate(environment.images.images):
+        contents = image.contents
+        if contents.vfio_devices:  # The guest has the driver.
+            continue
+        kinds = [environment.instance_types.by_name.get(name) for name in image.fits]
+        switched = [kind.name for kind in kinds if kind and kind.gpu and kind.gpu.nvswitch]
+        direct = [kind.name for kind in kinds if kind and kind.gpu and kind.gpu.gpudirect_rdma]
+        if switched and not contents.fabric_manager:
+            text = (
+                f"must be true, because GPUs of {listed(switched)} are connected by NVSwitches (gpu.nvswitch,"
+                f" {INSTANCE_TYPES}), and CUDA does not start there without the fabric manager; add it to the image, or"
+                " correct fits"
+            )
+            yield problem(environment, IMAGES, ("images", index, "contents", "fabric_manager"), text)
+        if direct and not contents.gpudirect_rdma:
+            text = (
+                f"must be true, because fabric ports of {listed(direct)} access memory of GPUs (gpu.gpudirect_rdma,"
+                f" {INSTANCE_TYPES}); load nvidia-peermem in the image, or correct fits"
+            )
+            yield problem(environment, IMAGES, ("images", index, "contents", "gpudirect_rdma"), text)
+
+
 def architectures(environment: Environment) -> Iterator[Problem]:
     """Report images whose architecture differs from an instance type in ``fits``."""
     for index, image in enumerate(environment.images.images):
@@ -110,4 +134,4 @@ def firmware_instance_types(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, FIRMWARE, path, undeclared(name, declared, INSTANCE_TYPES))
 
 
-RULES = Rules(data=(pool_images, doca, drivers, architectures, firmware, firmware_instance_types))
+RULES = Rules(data=(pool_images, doca, drivers, gpu_fabrics, architectures, firmware, firmware_instance_types))

@@ -47,6 +47,12 @@ class GpuSpec(Spec):
     mig: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = Field(default_factory=dict)
     """MIG profiles of the GPU, each with its maximum number of instances per GPU, as printed by ``nvidia-smi mig
     -lgip``. By default pools cannot request MIG."""
+    nvswitch: bool = False
+    """Whether NVSwitches of the node connect its GPUs, as on HGX baseboards with 8 GPUs. CUDA then requires NVIDIA's
+    fabric manager in golden images (``contents.fabric_manager``)."""
+    gpudirect_rdma: bool = False
+    """Whether fabric ports of the node access the memory of its GPUs directly. Golden images must support it
+    (``contents.gpudirect_rdma``)."""
 
 
 class DpuSpec(Spec):
@@ -213,6 +219,9 @@ class InstanceType(CheckedSpec):
             yield ConstraintViolation(
                 "is only for nodes on InfiniBand, but infiniband_ports is 0; remove it", ("rdma",)
             )
+        if self.gpu is not None and self.gpu.gpudirect_rdma and not self.infiniband_ports and not self.roce_ports:
+            text = "is only for nodes on a fabric, but infiniband_ports and roce_ports are 0; remove it"
+            yield ConstraintViolation(text, ("gpu", "gpudirect_rdma"), got=True)
         yield from self._unnamed_ports()
         if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:
             text = (

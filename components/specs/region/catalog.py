@@ -65,6 +65,12 @@ class ImageContents(CheckedSpec):
     """Release of the Linux kernel, such as ``6.8.0-85``; informational."""
     gpu_driver: Text | None = None
     """Version of NVIDIA's driver; omit it for images of nodes without GPUs."""
+    fabric_manager: bool = False
+    """Whether NVIDIA's fabric manager runs at boot, in the version of the driver (``nvidia-fabricmanager``; with
+    ``nvlsm`` for B200 and later). NVIDIA's operator starts it in its driver container only, which is disabled."""
+    gpudirect_rdma: bool = False
+    """Whether RDMA adapters access the memory of GPUs directly: the image loads ``nvidia-peermem`` at boot, or has
+    NVIDIA's open kernel modules, which support DMA-BUF."""
     doca: Text
     """Version of NVIDIA DOCA on the host. It must be compatible with the ``doca`` of the region's DPU image."""
     nic_firmware: Text | None = None
