@@ -11,8 +11,8 @@ from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.control_planes import kamaji_etcd
 from components.render.network import kube_ovn, ovn_services, port_functions, rails
 from components.render.network.dpus import HBN_CHART
-from components.render.region import dns, secret_store
-from components.render.region.region import kamaji_data_stores, region_operators
+from components.render.region import secret_store
+from components.render.region.region import OPTIONAL, kamaji_data_stores, region_operators
 from components.render.storage.storage import storage_drivers
 from components.render.vms.vm_offering import VM_OPERATORS
 from components.specs.environment import Environment
@@ -30,7 +30,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
     needed |= {operator.chart: (REGION, ("secrets", "vault")) for operator in secret_store.operators(region.secrets)}
-    needed |= {operator.chart: (REGION, ("dns",)) for operator in dns.operators(region)}
+    needed |= {item.chart: (REGION, path) for path, optional in OPTIONAL.items() for item in optional(region)}
     needed |= {HBN_CHART: (REGION, ("dpus",))}
     needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):

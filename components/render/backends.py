@@ -22,7 +22,7 @@ from components.render.pools import ironcore_metal, metal3, node_paths
 from components.render.pools.node_paths import NodePaths
 from components.render.providers import Provider
 from components.render.region.operators import Operator
-from components.specs.base import Network
+from components.specs.base import Network, Registry
 from components.specs.hosts.bare_metal import BareMetalBackend, BareMetalSpec
 from components.specs.hosts.ironic import IronicSpec
 from components.specs.ipv6 import Network6
@@ -63,6 +63,8 @@ class ControlPlanes:
     """Whether the registration address of nodes is configurable."""
     one_family_until: str | None
     """Last provider release that limits clusters to a single IP family; None if all releases support dual stack."""
+    registries: tuple[Registry, ...]
+    """Registries of the images that the backend runs on nodes: kube-proxy, CoreDNS and konnectivity agents."""
     versions_by: str | None
     """Chart whose release limits the version of a control plane; None if only its image does."""
 
@@ -168,6 +170,7 @@ CONTROL_PLANES = {
         moves_data_stores=True,
         takes_addresses=True,
         one_family_until=kamaji.ONE_FAMILY_UNTIL,
+        registries=("registry.k8s.io",),  # the default image repository of kubeadm, which Kamaji's add-ons use
         versions_by=kamaji.CHART,
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
@@ -185,6 +188,7 @@ CONTROL_PLANES = {
         moves_data_stores=False,
         takes_addresses=False,
         one_family_until=None,
+        registries=("quay.io",),  # K0S:pkg/constant/constant.go
         versions_by=None,
     ),
 }

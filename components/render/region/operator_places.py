@@ -12,7 +12,7 @@ from components.render.control_planes import kamaji, kamaji_etcd
 from components.render.hosts import bare_metal_controllers
 from components.render.network import dpus
 from components.render.pools import ironcore_metal, join_service
-from components.render.region import dns, secret_store
+from components.render.region import dns, registry, secret_store
 from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.hosts.bare_metal import BareMetalSpec
@@ -49,6 +49,7 @@ PLACES: Mapping[str, OperatorPlace] = {
     # In a region with shards, each shard has a separate Ironic.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,
     join_service.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(join_service.PORT,)),
+    registry.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(registry.PORT,)),
     # These charts and manifests do not set seccomp or capabilities.
     "capi-operator-system": _BASELINE,
     "k0smotron": _BASELINE,

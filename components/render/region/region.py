@@ -4,7 +4,7 @@ Public addresses are not included. Each tenant cluster announces exactly its all
 pools of two clusters must never overlap (``vm_offering``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -22,7 +22,7 @@ from components.render.network.dpu_release import DpuRelease
 from components.render.network.dpus import DpuPlatform
 from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
 from components.render.pools import join_service
-from components.render.region import cluster_api, dns, kustomizations, secret_store
+from components.render.region import cluster_api, dns, kustomizations, registry, secret_store
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.operator_places import OperatorPlace, of_namespace
@@ -53,6 +53,12 @@ _MONITORING = Operator(
         }
     },
 )
+
+OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]] = {
+    ("dns",): dns.operators,
+    ("registry", "cache"): registry.operators,
+}
+"""Operators that are installed only if a field of ``region.yaml`` is set, by path of the field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +154,7 @@ def region_operators(
         *(dpus.OPERATORS if dpf else ()),
         *ovn_services.operators(ovn=ovn),
         _MONITORING,
-        *dns.operators(region),
+        *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
 
 

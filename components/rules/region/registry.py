@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from components.lookups.charts import installed_inside
 from components.lookups.numbers import as_block, hosts_of
-from components.lookups.pools import DataPath, clusters, place, problem, tenant_file
-from components.render.backends import NETWORK_BACKENDS, Filter
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
+from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS, Filter
 from components.render.network.packets import Ports, opened
 from components.render.network.vpc import ANYWHERE
 from components.rules.rule import Rules
+from components.specs.base import Registry
 from components.specs.environment import Environment
 from components.specs.network.security_groups import Protocol
 from components.specs.network.tenant_network import Egress, VpcSpec
@@ -37,6 +39,10 @@ def address(environment: Environment) -> Iterator[Problem]:
         why = "whose addresses VMs get" if public else "which no VPC reaches"
         pick = f"pick an address in networks.{_SERVED_FROM} ({served}) or networks.storage ({plan.storage})"
         yield problem(environment, REGION, _ADDRESS, f"{registry.address} is in {there}, {why}; {pick}")
+    elif registry.cache and name != _SERVED_FROM:
+        network = f"networks.{_SERVED_FROM} ({served}, {place(environment, REGION, ('networks', _SERVED_FROM))})"
+        text = f"{registry.address} is outside {network}, whose addresses the management cluster announces"
+        yield problem(environment, REGION, _ADDRESS, f"{text}; pick an address in it, or remove cache")
     elif name and as_block(registry.address) not in hosts_of(served):
         text = f"{registry.address} is the first or last of {there}, not a host address; pick another"
         yield problem(environment, REGION, _ADDRESS, text)
@@ -70,6 +76,43 @@ def reachable(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, key), text)
 
 
+def complete(environment: Environment) -> Iterator[Problem]:
+    """Report registries of images that the cache does not serve, for clusters whose nodes reach no other registry.
+
+    The images are those of charts, of manifests, of the platform's jobs and of the control-plane backend. Releases
+    without ``registries`` in the version vector are not judged.
+    """
+    registry = environment.region.registry
+    if registry is None or registry.cache is None:
+        return
+    lacking: dict[Registry, dict[str, str]] = defaultdict(dict)
+    """Clusters that pull from a registry, each with the first user of its images."""
+    for placed in clusters(environment):
+        if placed.vpc is not None and _closed(placed.tenant, placed.vpc):
+            for user, needed in _pulled(environment, placed):
+                for name in needed:
+                    if name not in registry.cache.upstreams:
+                        lacking[name].setdefault(placed.cluster.name, user)
+    for name, users in lacking.items():
+        text = (
+            f"lacks {name}, from which nodes of {listed(users, _MAX_NAMES)} pull images of"
+            f" {next(iter(users.values()))}, and their VPCs do not reach it directly; add {name}"
+        )
+        yield problem(environment, REGION, (*_REGISTRY, "cache", "upstreams"), text)
+
+
+def _pulled(environment: Environment, placed: PlacedCluster) -> Iterator[tuple[str, tuple[Registry, ...]]]:
+    """Yield the users of images on nodes of a cluster, each with the registries of these images."""
+    region, versions = environment.region, environment.versions
+    backend = region.control_planes.backend
+    yield backend.value, CONTROL_PLANES[backend].registries
+    yield "the platform's jobs", tuple(tool.image.partition("/")[0] for tool in versions.tools)
+    pulled = {name: chart.registries for name, chart in versions.installed(region.image_channel).items()}
+    pulled |= {item.name: item.registries for item in versions.manifests}
+    for name in dict.fromkeys(chart for chart, _ in installed_inside(environment, placed)):
+        yield name, pulled.get(name, ())
+
+
 def _missing(environment: Environment) -> str:
     """Return the remedy for a region without a registry that nodes of every VPC use; empty for other regions."""
     registry = environment.region.registry
@@ -93,4 +136,4 @@ def _closed(tenant: TenantSpec, vpc: VpcSpec) -> tuple[str, str] | None:
     return "security_group", f"'{group.name}'"
 
 
-RULES = Rules(data=(address, reachable))
+RULES = Rules(data=(address, reachable), locks=(complete,))

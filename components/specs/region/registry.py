@@ -1,23 +1,58 @@
-"""Registry of a region: the mirror through which nodes and DPUs pull container images."""
+"""Registry of a region: the mirror through which nodes and DPUs pull container images, and its cache."""
 
-from components.specs.base import IpAddress, Registry, Spec
+from collections.abc import Iterator
+
+from pydantic import ConfigDict, Field
+
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    IpAddress,
+    Label,
+    Quantity,
+    Registry,
+    Spec,
+)
 
 HTTPS_PORT = 443
 
 
-class RegistrySpec(Spec):
+class RegistryCacheSpec(Spec):
+    """Pull-through cache in the management cluster (zot), which serves ``mirror`` at ``address``."""
+
+    upstreams: tuple[Registry, ...] = Field(min_length=1, max_length=30)
+    """Registries that the cache serves, as in image names, such as ``docker.io``. Each is served below
+    ``https://<mirror>/v2/<upstream>``. Other registries must be reachable by nodes directly."""
+    size: Quantity
+    """Size of the cache's volume. Images that were not pulled for 30 days are deleted."""
+    storage_class: Label
+    """Storage class of the management cluster for the volume."""
+    certificate: DnsLabel = "registry-tls"
+    """Secret in namespace ``registry`` with ``tls.crt`` and ``tls.key`` for the host of ``mirror``. Golden images must
+    trust its authority."""
+    credentials: DnsLabel | None = None
+    """Secret in namespace ``registry`` with ``credentials.json``: user name and password by upstream. By default the
+    cache pulls anonymously. All tenants can pull the images that these credentials can read."""
+
+
+class RegistrySpec(CheckedSpec):
     """Pull-through image proxy of a region."""
+
+    model_config = ConfigDict(json_schema_extra={"dependentRequired": {"cache": ["address"]}})
 
     mirror: Registry
     """Host, port and path of the proxy, without a scheme."""
     nodes: bool = False
-    """Whether nodes also pull images of their pods through the proxy. The proxy must accept any registry in the ``ns``
-    parameter of containerd, and golden images must have ``registry_hosts``. Existing nodes get the setting at the next
-    promotion."""
+    """Whether nodes also pull images of their pods through the proxy. Without ``cache``, the proxy must accept any
+    registry in the ``ns`` parameter of containerd. Golden images must have ``registry_hosts``. Existing nodes get the
+    setting at the next promotion."""
     address: IpAddress | None = None
     """Address of the proxy. Every VPC reaches it at the port of ``mirror``, also with ``egress: none``. It is in
     ``networks.control_plane_vips``, ``networks.storage`` or outside the region's networks. By default VPCs reach the
     proxy only if their egress rules permit it."""
+    cache: RegistryCacheSpec | None = None
+    """Cache that the library installs as the proxy. By default the proxy is a prerequisite."""
 
     @property
     def port(self) -> int:
@@ -26,9 +61,24 @@ class RegistrySpec(Spec):
         return int(port) if colon else HTTPS_PORT
 
     @property
-    def host(self) -> str:
-        """Return the host of the proxy: a name or an address."""
-        return self._authority.partition(":")[0]
+    def upstreams(self) -> tuple[Registry, ...]:
+        """Return the registries that the proxy serves below their names; empty if it serves any registry by ``ns``."""
+        return self.cache.upstreams if self.cache else ()
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a cache without an address, with a path in ``mirror``, or with duplicate upstreams."""
+        if self.cache is None:
+            return
+        if self.address is None:
+            text = "is required with cache; add an address of networks.control_plane_vips"
+            yield ConstraintViolation(text, ("address",))
+        if "/" in self.mirror:
+            yield ConstraintViolation(
+                "has a path, but the cache serves the root of its host; remove the path", ("mirror",), self.mirror
+            )
+        for index, upstream in enumerate(self.cache.upstreams):
+            if upstream in self.cache.upstreams[:index]:
+                yield ConstraintViolation("is already listed; remove it", ("cache", "upstreams", index), upstream)
 
     @property
     def _authority(self) -> str:

@@ -41,6 +41,9 @@ class Chart(Spec):
     made_from: Text | None = None
     """Source from which the platform builds the chart, if upstream publishes only manifests. None for a chart of
     upstream."""
+    registries: tuple[Registry, ...] = ()
+    """Registries of the images in the release, for charts in tenants' clusters. Empty if they have not been
+    determined; no rule then checks whether nodes reach them."""
     channel: tuple[Channel, ...] = ()
     """Channels that offer the release; all channels when the list is empty."""
     revoked: Text | None = None
@@ -67,6 +70,8 @@ class ManifestArtefact(Spec):
     """Digest by which the artefact is applied; ``ref.digest`` of Flux's OCIRepository."""
     made_from: Text
     """Upstream files in the artefact."""
+    registries: tuple[Registry, ...] = ()
+    """Registries of the images in the manifests, as in ``charts``."""
 
 
 class Tool(Spec):

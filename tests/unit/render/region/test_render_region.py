@@ -61,6 +61,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "ironcore-metal",
                 "kube-prometheus-stack",
                 "external-dns",
+                "zot",
             ],
         ),
         (
@@ -73,6 +74,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "ironcore-metal",
                 "kube-prometheus-stack",
                 "external-dns",
+                "zot",
                 "shared-a-etcd",
                 "default-etcd",
             ],
@@ -94,6 +96,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "vpc-ovn-controller",  # OVN may isolate a VPC there, since it has its addresses
                 "kube-prometheus-stack",
                 "external-dns",
+                "zot",
                 "default-etcd",
             ],
         ),
