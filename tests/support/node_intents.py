@@ -19,5 +19,6 @@ INTENT = TemplateIntent(
     taints=(("workload", "training", "NoSchedule"), ("spare", "", "NoExecute")),
     boot=BootMode.DISK,
     max_pods=110,
+    kubelet="v1.35.2",
 )
 """Nodes with taints, which boot from their disk and have no addresses of the region's."""

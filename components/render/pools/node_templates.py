@@ -12,7 +12,7 @@ from typing import Any
 
 from components.render.manifest import Json
 from components.render.objects import LABEL_LIMIT, digest, fit
-from components.specs.base import Registry
+from components.specs.base import KubernetesVersion, Registry
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.node_addresses import NodeNetwork
 from components.specs.pools.gpu_sharing import GpuSharingSpec
@@ -43,10 +43,14 @@ class TemplateIntent:
     """Key, value and effect of each taint."""
     boot: BootMode
     max_pods: int
+    kubelet: KubernetesVersion
+    """Version of the kubelet in the image, and of k0s."""
     kubelet_configuration: Mapping[str, Any] = field(default_factory=dict)
     """Fields of ``KubeletConfiguration`` set by the cluster."""
     mirror: Registry | None = None
     """Registry mirror for all image pulls of the node, without a scheme."""
+    upstreams: tuple[Registry, ...] = ()
+    """Registries that the mirror serves below their names; empty if it serves any registry."""
     network: NodeNetwork | None = None
     """Configuration of the node's address in its VPC."""
     gpu_sharing: GpuSharingSpec | None = None
@@ -71,6 +75,8 @@ class TemplateIntent:
             max_pods=intent.max_pods,
             kubelet_configuration=intent.kubelet_configuration,
             mirror=intent.mirror,
+            upstreams=intent.upstreams,
+            kubelet=intent.kubelet,
             network=intent.network,
             gpu_sharing=intent.gpu_sharing,
             dual_stack=intent.dual_stack is True,

@@ -6,12 +6,15 @@ requires a new revision, which groups use from their next rollout. An upgrade of
 
 from collections.abc import Callable
 
-from components.render.pools import template_revision_1
+from components.render.pools import template_revision_1, template_revision_2
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 from components.render.revision_needs import Need
 from components.specs.pools.intents import NodeIntent
 
-REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {1: template_revision_1.build}
+REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {
+    1: template_revision_1.build,
+    2: template_revision_2.build,
+}
 """Functions that build node templates, by revision. The output of a released revision stays byte-identical."""
 CHANGES: dict[int, str] = {}
 """Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""

@@ -120,6 +120,9 @@ class NodeIntent(ImageIntent):
     """BIOS settings and firmware versions, applied to hosts before the next boot of the node."""
     mirror: Registry | None = None
     """Registry through which the node pulls images of its pods; None without a mirror."""
+    upstreams: tuple[Registry, ...] = ()
+    """Registries that the mirror serves below their names. Empty without a mirror, or if the mirror serves any registry
+    by the ``ns`` parameter of containerd."""
     network: NodeNetwork | None = None
     """Address configuration of the node in its VPC; None if no address is allocated."""
     gpu_sharing: GpuSharingSpec | None = None

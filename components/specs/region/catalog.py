@@ -106,7 +106,8 @@ class ImageContents(CheckedSpec):
     containerd: Text
     """Version of containerd, such as ``2.1.5``; informational."""
     registry_hosts: bool = False
-    """Whether containerd reads registry hosts from ``/etc/containerd/certs.d`` (its ``config_path``)."""
+    """Whether containerd reads registry hosts from ``/etc/containerd/certs.d`` (its ``config_path``). For images with
+    k0s, node templates of revision 2 set this path."""
     vfio_devices: tuple[Annotated[str, StringConstraints(pattern=PCI_SELECTOR)], ...] = ()
     """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``. These devices
     are available to VMs and not to containers."""

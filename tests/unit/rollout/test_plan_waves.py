@@ -289,7 +289,7 @@ def test_a_pool_is_mixed_only_while_a_rollout_is_open() -> None:
     assert list(mixed(region)) == []
     [problem] = mixed(closed)
     assert problem.text == (
-        f"{pin(region, OLD).name} (revision 1) differs from {pin(region, NEW).name} (revision 1) of"
+        f"{pin(region, OLD).name} (revision 2) differs from {pin(region, NEW).name} (revision 2) of"
         f" {ONE}/n1, and no rollout of {ONE} is open; make it uniform: jacquard promote laptop {ONE} --to {NEW}"
     )
     assert list(mixed(with_pins(closed, Promotion(closed, ONE, NEW).all_at_once()))) == []

@@ -80,7 +80,7 @@ def test_a_mirror_adds_one_file_for_containerd(
 
 def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
     """What is not in here reaches the MachineDeployment, or the host, by itself."""
-    elsewhere = {"revision", "kubelet", "firmware", "after"}
+    elsewhere = {"revision", "firmware", "after"}
     renamed = {
         "image_version": "image",
         "image_url": "url",

@@ -1,0 +1,69 @@
+"""Node templates, revision 2: registry hosts by upstream, containerd of k0s, and the kubelet's directory with k0s.
+
+The output is frozen, like that of revision 1, on which it is based.
+
+- A cache serves each upstream below its name (`components.render.region.registry`), so each upstream has a hosts file.
+- containerd of k0s reads no other configuration than ``/etc/k0s/containerd.d``. A file there sets the directory of the
+  hosts files. The format depends on the release of k0s (K0S:docs/runtime.md).
+- The default root directory of a k0s kubelet is ``/var/lib/k0s/kubelet``. CSI drivers and KubeVirt register and mount
+  volumes below ``/var/lib/kubelet``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from components.render.manifest import Json
+from components.render.objects import given
+from components.render.pools import template_revision_1
+from components.render.pools.node_templates import NodeTemplates, TemplateIntent
+from components.specs.natural import natural
+from components.specs.region.region import ControlPlaneBackend
+
+_HOSTS = "/etc/containerd/certs.d"
+"""Directory of registry hosts of containerd, by registry."""
+_ANY = "_default"
+_K0S_FILE = "/etc/k0s/containerd.d/registry-hosts.toml"
+_CONTAINERD_2 = "v1.36"
+"""First minor version of k0s with containerd 2, which rejects the older format."""
+_KUBELET = "--kubelet-root-dir=/var/lib/kubelet"
+
+
+def build(intent: TemplateIntent) -> NodeTemplates:
+    """Return the specs of the templates of a rollout group."""
+    templates = template_revision_1.build(replace(intent, mirror=None))
+    spec = templates.bootstrap["template"]["spec"]
+    by_k0s = intent.control_plane is ControlPlaneBackend.K0SMOTRON
+    more = {"args": [*spec["args"], _KUBELET]} if by_k0s else {}
+    files = [*spec.get("files", ()), *_registry_hosts(intent, by_k0s=by_k0s)]
+    return replace(templates, bootstrap={"template": {"spec": {**spec, **more, **given(files=files)}}})
+
+
+def _registry_hosts(intent: TemplateIntent, *, by_k0s: bool) -> Iterator[Json]:
+    """Yield the files with which containerd resolves tags and pulls content through the mirror.
+
+    If the mirror does not respond, containerd pulls directly from the registry.
+    """
+    if intent.mirror is None:
+        return
+    if by_k0s:
+        yield _file(_K0S_FILE, _k0s_settings(intent.kubelet))
+    if not intent.upstreams:
+        yield _file(f"{_HOSTS}/{_ANY}/hosts.toml", _host(f"https://{intent.mirror}"))
+    for upstream in intent.upstreams:
+        # The path replaces the usual root of the API, which is /v2 (containerd/containerd:docs/hosts.md).
+        host = _host(f"https://{intent.mirror}/v2/{upstream}") + "  override_path = true\n"
+        yield _file(f"{_HOSTS}/{upstream}/hosts.toml", host)
+
+
+def _host(url: str) -> str:
+    return f'[host."{url}"]\n  capabilities = ["pull", "resolve"]\n'
+
+
+def _k0s_settings(kubelet: str) -> str:
+    with_containerd_2 = natural(kubelet) >= natural(_CONTAINERD_2)
+    version, plugin = (3, "io.containerd.cri.v1.images") if with_containerd_2 else (2, "io.containerd.grpc.v1.cri")
+    return f'version = {version}\n\n[plugins."{plugin}".registry]\n  config_path = "{_HOSTS}"\n'
+
+
+def _file(path: str, content: str) -> Json:
+    return {"path": path, "permissions": "0644", "content": content}
