@@ -11,6 +11,7 @@ from components.lookups.effects.changes import Change, changes
 from components.lookups.effects.effect import Effect, Subject, When, worst_of
 from components.reports.images import all_behind
 from components.reports.moved_charts import moved_charts
+from components.reports.pull_paths import moved_pulls
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import Intent
@@ -95,6 +96,7 @@ def impact(
         behind=_behind(*environments),
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
         templates=tuple(_new_templates(*environments)),
+        pulls=tuple(moved_pulls(*environments)),
         tenants=tuple(
             agreed(
                 affected_tenants,

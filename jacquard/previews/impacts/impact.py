@@ -3,6 +3,7 @@
 import datetime as dt
 
 from components.lookups.effects.effect import Effect, Subject, When
+from components.reports.pull_paths import MovedPulls
 from components.specs.base import Spec
 
 FORMAT = 1
@@ -295,6 +296,8 @@ class Impact(Spec):
     """Charts whose releases in clusters change."""
     templates: tuple[NewTemplates, ...] = ()
     """Pools, and DPUs, whose template revision changes."""
+    pulls: tuple[MovedPulls, ...] = ()
+    """Nodes that pull images from other registries."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None

@@ -68,6 +68,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     yield from (Text(f"  {line}") for line in tenant_lines)
     yield from charts(impact)
     yield from templates(impact)
+    yield from pulls(impact)
     yield from lost(impact)
     yield from behind(impact)
     yield from elsewhere(impact)
@@ -247,6 +248,15 @@ def templates(impact: Impact) -> Iterator[Text]:
     for item in impact.templates:
         yield Text(f"  {item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}")
         yield from (Text(f"    {improvement}") for improvement in item.improvements)
+
+
+def pulls(impact: Impact) -> Iterator[Text]:
+    """Yield the pools whose nodes pull images from other registries."""
+    if impact.pulls:
+        yield Text("")
+        yield Text("image pulls:")
+    for moved in impact.pulls:
+        yield Text(f"  {plural(moved.nodes, 'node')} of {moved.pool}: {moved.before} -> {moved.after}")
 
 
 def behind(impact: Impact) -> Iterator[Text]:

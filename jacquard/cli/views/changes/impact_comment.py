@@ -14,6 +14,7 @@ _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json
 _DETAILS = {
     "charts": view.charts,
     "template revisions": view.templates,
+    "image pulls": view.pulls,
     "objects no longer declared": view.lost,
     "pending promotions": view.behind,
     "other environments": view.elsewhere,
