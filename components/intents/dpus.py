@@ -57,7 +57,7 @@ def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int |
         virtual_functions=max(kind.dpu.virtual_functions for kind in kinds),
         mtu_bytes=region.dpus.mtu_bytes,
         uplink_mtu_bytes=region.dpus.uplink_mtu_bytes,
-        mirror=region.registry.mirror if region.registry else None,
+        mirror=region.registry.for_dpus if region.registry else None,
     )
 
 

@@ -54,7 +54,10 @@ DATA = {
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror is registry.laptop.cloud.example, data has elsewhere.laptop.cloud.example (region.yaml:<registry>)"),
+        (
+            "mirror is registry.laptop.cloud.example/v2/nvcr.io,"
+            " data has elsewhere.laptop.cloud.example/v2/nvcr.io (region.yaml:<registry.mirror>)"
+        ),
     ),
 }
 """By field of an intent: an edit of the data, and the report, whose lines are markers (``places.py``)."""

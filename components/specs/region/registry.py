@@ -16,6 +16,9 @@ from components.specs.base import (
 )
 
 HTTPS_PORT = 443
+_OF_DPUS = "nvcr.io"
+"""Registry whose images DPUs pull through a mirror, the only one that DPF supports
+(NVIDIA/doca-platform:internal/provisioning/controllers/dpu/bfcfg/bf.cfg.template)."""
 
 
 class RegistryCacheSpec(Spec):
@@ -64,6 +67,13 @@ class RegistrySpec(CheckedSpec):
     def upstreams(self) -> tuple[Registry, ...]:
         """Return the registries that the proxy serves below their names; empty if it serves any registry by ``ns``."""
         return self.cache.upstreams if self.cache else ()
+
+    @property
+    def for_dpus(self) -> Registry | None:
+        """Return host and path of the proxy for DPUs; None if the cache does not serve the registry of their images."""
+        if self.cache is None:
+            return self.mirror
+        return f"{self.mirror}/v2/{_OF_DPUS}" if _OF_DPUS in self.cache.upstreams else None
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a cache without an address, with a path in ``mirror``, or with duplicate upstreams."""

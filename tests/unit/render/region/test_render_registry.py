@@ -74,3 +74,13 @@ def test_a_region_without_a_cache_installs_nothing(inputs_of: Any) -> None:
         registry.operators(region.model_copy(update={"registry": region.registry.model_copy(update={"cache": None})}))
         == ()
     )
+
+
+def test_dpus_pull_images_of_nvidia_below_their_upstream(inputs_of: Any) -> None:
+    served, other = (spec(inputs_of, upstreams=names).registry for names in (("nvcr.io",), ("quay.io",)))
+    assert served is not None
+    assert other is not None
+
+    assert served.for_dpus == "registry.laptop.cloud.example/v2/nvcr.io"
+    assert other.for_dpus is None
+    assert other.model_copy(update={"cache": None}).for_dpus == "registry.laptop.cloud.example"
