@@ -46,10 +46,9 @@ def write_list(environment: Environment) -> None:
 
 
 def _addresses(environment: Environment) -> dict[str, str]:
-    """Return the addresses of hosts outside the region that are known to DNS, by name."""
+    """Return the addresses of hosts outside the region in DNS, by name: of the registry mirror."""
     registry = environment.region.registry
-    address = getattr(registry, "address", None)
-    return {registry.mirror.partition("/")[0].partition(":")[0]: str(address)} if registry and address else {}
+    return {registry.host: str(registry.address)} if registry and registry.address else {}
 
 
 def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:

@@ -26,7 +26,7 @@ from components.reports.garbage import USERS
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.lab.rehearsal.images import PUBLIC
-from jacquard.providers.kube import ApiError, ObjectRef
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
@@ -34,6 +34,9 @@ pytestmark = pytest.mark.e2e
 CLUSTER = "acme-train"
 BUMPED = "infer"
 NEW_IMAGE = "gpu-2026.11.1"
+RULES = ObjectRef("svc.dpu.nvidia.com/v1alpha1", "DPUServiceConfiguration", "acme-hbn", "dpf-operator-system")
+STARTUP = ("spec", "serviceConfiguration", "helmChart", "values", "configuration", "startupYAMLJ2")
+"""Path of the rules for hosts of acme."""
 
 
 @contextmanager
@@ -100,6 +103,65 @@ def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region
     assert node["metadata"]["labels"]["node-restriction.kubernetes.io/pool"] == "infer", "the others are tainted"
     assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
     assert [one["metadata"]["name"] for one in plain if "nvidia.com/gpu" in one["status"]["allocatable"]] == []
+
+
+def test_without_egress_images_come_from_the_registry_at_its_address_alone(region: LocalRegion) -> None:
+    """The rules of the VPC's DPUs are edited by hand, to those of ``egress: none`` with and without a registry."""
+    management, api = region.api(), region.api(CLUSTER)
+    [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
+    registry = load_environment(ENVIRONMENT, region.environments).region.registry
+    assert registry is not None
+    before = dig(management.get(RULES), *STARTUP)
+    without_egress = _denied(before, "0.0.0.0/0")
+
+    def pod(name: str, image: str) -> ObjectRef:
+        ref = ObjectRef("v1", "Pod", name, "default")
+        body = _job(ref, node["metadata"]["name"])
+        body["spec"]["containers"] = [{"name": "work", "image": image}]
+        api.create(body, field_manager="somebody")
+        return ref
+
+    def waiting(ref: ObjectRef) -> dict[str, str]:
+        statuses = dig(api.get(ref), "status", "containerStatuses") or [{}]
+        return dict(dig(statuses[0], "state", "waiting") or {})
+
+    def runs(ref: ObjectRef) -> bool:
+        return bool(dig(api.get(ref), "status", "phase") == "Running")
+
+    _edit_rules(management, without_egress)
+    mirrored = pod("mirrored", PUBLIC[0])
+    wait_until(lambda: runs(mirrored), timeout_seconds=60, what="a pod runs with an image of the registry")
+    _edit_rules(management, _denied(without_egress, f"{registry.address}/32"))
+    late = pod("late", PUBLIC[1])
+    wait_until(
+        lambda: waiting(late).get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
+    )
+    said = waiting(late)["message"]
+    events = [one for one in api.list("v1", "Event", namespace="default") if one["involvedObject"]["name"] == "late"]
+    _edit_rules(management, before)
+    wait_until(lambda: runs(late), timeout_seconds=60, what="the pod runs once the registry is reached again")
+    for ref in (mirrored, late):
+        api.delete(ref)
+
+    url = f"https://{registry.mirror}/v2/pause/manifests/3.10.1?ns=registry.k8s.io"
+    cause = f'failed to do request: Head "{url}": dial tcp {registry.address}:443: i/o timeout'
+    assert said.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
+    assert said.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')
+    assert {(one["type"], one["reason"]) for one in events} >= {("Warning", "Failed"), ("Normal", "BackOff")}
+
+
+def _denied(startup: str, network: str) -> str:
+    """Return a configuration of HBN whose permission for ``network`` is a denial."""
+    head, found, tail = startup.partition(f'dest-ip: "{network}"')
+    assert found, network
+    return head + found + tail.replace("permit: {}", "deny: {}", 1)
+
+
+def _edit_rules(api: ApiServer, startup: str) -> None:
+    patch: dict[str, Any] = {}
+    for key in reversed(STARTUP):
+        patch = {key: patch or startup}
+    api.patch(RULES, patch, field_manager="somebody")
 
 
 def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) -> None:

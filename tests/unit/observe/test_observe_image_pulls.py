@@ -79,9 +79,9 @@ def test_only_pending_pods_are_read(laptop: Environment) -> None:
             pass
 
         def each(self, _version: str, kind: str, *, field_selector: str | None = None, **_: Any) -> Any:
-            asked[kind] = field_selector or ""
+            asked[f"{api_version} {kind}"] = field_selector or ""
             return []
 
     observe(laptop, lambda *_: Server())
 
-    assert {kind: fields for kind, fields in asked.items() if fields} == {"Pod": "status.phase=Pending"}
+    assert {kind: fields for kind, fields in asked.items() if fields} == {"v1 Pod": "status.phase=Pending"}
