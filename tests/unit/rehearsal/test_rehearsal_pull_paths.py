@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from live_objects import obj
 from pulled_pods import CILIUM, DIGEST, HOSTS, MIRROR, URL, Registries, hbn, node, ovn, pod, pull, waiting
 
 from jacquard.lab.rehearsal.images import ImageName
@@ -123,3 +125,74 @@ def test_a_file_that_is_not_toml_is_the_reason(objects: Any, files: dict[str, st
     pull(objects(), view, Registries(CILIUM))
 
     assert "failed to decode hosts.toml" in waiting(view)[1]
+
+
+def zot(ready: str = "True", **upstreams: str) -> list[Any]:
+    """Return the release of a cache at 10.3.0.9, with the host of each upstream by path."""
+    registries = [
+        {"urls": [f"https://{host}"], "content": [{"prefix": "**", "destination": f"/{path}"}]}
+        for path, host in upstreams.items()
+    ]
+    settings = json.dumps({"extensions": {"sync": {"registries": registries}}})
+    values = {
+        "service": {"annotations": {"metallb.io/loadBalancerIPs": "10.3.0.9"}},
+        "configFiles": {"config.json": settings},
+    }
+    spec = {"chartRef": {"kind": "OCIRepository", "name": "zot", "namespace": "operators"}, "values": values}
+    status = {"conditions": [{"type": "Ready", "status": ready}]}
+    source = {"url": "oci://registry.cloud.example/charts/zot"}
+    return [
+        obj("helm.toolkit.fluxcd.io/v2", "HelmRelease", "zot", spec, "registry", status=status),
+        obj("source.toolkit.fluxcd.io/v1", "OCIRepository", "zot", source, "operators"),
+    ]
+
+
+QUAY, HUB = {"quay.io": "quay.io"}, {"docker.io": "index.docker.io"}
+BY_PATH = '[host."http://10.3.0.9:443/v2/{}"]\n  override_path = true\n'
+
+
+@pytest.mark.parametrize(
+    ("image", "registry", "hosts", "cache", "reason"),
+    [
+        (CILIUM, "quay.io", BY_PATH.format("quay.io"), zot(**QUAY), "ContainerCreating"),
+        ("nginx", "docker.io", BY_PATH.format("docker.io"), zot(**HUB), "ContainerCreating"),
+        (CILIUM, "quay.io", BY_PATH.format("quay.io"), zot(**HUB), f"{CILIUM}: not found"),
+        (CILIUM, "_default", '[host."https://10.3.0.9"]\n', zot(**QUAY), f"{CILIUM}: not found"),
+        (
+            CILIUM,
+            "quay.io",
+            BY_PATH.format("quay.io"),
+            zot("False", **QUAY),
+            "10.3.0.9:443: connect: connection refused",
+        ),
+    ],
+    ids=["path", "Docker Hub", "another upstream", "query", "not ready"],
+)
+def test_a_cache_serves_its_upstreams_below_their_paths(
+    objects: Any, files: dict[str, str], image: str, registry: str, hosts: str, cache: list[Any], reason: str
+) -> None:
+    files[f"/etc/containerd/certs.d/{registry}/hosts.toml"] = hosts
+    view = objects(node(), pod(image))
+
+    pull(objects(*hbn(), *cache), view, Registries(image))
+
+    assert reason in " ".join(waiting(view))
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "is_read"),
+    [
+        ("KubeadmConfig", None, True),
+        ("K0sWorkerConfig", None, False),
+        ("K0sWorkerConfig", 'config_path = "/etc/containerd/certs.d"\n', True),
+        ("K0sWorkerConfig", 'config_path = "/etc/other"\n', False),
+    ],
+)
+def test_containerd_of_k0s_reads_hosts_files_only_with_their_path(
+    kind: str, settings: str | None, *, is_read: bool
+) -> None:
+    path = "/etc/containerd/certs.d/_default/hosts.toml"
+    listed = [{"path": path, "content": HOSTS}]
+    listed += [{"path": "/etc/k0s/containerd.d/hosts.toml", "content": settings}] if settings else []
+
+    assert (path in containerd.files_of({"kind": kind, "spec": {"files": listed}})) == is_read

@@ -3,6 +3,9 @@
 As in containerd/containerd:core/remotes/docker/config/hosts.go, ``config_path`` is ``/etc/containerd/certs.d``. The
 directory of the registry is used, otherwise ``_default``. Hosts of ``hosts.toml`` are tried in the order of the file,
 then its ``server``, by default the registry itself. Certificates are not checked.
+
+Golden images of kubeadm nodes set this path. containerd of k0s uses it only if a file in ``/etc/k0s/containerd.d``
+contains it (k0sproject/k0s:docs/runtime.md).
 """
 
 import tomllib
@@ -16,6 +19,7 @@ from jacquard.lab.rehearsal.operators.view import Object
 
 CERTS_D = PurePosixPath("/etc/containerd/certs.d")
 _ETC_HOSTS = "/etc/hosts"
+_K0S, _K0S_SETTINGS = "K0sWorkerConfig", "/etc/k0s/containerd.d/"
 _HUB, _HUB_HOST = "docker.io", "registry-1.docker.io"
 _EVERYTHING = ("pull", "resolve", "push")
 _PORTS = {"https": 443, "http": 80}
@@ -65,12 +69,18 @@ def address(files: Mapping[str, str], name: str) -> str | None:
 
 
 def files_of(config: Object) -> dict[str, str]:
-    """Return the files of a bootstrap config, by path; a file with ``append`` extends an earlier one."""
+    """Return the files of a bootstrap config that containerd reads, by path.
+
+    A file with ``append`` extends an earlier one. Without the path in the settings of k0s, there are no hosts files.
+    """
     contents: dict[str, str] = {}
     for file in config.get("spec", {}).get("files") or ():
         before = contents.get(file["path"], "") if file.get("append") else ""
         contents[file["path"]] = before + (file.get("content") or "")
-    return contents
+    settings = (text for path, text in contents.items() if path.startswith(_K0S_SETTINGS))
+    if config.get("kind") != _K0S or any(f'config_path = "{CERTS_D}"' in text for text in settings):
+        return contents
+    return {path: text for path, text in contents.items() if not path.startswith(str(CERTS_D))}
 
 
 def _paths(registry: str) -> Iterator[str]:

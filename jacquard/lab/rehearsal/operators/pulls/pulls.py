@@ -8,7 +8,7 @@ from ipaddress import AddressValueError, IPv4Address
 
 from jacquard.lab.rehearsal.images import ImageName
 from jacquard.lab.rehearsal.operators.hosts import nodes
-from jacquard.lab.rehearsal.operators.pulls import containerd
+from jacquard.lab.rehearsal.operators.pulls import caches, containerd
 from jacquard.lab.rehearsal.operators.pulls.reach import UNKNOWN, Reach
 from jacquard.lab.rehearsal.operators.pulls.upstream import Refused, Upstream
 from jacquard.lab.rehearsal.operators.view import View
@@ -83,6 +83,12 @@ class Pulls:
             separator = " " if address else ": "
             msg = f'failed to do request: Head "{url}": dial tcp{separator}{where}: i/o timeout'
             raise Refused(msg)
+        cache = caches.cache_at(self.management, address) if address else None
+        if cache is not None and not caches.responds(cache):
+            msg = f'failed to do request: Head "{url}": dial tcp {address}:{server.port}: connect: connection refused'
+            raise Refused(msg)
+        if cache is not None and not caches.serves(cache, url, image):
+            return None
         return self.upstream.digest(image, url)
 
     def _address(self, files: dict[str, str], name: str) -> IPv4Address | None:
