@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pulumi
 from pulumi_command import local
@@ -48,7 +49,9 @@ def write_list(environment: Environment) -> None:
 def _addresses(environment: Environment) -> dict[str, str]:
     """Return the addresses of hosts outside the region in DNS, by name: of the registry mirror."""
     registry = environment.region.registry
-    return {registry.host: str(registry.address)} if registry and registry.address else {}
+    if registry is None or registry.address is None:
+        return {}
+    return {str(urlsplit(f"//{registry.mirror}").hostname): str(registry.address)}
 
 
 def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:

@@ -143,7 +143,7 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     for ref in (mirrored, late):
         api.delete(ref)
 
-    url = f"https://{registry.mirror}/v2/pause/manifests/3.10.1?ns=registry.k8s.io"
+    url = f"https://{registry.mirror}/v2/registry.k8s.io/pause/manifests/3.10.1?ns=registry.k8s.io"
     cause = f'failed to do request: Head "{url}": dial tcp {registry.address}:443: i/o timeout'
     assert said.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
     assert said.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Address
 from typing import Any, TypeAlias
 
 import yaml
@@ -38,7 +39,7 @@ class Registries:
         return DIGEST if str(image) in self.images else None
 
     def address(self, name: str) -> Any:
-        return self.names.get(name)
+        return IPv4Address(self.names[name]) if name in self.names else None
 
 
 def node(name: str = "n1", **annotations: str) -> Any:
