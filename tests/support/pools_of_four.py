@@ -26,7 +26,7 @@ _NETWORK = {
 """,
 }
 """What the data of the region say, and what they say with a controller whose hosts boot from the network."""
-_ADDRESSES = "nodes: {addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}}\n"
+_ADDRESSES = "nodes:\n  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}"
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
 
@@ -55,8 +55,8 @@ def region_of(
         inventory = inventory.replace(_BY_MEDIA, "redfish")
         for old, new in _NETWORK.items():
             region.edit(f"{ENVIRONMENT}/region.yaml", old, new)
-    if addresses:
-        region.edit(f"{ENVIRONMENT}/region.yaml", "spares:", f"{_ADDRESSES}spares:")
+    if not addresses:
+        region.edit(f"{ENVIRONMENT}/region.yaml", _ADDRESSES, "nodes: {}")
     (data / "inventory" / "hall-a.csv").write_text(inventory)
     for path in data.glob("*.lock.yaml"):
         path.unlink()

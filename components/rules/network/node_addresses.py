@@ -6,9 +6,9 @@ from components.intents.node_networks import addressed
 from components.lookups.pools import DataPath, place, pools, problem
 from components.render.backends import BARE_METAL, CONTROL_PLANES, NETWORK_BACKENDS
 from components.rules.rule import Rules
-from components.specs.base import Address
+from components.specs.base import Address, Stage
 from components.specs.environment import Environment
-from components.specs.network.tenant_network import Egress
+from components.specs.network.tenant_network import Egress, VpcSpec
 from components.specs.reading.loader import INSTANCE_TYPES, REGION
 from components.specs.reading.problems import Problem, listed
 
@@ -24,6 +24,29 @@ def handed_over(environment: Environment) -> Iterator[Problem]:
     if region.nodes.addresses is not None and not able:
         text = f"hosts of {metal} under control planes of {control_planes} do not support it; remove it"
         yield problem(environment, REGION, _AT, text)
+
+
+def required(environment: Environment) -> Iterator[Problem]:
+    """Report a production region whose hosts on HBN get no address.
+
+    Nodes of these hosts could join only from the boot network, which is closed after the deployment.
+    """
+    region = environment.region
+    able = BARE_METAL[region.bare_metal.backend].data_template is not None
+    able = able and CONTROL_PLANES[region.control_planes.backend].takes_addresses
+    if region.stage is not Stage.PRODUCTION or region.nodes.addresses is not None or not able:
+        return
+    linked = [placed.key for placed in pools(environment) if placed.vpc and _linked(placed.vpc)]
+    if linked:
+        text = (
+            f"is required in production, because hosts of {listed(linked, _MAX_NAMES)} have no address in their VPC"
+            " without it; write the name servers that their nodes use, such as {dns: [10.2.0.53]}"
+        )
+        yield problem(environment, REGION, _AT, text)
+
+
+def _linked(vpc: VpcSpec) -> bool:
+    return NETWORK_BACKENDS[vpc.isolation].link_per_host
 
 
 def interfaces(environment: Environment) -> Iterator[Problem]:
@@ -46,10 +69,7 @@ def services(environment: Environment) -> Iterator[Problem]:
     """Report DNS and NTP servers that nodes of a VPC on HBN cannot reach."""
     addresses_spec = environment.region.nodes.addresses
     closed = [
-        vpc.name
-        for tenant in environment.tenants
-        for vpc in tenant.vpcs
-        if NETWORK_BACKENDS[vpc.isolation].link_per_host and vpc.egress is Egress.NONE
+        vpc.name for tenant in environment.tenants for vpc in tenant.vpcs if _linked(vpc) and vpc.egress is Egress.NONE
     ]
     for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):
@@ -72,4 +92,4 @@ def _unreached(environment: Environment, address: Address, closed: list[str]) ->
     return ""
 
 
-RULES = Rules(data=(handed_over, interfaces, services))
+RULES = Rules(data=(handed_over, required, interfaces, services))

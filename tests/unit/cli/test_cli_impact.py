@@ -78,7 +78,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
 def with_durations(repository: Path) -> None:
     region = repository / "laptop" / "region.yaml"
     steps = "{drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}"
-    region.write_text(f"{region.read_text()}nodes:\n  durations: {steps}\n", encoding="utf-8")
+    region.write_text(f"{region.read_text()}  durations: {steps}\n", encoding="utf-8")
 
 
 def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:

@@ -42,7 +42,7 @@ HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload=x \x1b[31m \u202e&amp; {{ 7*7 }} `a`"
 )
 SEEN = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload=x \\x1b[31m \\u202e&amp; {{ 7*7 }} `a`"
-STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}}\n"
+STEPS = "  durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}\n"
 
 
 def report_of(folder: Path, *edits: tuple[str, ...], then: tuple[str, ...] = (), name: str = "laptop") -> Report:

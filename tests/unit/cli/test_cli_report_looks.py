@@ -15,7 +15,7 @@ from components.specs.reading.loader import load_environment
 from jacquard.cli.views.report.page import html
 from jacquard.previews.report import report
 
-STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}}\n"
+STEPS = "  durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}\n"
 COLOURS = re.compile(r"--([a-z-]+):(#[0-9a-f]{3,6})")
 SIGNS = (
     "replaced",

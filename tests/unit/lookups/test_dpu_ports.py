@@ -9,7 +9,7 @@ import pytest
 from components.lookups.dpu_ports import load_balancer_port
 from components.rules.checks import check
 
-DECLARED = ", dpu_interface: enp1s0f0np0"
+DECLARED = "dpu_interface: enp1s0f0np0, "
 
 
 def without_names(laptop: Any) -> None:

@@ -79,7 +79,7 @@ def test_only_pending_pods_are_read(laptop: Environment) -> None:
             pass
 
         def each(self, _version: str, kind: str, *, field_selector: str | None = None, **_: Any) -> Any:
-            asked[f"{api_version} {kind}"] = field_selector or ""
+            asked[f"{_version} {kind}"] = field_selector or ""
             return []
 
     observe(laptop, lambda *_: Server())

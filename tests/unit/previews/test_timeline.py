@@ -12,7 +12,7 @@ from jacquard.previews.impacts.timeline import NamedSpan, Span, TenantTimeline, 
 
 START = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 """A Sunday."""
-STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}"
+STEPS = "  durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}\n"
 WINDOW = "changes: {approval: required, window: {days: [mon, thu], from: '02:00', to: '04:00', timezone: UTC}}"
 PROMOTED = ("promote acme-train/train gpu-2026.11.1",)
 
@@ -30,7 +30,7 @@ def of_acme(found: Timeline) -> TenantTimeline:
 
 def held(text: str = "enforce") -> tuple[tuple[str, ...], ...]:
     return (
-        ("region.yaml", f"{STEPS}, windows: {text}}}\n"),
+        ("region.yaml", f"{STEPS}  windows: {text}\n"),
         ("tenants/acme.yaml", "changes: {approval: required}", WINDOW),
     )
 
@@ -45,14 +45,14 @@ AT_ONCE = ("tenants/acme.yaml", "strategy: idle, ", "")
 
 
 def test_nobody_knows_when_a_roll_has_ended_that_waits_for_jobs(tmp_path: Path) -> None:
-    found = rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"))
+    found = rolled(tmp_path, ("region.yaml", STEPS))
 
     lane = of_acme(found).lanes[0]
     assert (found.minutes, lane.ends, lane.ends_most) == (DAY_MINUTES, 175, None)
 
 
 def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_path: Path) -> None:
-    found = rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"), AT_ONCE)
+    found = rolled(tmp_path, ("region.yaml", STEPS), AT_ONCE)
 
     assert (found.start, found.minutes) == (START, DAY_MINUTES)
     lanes = of_acme(found).lanes
@@ -93,7 +93,7 @@ def test_nothing_begins_before_the_freezes_end_that_protect_the_tenant(tmp_path:
     others = "from: 2026-11-21T00:00:00Z, to: 2026-12-24T00:00:00Z, tenants: [globex]"
     later = "from: 2026-11-25T01:00:00Z, to: 2026-11-26T00:00:00Z"
 
-    tenant = of_acme(rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"), frozen(first, joined, others, later)))
+    tenant = of_acme(rolled(tmp_path, ("region.yaml", STEPS), frozen(first, joined, others, later)))
 
     assert tenant.begins == 3 * DAY_MINUTES
     assert tenant.freezes == (
@@ -116,7 +116,7 @@ def test_a_paused_pool_rolls_at_no_time(tmp_path: Path) -> None:
     lane = of_acme(
         rolled(
             tmp_path,
-            ("region.yaml", f"{STEPS}}}\n"),
+            ("region.yaml", STEPS),
             ("tenants/acme.yaml", "rollout: {", "rollout: {paused: true, "),
         )
     ).lanes[0]
@@ -128,7 +128,7 @@ def test_a_roll_on_spares_takes_them_while_it_lasts(tmp_path: Path) -> None:
     lane = of_acme(
         rolled(
             tmp_path,
-            ("region.yaml", f"{STEPS}}}\n"),
+            ("region.yaml", STEPS),
             ("tenants/acme.yaml", "rollout: {", "rollout: {surge: 1, "),
         )
     ).lanes[0]

@@ -74,8 +74,6 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
 
 
 def test_nodes_get_their_address_by_their_next_promotion(laptop: Any) -> None:
-    laptop.edit("region.yaml", "spares: 2%", "nodes: {addresses: {dns: [10.2.0.53]}}\nspares: 2%")
-    laptop.allocate()
     before = laptop.load().image_pins
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
     network = after.node("acme-train/train/a01").network
@@ -122,6 +120,8 @@ def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
 
 
 def test_the_image_before_is_a_way_back_by_its_name_too(laptop: Any) -> None:
+    laptop.edit("region.yaml", "nodes:\n  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}", "nodes: {}")
+    laptop.allocate()
     environment = laptop.load()
     before = environment.image_pins
     lock = promote(environment, "acme-train/train", "gpu-2026.11.1")
