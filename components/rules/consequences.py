@@ -15,8 +15,16 @@ from dataclasses import dataclass
 from components.rules import causes
 from components.rules.control_planes import control_planes
 from components.rules.hosts import inventory
-from components.rules.network import dual_stack, fabrics, isolation, more_prefixes, tenant_network, vpc_clusters
-from components.rules.pools import node_pool
+from components.rules.network import (
+    dpf_versions,
+    dual_stack,
+    fabrics,
+    isolation,
+    more_prefixes,
+    tenant_network,
+    vpc_clusters,
+)
+from components.rules.pools import images, node_pool
 from components.rules.region import capacity, locks
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.tables import ALL
@@ -89,6 +97,11 @@ EXPLAINS = (
         ),
         same_place=True,
         because="sizes are immutable, so it is irrelevant whether another one fits",
+    ),
+    Explains(
+        causes=(dpf_versions.dpu_trains,),
+        consequences=(dpf_versions.hbn, images.doca),
+        because="DPUs need an image that DPF supports, and images and services are compared with that one",
     ),
     Explains(
         causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),

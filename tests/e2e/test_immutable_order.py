@@ -109,7 +109,7 @@ def test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_ano
     kept = {kind: uids(server, *kind) for kind in FLASHED}
     moved = VPCS.splitlines(keepends=True)[0].replace("annex", "outpost")
     bench.edit("../catalog/images.yaml", "  - {version: bfb-3.2.0,", f"{OTHER_IMAGE}  - {{version: bfb-3.2.0,")
-    bench.edit("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.1")
+    bench.edit("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.7")
     bench.edit("region.yaml", "  management_api:", "  mtu_bytes: 8000\n  uplink_mtu_bytes: 8100\n  management_api:")
     bench.edit("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop")
     bench.edit(GLOBEX, moved, "")

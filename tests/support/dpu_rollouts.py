@@ -31,7 +31,7 @@ INTENT = DpuIntent(
 )
 """What DPUs of the newest revision are."""
 OTHER_IMAGE = (
-    '  - {version: bfb-3.2.1, url: "https://images.cloud.example/bfb-3.2.1.bfb", bsp: 4.13.1.13760, doca: 3.2.1,'
+    '  - {version: bfb-3.2.7, url: "https://images.cloud.example/bfb-3.2.7.bfb", bsp: 4.13.1.13760, doca: 3.2.7,'
     f" uefi: 4.13.1-26-g337fea6bfd, atf: 4.13.1-12-g5b3a2e5d1, sha256: {'ab' * 32}}}\n"
 )
 """Row of the catalogue with an image that DPUs have not yet."""

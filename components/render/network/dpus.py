@@ -22,7 +22,7 @@ from components.specs.region.versions import Chart, Tool
 NAMESPACE = "dpf-operator-system"
 REPLICAS = 3
 """Replicas of a DPU cluster's control plane in DPF (doca-platform:internal/clustermanager/kamaji/handler.go)."""
-HBN_CHART = "dpf-hbn"
+DPF_CHART, HBN_CHART = "dpf-operator", "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image in the tools of the version vector."""
 _PREREQUISITES = (
@@ -39,7 +39,7 @@ _PREREQUISITES = (
 OPERATORS = (
     *_PREREQUISITES,
     Operator(
-        chart="dpf-operator",
+        chart=DPF_CHART,
         namespace=NAMESPACE,
         values={
             # The inventory defines all DPUs, so discovery rules are not needed.
@@ -130,7 +130,7 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
                 "installInterface": {"installViaRedfish": {"skipDPUNodeDiscovery": True}},
                 "maxDPUParallelInstallations": 50,
                 "maxUnavailableDPUNodes": 50,
-                "osInstallTimeout": "45m",
+                "osInstallTimeout": "60m",
                 **given(registry=given(loadBalancerAddress=control.bfb_registry and f"http://{control.bfb_registry}")),
             },
             **given(imagePullSecrets=list(control.pull_secrets)),

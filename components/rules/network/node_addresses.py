@@ -54,7 +54,12 @@ def interfaces(environment: Environment) -> Iterator[Problem]:
     kinds, reported = environment.instance_types.by_name, set[str]()
     for placed in pools(environment):
         name = placed.pool.instance_type
-        if name not in reported and addressed(environment, placed) and kinds[name].dpu.interface is None:
+        if (
+            name in kinds
+            and name not in reported
+            and addressed(environment, placed)
+            and kinds[name].dpu.interface is None
+        ):
             reported.add(name)
             path = ("instance_types", environment.instance_types.instance_types.index(kinds[name]), "dpu", "interface")
             text = (

@@ -138,8 +138,13 @@ def allocations(environment: Environment) -> Iterator[Problem]:
     if _is_new(have) and not pins.groups:
         yield Problem(ALLOCATIONS, 0, "", f"does not exist yet; {_remedy(environment)}")
         return
-    for section in ("vpcs", "clusters", "public_ips", "addresses", "groups"):
+    for section in ("vpcs", "clusters", "public_ips", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
+    settled = {host for host, pool in have.hosts.items() if wanted.numbers.hosts.get(host) == pool}
+    addresses = (
+        {host: at for host, at in lock.addresses.items() if host in settled} for lock in (have, wanted.numbers)
+    )
+    yield from _entries(environment, ALLOCATIONS, "addresses", *addresses)  # Other addresses follow from the hosts.
     yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
     for section in ("control_planes", "groups", "dpus", "charts", "rollouts", "waves", "previous"):
         have_pins, wanted_pins = getattr(pins, section), getattr(wanted.pins, section)

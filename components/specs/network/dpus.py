@@ -78,7 +78,7 @@ class DpuReleaseSpec(Spec):
     """Maximum number of hosts in one VPC that are unavailable at the same time for DPU maintenance. The clusters of the
     VPC have fewer nodes during this time."""
     stuck_minutes: int = Field(default=240, ge=60, le=10_080)
-    """Minutes that a host may be unavailable before an alert: the time of a drain that waits for jobs, plus 45 minutes
+    """Minutes that a host may be unavailable before an alert: the time of a drain that waits for jobs, plus 60 minutes
     for DPF to flash a DPU."""
 
 

@@ -45,6 +45,16 @@ GIVEN = "load_balancers: 10.65.17.0/26"
 """The end of the first VPC in the lock file, to which a hand edit adds."""
 
 CASES = [
+    (
+        "dpf-versions.dpu-trains",
+        "dpf-versions.hbn",
+        [[REGION, "image: bfb-3.2.0", "image: bfb-2.9.2"]],
+    ),
+    (
+        "dpf-versions.dpu-trains",
+        "images.doca",
+        [[REGION, "image: bfb-3.2.0", "image: bfb-2.9.2"]],
+    ),
     ("inventory.hall-files", "locks.allocations", [LOSE_HALL]),
     ("inventory.hall-files", "contracts.contracted-capacity", [LOSE_HALL]),
     ("inventory.hall-files", "causes.changed-rows", [LOSE_HALL]),

@@ -202,7 +202,7 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
             "bfb-3.3.0",
             (
                 "environments/laptop: 1 problem\n  ../catalog/images.yaml:LINE  dpu_images: DPU image 'bfb-3.3.0' is"
-                " not declared (declared: bfb-2.9.2, bfb-3.2.0); add it there; did you mean 'bfb-3.2.0'?"
+                " not declared (declared: bfb-2.9.2, bfb-3.2.0, bfb-3.2.1); add it there; did you mean 'bfb-3.2.0'?"
             ),
         ),
         (

@@ -63,7 +63,7 @@ FLASHED = {
         "BFB",
         [
             ("../catalog/images.yaml", "  - {version: bfb-3.2.0,", f"{OTHER_IMAGE}  - {{version: bfb-3.2.0,"),
-            ("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.1"),
+            ("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.7"),
         ],
     ),
     "its image in the catalogue": ("BFB", [DATA["url"][0]]),
