@@ -72,7 +72,7 @@ def improvements(intents: Iterable[Intent]) -> tuple[Improvement, ...]:
     for intent in intents:
         templates = _TEMPLATES.get(type(intent))
         for revision, text in templates.CHANGES.items() if templates else ():
-            if revision > intent.revision:
+            if intent.revision < revision <= newest(type(intent)):
                 found[revision] = Improvement(revision=revision, text=text)
     return tuple(found[revision] for revision in sorted(found))
 

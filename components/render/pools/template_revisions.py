@@ -10,15 +10,24 @@ from components.render.pools import template_revision_1, template_revision_2
 from components.render.pools.node_templates import NodeTemplates, TemplateIntent
 from components.render.revision_needs import Need
 from components.specs.pools.intents import NodeIntent
+from components.specs.region.region import ControlPlaneBackend
 
 REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {
     1: template_revision_1.build,
     2: template_revision_2.build,
 }
 """Functions that build node templates, by revision. The output of a released revision stays byte-identical."""
-CHANGES: dict[int, str] = {}
+CHANGES: dict[int, str] = {
+    2: "registry hosts of containerd, and with k0s the kubelet's folder in which storage drivers register",
+}
 """Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""
-NEEDS: tuple[Need[NodeIntent], ...] = ()
+NEEDS: tuple[Need[NodeIntent], ...] = (
+    Need(
+        revision=2,
+        applies=lambda intent: intent.control_planes is ControlPlaneBackend.K0SMOTRON,
+        reason="the kubelet of k0s uses a folder of its own, in which no storage driver registers",
+    ),
+)
 """Intents whose nodes do not work with older revisions. ``check`` rejects such pins until they are promoted."""
 
 

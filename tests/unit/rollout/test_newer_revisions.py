@@ -11,6 +11,7 @@ from small_region import changed
 
 from components.inputs.manifests import everything
 from components.intents.nodes import behind, offered_image
+from components.intents.revisions import least
 from components.lookups.pools import pools
 from components.render.network import dpu_templates
 from components.render.pools import template_revisions
@@ -23,6 +24,7 @@ from components.specs.keys import DPUS
 from components.specs.locks import OpenRollout, Wave
 from components.specs.pools.intents import DpuIntent, NodeIntent
 from components.specs.reading.problems import SpecError
+from components.specs.region.region import ControlPlaneBackend
 
 ONE = "one-one/rack"
 
@@ -184,6 +186,13 @@ def test_templates_that_do_not_work_are_refused_with_the_command_that_promotes_t
     )
     assert [problem for problem in check(environment) if problem.rule != "rollouts.old-templates"] == []
     assert check_promotable(environment) == []
+
+
+def test_nodes_of_k0s_need_the_kubelet_where_drivers_look_for_it() -> None:
+    intent = pin(rollable({"one": 2}), NEW)
+
+    assert least(intent.model_copy(update={"control_planes": ControlPlaneBackend.K0SMOTRON})) == 2
+    assert least(intent) == 1
 
 
 @pytest.mark.usefixtures("demanding_library")
