@@ -97,8 +97,8 @@ class BareMetal:
     """API version and kind of the template of per-node data, such as the node address; None if unsupported."""
     lists_failure_domains: bool
     """Whether the infrastructure object of a cluster lists the allowed failure domains of machines."""
-    asks_certificates: bool
-    """Whether the certificates of HTTPS BMCs are verified, except for BMCs that are exempt in the data."""
+    excepts_bmcs: bool
+    """Whether single BMCs can be exempt from the verification of certificates, instead of all BMCs or none."""
     redfish_only: bool
     """Whether only BMCs with Redfish and an IP address are supported."""
 
@@ -206,12 +206,12 @@ BARE_METAL = {
         host=bare_metal_hosts.render,
         patches=bare_metal_hosts.patches,
         lists_failure_domains=True,
-        asks_certificates=True,
+        excepts_bmcs=True,
         redfish_only=False,
     ),
     BareMetalBackend.IRONCORE_METAL: BareMetal(
         boots=(BootMode.NETBOOT,),
-        operators=lambda _metal, _watched: ironcore_metal.OPERATORS,
+        operators=lambda metal, _watched: ironcore_metal.operators(metal),
         services=lambda _metal, _interface, _ironic: (),
         providers=ironcore_metal.PROVIDERS,
         gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
@@ -222,7 +222,7 @@ BARE_METAL = {
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
         lists_failure_domains=False,
-        asks_certificates=False,
+        excepts_bmcs=False,
         redfish_only=True,
     ),
 }

@@ -112,3 +112,33 @@ def cron_job(
         "jobTemplate": {"spec": dict(job)},
     }
     return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, cluster=cluster, spec=spec)
+
+
+def service_at(
+    name: str, address: str, selector: Mapping[str, str], ports: list[dict[str, Any]], *, namespace: str, metallb: str
+) -> tuple[Manifest, ...]:
+    """Return a Service with a fixed address in the management network, with its address pool in ``metallb``."""
+    return (
+        manifest(
+            "metallb.io/v1beta1",
+            "IPAddressPool",
+            name,
+            namespace=metallb,
+            spec={"addresses": [f"{address}/32"], "autoAssign": False},
+        ),
+        manifest("metallb.io/v1beta1", "L2Advertisement", name, namespace=metallb, spec={"ipAddressPools": [name]}),
+        manifest(
+            "v1",
+            "Service",
+            name,
+            namespace=namespace,
+            annotations={"metallb.io/address-pool": name, "metallb.io/loadBalancerIPs": address},
+            spec={
+                "type": "LoadBalancer",
+                "selector": dict(selector),
+                # This policy preserves the client address, by which the services identify a host.
+                "externalTrafficPolicy": "Local",
+                "ports": ports,
+            },
+        ),
+    )

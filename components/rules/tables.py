@@ -41,6 +41,7 @@ from components.rules.region import (
     quotas,
     registry,
     running,
+    version_limits,
 )
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, storage, tenant_separation
@@ -56,6 +57,7 @@ _MODULES = (
     dns,
     capacity,
     cluster_api,
+    version_limits,
     contracts,
     quotas,
     governance,

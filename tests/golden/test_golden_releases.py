@@ -42,7 +42,15 @@ TEMPLATES = {
 """Kinds whose names contain a digest of their content."""
 
 
-NEVER_WORKED: dict[str, set[str]] = {"0.1.0": {"bare-metal.ramdisks", "rollouts.old-templates"}}
+NEVER_WORKED: dict[str, set[str]] = {
+    "0.1.0": {
+        "bare-metal.bmc-certificates",
+        "bare-metal.netboot",
+        "bare-metal.ramdisks",
+        "rollouts.old-templates",
+        "version-limits.limits",
+    }
+}
 """Newer rules that refuse data of a release at once, because real controllers never accepted such data or because
 tenants were not isolated (see "Releases" in CONTRIBUTING.md)."""
 

@@ -8,6 +8,7 @@ from components.specs.control_planes.data_stores import DPU_STORE, DedicatedData
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.netboot import NetbootSpec
 from components.specs.locks import ImagesLock
 from components.specs.network.tenant_network import Isolation, VpcSpec
 from components.specs.region.region import ControlPlaneBackend
@@ -18,6 +19,16 @@ SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme"
 OF_OTHERS = {"endpoints": ("etcd-a-0.etcd-a.kamaji-system.svc:2379",), "secret": "etcd-a-certs"}
 """What a data store says that k0smotron can only be told of; the one of DPUs is made by Kamaji all the same."""
 OWN_STORE = DedicatedDataStoreSpec(members=3, size="50Gi", storage_class="nvme")
+
+IRONCORE = BareMetalBackend.IRONCORE_METAL
+_DIGEST = f"sha256:{'5' * 64}"
+NETBOOT = NetbootSpec(
+    boot_address="10.0.0.30",
+    registry_address="10.0.0.31",
+    probe_image=f"registry.cloud.example/metalprobe@{_DIGEST}",
+    probe_os_image=f"images.cloud.example/probe@{_DIGEST}",
+    registries=("images.cloud.example",),
+)
 
 
 def with_backends(
@@ -40,7 +51,9 @@ def with_backends(
                     "control_planes": region.control_planes.model_copy(
                         update={"backend": control_planes, "data_stores": stores, "dedicated": OWN_STORE}
                     ),
-                    "bare_metal": region.bare_metal.model_copy(update={"backend": bare_metal}),
+                    "bare_metal": region.bare_metal.model_copy(
+                        update={"backend": bare_metal, "netboot": NETBOOT if bare_metal is IRONCORE else None}
+                    ),
                     "storage": (*region.storage, SCRATCH),
                 }
             ),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import HARDENED, role
+from components.render.workloads import HARDENED, role, service_at
 from components.specs.pools.nodes import JoinServiceSpec
 
 NAMESPACE = "join-service"
@@ -72,30 +72,15 @@ def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, .
 
 def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
     """Return the deployment and the address of the service; ``metallb`` is the namespace of address pools."""
-    address = str(service.address)
     return (
         manifest("v1", "ServiceAccount", _NAME, namespace=NAMESPACE),
-        manifest(
-            "metallb.io/v1beta1",
-            "IPAddressPool",
+        *service_at(
             _NAME,
-            namespace=metallb,
-            spec={"addresses": [f"{address}/32"], "autoAssign": False},
-        ),
-        manifest("metallb.io/v1beta1", "L2Advertisement", _NAME, namespace=metallb, spec={"ipAddressPools": [_NAME]}),
-        manifest(
-            "v1",
-            "Service",
-            _NAME,
+            str(service.address),
+            _PODS,
+            [{"name": "https", "port": 443, "targetPort": PORT}],
             namespace=NAMESPACE,
-            annotations={"metallb.io/address-pool": _NAME, "metallb.io/loadBalancerIPs": address},
-            spec={
-                "type": "LoadBalancer",
-                "selector": _PODS,
-                # This policy preserves the client address, which the service needs to detect a forged identity.
-                "externalTrafficPolicy": "Local",
-                "ports": [{"name": "https", "port": 443, "targetPort": PORT}],
-            },
+            metallb=metallb,
         ),
         _deployment(service),
     )

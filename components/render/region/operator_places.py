@@ -62,8 +62,8 @@ PLACES: Mapping[str, OperatorPlace] = {
     # TopoLVM's node agents create volumes on the devices of their host (TLVM:charts/topolvm/values.yaml).
     topolvm.NAMESPACE: _PRIVILEGED,
     storage.SNAPSHOTS.namespace: _BASELINE,
-    # metal-operator uses the host network by its chart's default (controllerManager.hostNetwork).
-    ironcore_metal.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True),
+    # metal-operator uses the host network if it is installed from its chart (controllerManager.hostNetwork).
+    ironcore_metal.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, ports=ironcore_metal.PORTS),
 }
 
 

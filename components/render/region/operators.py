@@ -46,6 +46,8 @@ class Operator:
     """Name of the release, required if a chart is installed twice in a namespace; the chart's name if empty."""
     flags: tuple[str, ...] = ()
     """Additional arguments for the chart's Deployment, for settings without a chart value."""
+    json_patches: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    """Operations of JSON patches for manifests with several Deployments, by their label ``app.kubernetes.io/name``."""
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, of objects that are removed from the chart because other components create
     them."""
@@ -159,7 +161,7 @@ def _release(
 
 
 def patches(operator: Operator) -> list[dict[str, Any]]:
-    """Return the kustomize patches for the fields ``flags``, ``without``, ``merged``, ``pods`` and ``tokenless``."""
+    """Return the kustomize patches for all fields of ``operator`` that change objects of its chart or manifests."""
     items = [deleted(*kind.split("/")) for kind in operator.without]
     items += [_merged(part) for part in operator.merged]
     items += [_without_token(kind) for kind in operator.tokenless]
@@ -169,6 +171,9 @@ def patches(operator: Operator) -> list[dict[str, Any]]:
         path = "/spec/template/spec/containers/0/args/-"
         added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
         items.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
+    for name, operations in operator.json_patches.items():
+        target = {"group": "apps", "kind": "Deployment", "labelSelector": f"app.kubernetes.io/name={name}"}
+        items.append({"target": target, "patch": json.dumps(operations)})
     return items
 
 

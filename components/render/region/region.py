@@ -21,7 +21,7 @@ from components.render.network import dpu_services, dpus, ovn_services
 from components.render.network.dpu_release import DpuRelease
 from components.render.network.dpus import DpuPlatform
 from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
-from components.render.pools import join_service
+from components.render.pools import ironcore_metal, join_service
 from components.render.region import cluster_api, dns, kustomizations, registry, secret_store
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
@@ -120,6 +120,7 @@ class RegionInput:
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
             *(item for store in self.data_stores for item in _data_store(store)),
             *render(self.spec, metallb=METALLB),
+            *(ironcore_metal.services(netboot, metallb=METALLB) if (netboot := self.spec.bare_metal.netboot) else ()),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )

@@ -82,7 +82,11 @@ def bmc_certificates(environment: Environment) -> Iterator[Problem]:
                 if name not in there:
                     text = f"no host matches '{name}'; remove or correct it{suggestion(name, there)}"
                     yield problem(environment, REGION, (*path, "unverified", index, key, at), text)
-    if certificates.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
+    single = BARE_METAL[metal.backend].excepts_bmcs
+    if certificates.authority is not None:
+        if certificates.unverified and not single:
+            text = f"conflicts with authority, because {metal.backend} verifies all BMCs or none; remove one of the two"
+            yield problem(environment, REGION, (*path, "unverified"), text)
         return
     excepted = unverified_bmcs(environment)
     unverified = {
@@ -92,10 +96,33 @@ def bmc_certificates(environment: Environment) -> Iterator[Problem]:
     }
     if unverified:
         text = (
-            f"BMCs of {listed(unverified, _MAX_RACKS)} cannot be verified, and Ironic registers no host there; add"
+            f"BMCs of {listed(unverified, _MAX_RACKS)} cannot be verified, and"
+            f" {'Ironic' if single else metal.backend} registers no host there; add"
             " bmc_certificates: {authority: <Secret with ca.crt>}, or list racks under unverified with the reason"
         )
         yield problem(environment, REGION, path, text)
+
+
+def netboot(environment: Environment) -> Iterator[Problem]:
+    """Report regions with IronCore metal without its boot services, and images in registries that these reject."""
+    metal, kinds = environment.region.bare_metal, {host.instance_type for host in environment.hosts}
+    if metal.backend is not BareMetalBackend.IRONCORE_METAL:
+        return
+    if metal.netboot is None:
+        text = (
+            f"is required for {metal.backend}, whose operators exit without it; add boot_address, registry_address,"
+            " probe_image, probe_os_image and registries"
+        )
+        yield problem(environment, REGION, ("bare_metal", "netboot"), text)
+        return
+    wanted = {
+        image.url.removeprefix("https://").partition("/")[0]: image.version
+        for image in environment.images.images
+        if image.boot is BootMode.NETBOOT and kinds.intersection(image.fits)
+    }
+    for registry in wanted.keys() - {*metal.netboot.registries}:
+        text = f"does not contain {registry}, the registry of image {wanted[registry]}; add it"
+        yield problem(environment, REGION, ("bare_metal", "netboot", "registries"), text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:
@@ -171,4 +198,6 @@ def free_hosts(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)
 
 
-RULES = Rules(data=(drivers, root_devices, ramdisks, bmc_certificates, boot_networks), locks=(boot_methods, free_hosts))
+RULES = Rules(
+    data=(drivers, root_devices, ramdisks, bmc_certificates, netboot, boot_networks), locks=(boot_methods, free_hosts)
+)

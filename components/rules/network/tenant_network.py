@@ -16,6 +16,7 @@ from components.specs.network.tenant_network import Isolation, PrefixKind, VpcSp
 from components.specs.network.vpc_allocation import PREFIXES, VpcAllocation
 from components.specs.reading.loader import ALLOCATIONS, REGION
 from components.specs.reading.problems import Problem, dotted, listed
+from components.specs.region.region import RegionSpec
 
 AREA = "networks"
 """Prefix of the names of these rules in waivers and reports."""
@@ -156,17 +157,7 @@ def service_addresses(environment: Environment) -> Iterator[Problem]:
     """Report addresses of shared services that are duplicated, or outside their network."""
     region = environment.region
     first: dict[object, DataPath] = {}
-    shared: dict[DataPath, Address | None] = {
-        ("dpus", key): getattr(region.dpus, key) for key in ("vip", "ovn_central", "management_api")
-    }
-    shared |= {("dpus", "clusters", index, "vip"): item.vip for index, item in enumerate(region.dpus.clusters)}
-    announcement = region.control_planes.announcement
-    for index, peer in enumerate(announcement.peers if announcement else ()):
-        if not peer.multihop:
-            shared["control_planes", "announcement", "peers", index, "address"] = peer.address
-    if region.nodes.join_service is not None:
-        shared["nodes", "join_service", "address"] = region.nodes.join_service.address
-    for path, address in shared.items():
+    for path, address in _shared_addresses(region).items():
         if address is None:
             continue
         yield from _within(environment, path, address, "management")
@@ -179,6 +170,24 @@ def service_addresses(environment: Environment) -> Iterator[Problem]:
             server = getattr(entry, key)
             if isinstance(server, ipaddress.IPv4Address):
                 yield from _within(environment, ("storage", index, key), server, "storage")
+
+
+def _shared_addresses(region: RegionSpec) -> dict[DataPath, Address | None]:
+    """Return the addresses of shared services in ``networks.management``, by path."""
+    shared: dict[DataPath, Address | None] = {
+        ("dpus", key): getattr(region.dpus, key) for key in ("vip", "ovn_central", "management_api")
+    }
+    shared |= {("dpus", "clusters", index, "vip"): item.vip for index, item in enumerate(region.dpus.clusters)}
+    announcement = region.control_planes.announcement
+    for index, peer in enumerate(announcement.peers if announcement else ()):
+        if not peer.multihop:
+            shared["control_planes", "announcement", "peers", index, "address"] = peer.address
+    if region.nodes.join_service is not None:
+        shared["nodes", "join_service", "address"] = region.nodes.join_service.address
+    netboot = region.bare_metal.netboot
+    for key in ("boot_address", "registry_address") if netboot else ():
+        shared["bare_metal", "netboot", key] = getattr(netboot, key)
+    return shared
 
 
 def _within(environment: Environment, path: DataPath, address: Address, key: str) -> Iterator[Problem]:

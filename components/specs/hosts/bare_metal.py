@@ -17,6 +17,7 @@ from components.specs.base import (
     Spec,
     Text,
 )
+from components.specs.hosts.netboot import NetbootSpec
 from components.specs.reading.problems import listed
 
 MOST_BY_MEDIA = 500
@@ -136,16 +137,14 @@ class UnverifiedBmcSpec(CheckedSpec):
 
 
 class BmcCertificatesSpec(Spec):
-    """Verification of BMC certificates when Metal3 connects with HTTPS.
-
-    IronCore's metal-operator has its own flags for this, which Jacquard does not set.
-    """
+    """Verification of BMC certificates when Metal3 or IronCore's metal-operator connects with HTTPS."""
 
     authority: DnsLabel | None = None
-    """Secret in the namespace of each Ironic, with the certificates of all authorities for BMC certificates in
-    ``ca.crt``. Ironic reads every key of the Secret as a certificate; it must not contain a private key."""
+    """Secret in the namespace of each Ironic, or of metal-operator, with the certificates of all authorities for BMC
+    certificates in ``ca.crt``. Both read every key of the Secret; it must not contain a private key."""
     unverified: tuple[UnverifiedBmcSpec, ...] = ()
-    """Hosts that are excepted from verification, such as those of a vendor with self-signed BMC certificates."""
+    """Hosts that are excepted from verification, such as those of a vendor with self-signed BMC certificates.
+    metal-operator verifies the certificates of all BMCs or of none, so the exceptions must include all hosts there."""
 
 
 class BareMetalSpec(CheckedSpec):
@@ -168,7 +167,9 @@ class BareMetalSpec(CheckedSpec):
     cleaning: Cleaning = Cleaning.METADATA
     """Disk cleaning before a host becomes available. IronCore's metal-operator does not clean disks."""
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
-    """Verification of BMC certificates. Metal3 does not register hosts whose BMC it cannot verify."""
+    """Verification of BMC certificates. Hosts whose BMC cannot be verified are not registered."""
+    netboot: NetbootSpec | None = None
+    """Services from which hosts of IronCore metal boot. It is required for IronCore metal and not allowed otherwise."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield controllers that the backend does not support, and a missing or unknown ``free_hosts`` controller."""
@@ -179,6 +180,9 @@ class BareMetalSpec(CheckedSpec):
         if self.cleaning is not Cleaning.METADATA and self.backend is not BareMetalBackend.METAL3:
             text = f"has no effect for {self.backend}, which does not clean disks; remove it"
             yield ConstraintViolation(text, ("cleaning",), self.cleaning.value)
+        if self.netboot is not None and self.backend is not BareMetalBackend.IRONCORE_METAL:
+            text = f"has no effect for {self.backend}, whose Ironic serves boot files; remove it"
+            yield ConstraintViolation(text, ("netboot",), str(self.netboot.boot_address))
         if names and self.free_hosts is None:
             yield ConstraintViolation("is required with controllers; name one of them", ("free_hosts",))
         if self.free_hosts is not None and self.free_hosts not in names:

@@ -72,6 +72,9 @@ class ManifestArtefact(Spec):
     """Upstream files in the artefact."""
     registries: tuple[Registry, ...] = ()
     """Registries of the images in the manifests, as in ``charts``."""
+    contents: dict[Label, Text] = Field(default_factory=dict)
+    """Version of each project in the artefact, if it contains several. A commit without a release has a pseudo-version
+    of Go, such as ``v0.2.1-0.20260804075712-7ead83ed2a74``. By default ``version`` is that of the only project."""
 
 
 class Tool(Spec):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from second_backends import NETBOOT
 
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import objects
+from components.render.pools.ironcore_metal import operators
 from components.render.pools.node_pool import NodePoolInput
+from components.render.region.region import RegionInput
+from components.specs.hosts.bare_metal import BmcCertificatesSpec
 from components.specs.network.tenant_network import Isolation
 
 
@@ -65,3 +70,66 @@ def test_a_pool_selects_servers_by_labels_that_its_hosts_have(inputs_with: Any, 
         for machine, group in zip(machines, pool.groups, strict=True):
             wanted = machine.body["spec"]["template"]["spec"]["serverSelector"]["matchLabels"]
             assert sum(wanted.items() <= has.items() for has in labels) >= group.size.nodes
+
+
+def test_operators_get_the_flags_without_which_they_exit_or_refuse_images(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput)
+    [installed] = [item for item in region.render() if item.kind == "Kustomization" and item.name == "ironcore-metal"]
+    patches = {
+        item["target"]["labelSelector"].removeprefix("app.kubernetes.io/name="): json.loads(item["patch"])
+        for item in installed.body["spec"]["patches"]
+        if "labelSelector" in item["target"]
+    }
+    flags = {
+        name: [one["value"] for one in operations if one["path"].endswith("/args/-")]
+        for name, operations in patches.items()
+    }
+    mounted = [one["value"] for one in patches["metal-operator"] if "/args/" not in one["path"]]
+
+    assert flags == {
+        "metal-operator": [
+            "--manager-namespace=ironcore-metal-system",
+            f"--probe-image={NETBOOT.probe_image}",
+            f"--probe-os-image={NETBOOT.probe_os_image}",
+            "--registry-url=http://10.0.0.31:10000",
+            "--protocol=https",
+            "--skip-cert-validation=false",
+        ],
+        "boot-operator": [
+            "--controllers=serverbootconfighttp,httpbootconfig",
+            "--image-server-url=http://10.0.0.30:8083/httpboot",
+            "--allowed-registries=images.cloud.example",
+        ],
+    }
+    assert mounted == [
+        {"name": "SSL_CERT_DIR", "value": "/etc/bmc-authority"},
+        {"name": "bmc-authority", "mountPath": "/etc/bmc-authority", "readOnly": True},
+        {"name": "bmc-authority", "secret": {"secretName": "bmc-ca"}},
+    ]
+
+
+def test_hosts_reach_each_operator_at_an_address_of_its_own(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput)
+    services = {
+        item.name: (
+            item.body["metadata"]["annotations"]["metallb.io/loadBalancerIPs"],
+            [port["port"] for port in item.body["spec"]["ports"]],
+        )
+        for item in region.render()
+        if item.kind == "Service" and item.namespace == "ironcore-metal-system"
+    }
+
+    assert services == {
+        "boot-operator-hosts": ("10.0.0.30", [8082, 8083]),
+        "metal-operator-hosts": ("10.0.0.31", [10000]),
+    }
+
+
+def test_without_an_authority_no_certificate_is_verified(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput)
+    metal = region.spec.bare_metal.model_copy(update={"bmc_certificates": BmcCertificatesSpec()})
+    [operator] = operators(metal)
+    patched = json.dumps(operator.json_patches["metal-operator"])
+
+    assert "--skip-cert-validation=true" in patched
+    assert "bmc-authority" not in patched
