@@ -120,6 +120,7 @@ def render(metal: BareMetalSpec, interface: str, ironic: IronicSpec | None) -> I
             "Ironic",
             IRONIC,
             namespace=controller.namespace,
+            annotations=_digests(ironic),
             spec={
                 **_pinned(ironic),
                 "networking": _networking(controller.dhcp, metal.boot_interface, interface),
@@ -139,7 +140,11 @@ def _pinned(ironic: IronicSpec | None) -> dict[str, Any]:
     if ironic is None:
         return {}
     images = [
-        {"architecture": MACHINES[ramdisk.architecture], "kernel": ramdisk.kernel, "initramfs": ramdisk.initramfs}
+        {
+            "architecture": MACHINES[ramdisk.architecture],
+            "kernel": ramdisk.kernel_url,
+            "initramfs": ramdisk.initramfs_url,
+        }
         for ramdisk in ironic.ramdisks
     ]
     return {
@@ -148,6 +153,13 @@ def _pinned(ironic: IronicSpec | None) -> dict[str, Any]:
         "deployRamdisk": {"disableDownloader": True},
         "overrides": {"agentImages": images},
     }
+
+
+def _digests(ironic: IronicSpec | None) -> dict[str, str]:
+    """Return the annotation with the digests of the ramdisks, each kernel before its initramfs."""
+    if ironic is None:
+        return {}
+    return {keys.SHA256: " ".join(f"{item.kernel_sha256} {item.initramfs_sha256}" for item in ironic.ramdisks)}
 
 
 def _certificate(namespace: str) -> Iterator[Manifest]:

@@ -16,14 +16,14 @@ class RamdiskSpec(Spec):
 
     architecture: Architecture
     """Instruction set of the hosts that boot the ramdisk."""
-    kernel: HttpsUrl
+    kernel_url: HttpsUrl
     """URL of the kernel. Ironic downloads it when a host boots the ramdisk; never replace the file at the URL."""
     kernel_sha256: Sha256
-    """SHA-256 of the kernel, for reviews and audits; Ironic does not verify it."""
-    initramfs: HttpsUrl
-    """URL of the initramfs, like ``kernel``."""
+    """SHA-256 of the kernel. It is recorded on the Ironic object; Ironic does not verify it."""
+    initramfs_url: HttpsUrl
+    """URL of the initramfs, like ``kernel_url``."""
     initramfs_sha256: Sha256
-    """SHA-256 of the initramfs, for reviews and audits; Ironic does not verify it."""
+    """SHA-256 of the initramfs, recorded like ``kernel_sha256``."""
 
 
 class IronicSpec(CheckedSpec):
