@@ -11,17 +11,15 @@ from pathlib import Path
 
 import pytest
 from concepts import concept_name, concept_names
-from environment_data import ENVIRONMENTS
+from environment_data import SMALL, reference
 from golden import assert_reviewed, documents
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Rendered, objects
-from components.specs.reading.loader import load_environment
 
 FOLDER = Path(__file__).parent
-SMALL = ("laptop", "lab", "eu-south-03a")
 CONCEPTS = concept_names()
 RACKS_SHOWN = 1
 """Racks of a hall differ in identity only: one shows them all."""
@@ -29,7 +27,7 @@ RACKS_SHOWN = 1
 
 @cache
 def concepts(name: str) -> tuple[Concept, ...]:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     return tuple(item for part in slices(environment) for item in inputs(environment, part))
 
 

@@ -6,13 +6,12 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from environment_data import REFERENCES, reference
 
 from components.specs.base import Stage
 from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
 from components.specs.region.catalog import Channel
 from components.specs.region.policy import Enforcement, WaiversSpec
-from jacquard.machine import paths
 from policies import Judgement, judge
 
 WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expires": dt.date(2026, 12, 15)}
@@ -45,9 +44,9 @@ TOLD = {"us-east-04a": {"self-chosen-partition"}}
 """Advisory findings of reference environments: the data does not show that partitions are separated in UFM."""
 
 
-@pytest.mark.parametrize("name", ["lab", "us-east-04a", "eu-south-03a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_no_reference_environment_is_refused(name: str, now: dt.datetime) -> None:
-    found = judge(load_environment(name, paths.ROOT / "environments"), now)
+    found = judge(reference(name), now)
 
     assert found.refused == ()
     assert {item.rule.name for item in found.advised} == TOLD.get(name, set())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +16,6 @@ from components.render.manifest import objects
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.objects import fit
 from components.render.pools.node_pool import NodePoolInput
-from components.specs.reading.loader import environments, load_environment
 
 LIMITS = {
     "DPUDeployment": 20,
@@ -33,7 +32,7 @@ LIMITS = {
     "Service": 63,
 }
 """Characters; a kind that is not here takes a DNS subdomain of 253."""
-LAPTOP = load_environment("laptop", ENVIRONMENTS)
+LAPTOP = reference("laptop")
 EVERY = [item for part in slices(LAPTOP) for item in inputs(LAPTOP, part)]
 POOL = next(item for item in EVERY if isinstance(item, NodePoolInput))
 VPCS = [item for item in EVERY if isinstance(item, TenantNetworkInput)]
@@ -49,9 +48,9 @@ def assert_names_fit(items: list[tuple[str, str]]) -> None:
         assert name[-1].isalnum()
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_all_names_of_an_environment_fit(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
 
     assert_names_fit([(item.kind, item.name) for item in every])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from second_backends import with_backends
 
 from components.inputs.manifests import manifests
@@ -19,7 +19,6 @@ from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.network.tenant_network import Isolation
-from components.specs.reading.loader import environments, load_environment
 from components.specs.region.region import ControlPlaneBackend
 from jacquard.machine import paths
 
@@ -101,12 +100,12 @@ def record(chart: str) -> Record | None:
 @cache
 def releases() -> tuple[Manifest, ...]:
     """Return the releases of every environment and of each choice of backends, one for each chart and set of values."""
-    laptop = load_environment("laptop", ENVIRONMENTS)
+    laptop = reference("laptop")
     chosen = (
         with_backends(laptop, control_planes=planes, bare_metal=metal, isolation=isolation)
         for planes, metal, isolation in product(ControlPlaneBackend, BareMetalBackend, Isolation)
     )
-    every = (*(load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)), *chosen)
+    every = (*(reference(name) for name in REFERENCES), *chosen)
     found: dict[str, Manifest] = {}
     for environment in every:
         for part in slices(environment):

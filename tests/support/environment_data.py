@@ -37,6 +37,15 @@ def root_of(name: str) -> Path:
 
 
 @cache
+def root_of_all() -> Path:
+    """Return a folder with all reference environments, for commands that only read."""
+    root = _starter()
+    for name in environments(ENVIRONMENTS):
+        shutil.copytree(ENVIRONMENTS / name, root / name)
+    return root
+
+
+@cache
 def _starter() -> Path:
     """Write and allocate the region of ``jacquard new``, once in a process."""
     root = Path(tempfile.mkdtemp(prefix="starter-"))

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
-from environment_data import ENVIRONMENTS, copy_data
+from environment_data import copy_data, root_of
 from workbench import Workbench
 
 from components.specs.reading.loader import load_environment
@@ -40,8 +40,9 @@ def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequ
     return bench
 
 
-def impact_of(bench: Workbench, base: Path = ENVIRONMENTS) -> Impact:
-    """Return what the environment of ``bench`` does to the one that lies in ``base``."""
+def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
+    """Return what the environment of ``bench`` does to the one in ``base``, the reference environment by default."""
+    base = base or root_of(bench.name)
     before = side(load_environment(bench.name, base))
     return impact(
         before,

@@ -7,19 +7,16 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from environment_data import ENVIRONMENTS
+from environment_data import reference
 
 from components.inputs.vm_offering import of_cluster
 from components.lookups.pools import clusters
 from components.render.vms.vm_offering import VmOfferingInput
-from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
 from components.specs.vms.vm_chart import FOLDER, NAME
 from jacquard.lab.rehearsal.charts import HELM_HOMES
 from jacquard.lab.toolchain import binaries
@@ -29,15 +26,9 @@ from jacquard.machine.errors import ToolchainError
 _SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
 
 
-@cache
-def environment(name: str) -> Environment:
-    """Return the environment ``name``, read once."""
-    return load_environment(name, ENVIRONMENTS)
-
-
 def offerings(name: str) -> list[VmOfferingInput]:
     """Return what each cluster of the environment ``name`` offers as VMs."""
-    found = environment(name)
+    found = reference(name)
     return [offering for placed in clusters(found) for offering in of_cluster(found, placed)]
 
 

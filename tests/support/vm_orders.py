@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES
 from vm_chart import offerings
 
 from components.render.manifest import Manifest
@@ -14,7 +14,6 @@ from components.render.vms.virtual_machine import Machine, virtual_machine
 from components.render.vms.vm_offering import VmOfferingInput
 from components.render.vms.vm_sizes import instancetype, preference
 from components.specs.pools.node_pool import TaintEffect, TaintSpec
-from components.specs.reading.loader import environments
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VirtualMachineSpec
 from components.specs.vms.vm_sizes import EvictionStrategy
@@ -43,7 +42,7 @@ def orders() -> Iterator[tuple[str, VmOfferingInput, Machine]]:
 
     The chart orders no Windows.
     """
-    for offering in (offering for name in environments(ENVIRONMENTS) for offering in offerings(name)):
+    for offering in (offering for name in REFERENCES for offering in offerings(name)):
         for machine in (one for one in offering.machines if one.image.os is GuestSystem.LINUX):
             spec = machine.spec.model_copy(update={"snapshots": False})
             yield f"{offering.cluster}/{spec.name}", offering, replace(machine, spec=spec, through_api=True)

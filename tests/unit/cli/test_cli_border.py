@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from environment_data import REFERENCES, root_of_all
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
@@ -90,9 +91,9 @@ def test_what_a_vpc_may_not_has_no_route(
     assert ("translates" in after) == (new == "egress: public")
 
 
-@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     found = json.loads(invoke("show", name, "network", "--border", "--format", "json").stdout)
 
     jsonschema.validate(found, json.loads((paths.ROOT / "schemas" / "border.schema.json").read_text(encoding="utf-8")))

@@ -10,13 +10,13 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
+from environment_data import REFERENCES, root_of_all
 
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
-ENVIRONMENTS = ("laptop", "lab", "eu-south-03a", "us-east-04a")
 SVG = "{http://www.w3.org/2000/svg}"
 SWATCH = 8
 NARROW = 6
@@ -26,7 +26,7 @@ NARROW = 6
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``jacquard`` on the reference environments, which nothing here writes to."""
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 
 
@@ -71,13 +71,13 @@ def test_a_vpc_that_no_evpn_tells_apart_has_no_vni(everywhere: Invoke) -> None:
     assert all(vpc["dpus"] == [] for vpc in answer(everywhere, "eu-south-03a")["vpcs"])
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_its_json_keeps_its_schema(everywhere: Invoke, name: str) -> None:
     schema = json.loads((paths.ROOT / "schemas" / "network.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(answer(everywhere, name), schema)
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
     everywhere: Invoke, name: str, tmp_path: Path
 ) -> None:
@@ -94,7 +94,7 @@ def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
     assert {f"{share['hosts']:,}" for share in shares} <= {*texts}
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_nothing_in_the_picture_reaches_out_of_it_or_into_something_else(
     everywhere: Invoke, name: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.reports.network.endpoints import named
@@ -81,9 +82,9 @@ def test_the_policy_of_a_vpc_without_another_border_is_for_namespace_default_alo
     assert "nodes of solstice" not in {step["device"] for step in team["steps"]}
 
 
-@pytest.mark.parametrize("region", ["laptop", "eu-south-03a", "us-east-04a"])
+@pytest.mark.parametrize("region", REFERENCES)
 def test_rules_are_in_objects_that_are_rendered(region: str) -> None:
-    environment = load_environment(region, paths.ROOT / "environments")
+    environment = reference(region)
     rendered = {f"{item.kind} {item.name}" for item in everything(environment)}
 
     for name in (one.name for one in named(environment) if one.name.startswith("pod:")):

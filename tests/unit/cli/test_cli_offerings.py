@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from environment_data import REFERENCES, root_of_all
 from places import resolved
 
 from jacquard.cli.errors import ExitCode
@@ -22,7 +23,7 @@ Edit = Callable[[Path, str, str], None]
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``jacquard`` on the reference environments, which nothing here writes to."""
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 
 
@@ -183,7 +184,7 @@ def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
     assert result.stderr == "error: --example: 'cpu-4' is not offered (known: shared-nfs, h100-ib-8)\n"
 
 
-@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_its_json_keeps_its_schema(everywhere: Invoke, name: str) -> None:
     answer = json.loads(everywhere("show", name, "offerings", "--format", "json").stdout)
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from strict_html import Element, page
 
 from components.reports.offerings import offerings
 from components.reports.offers import Offerings
-from components.specs.reading.loader import environments, load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.report.offerings import html
 
@@ -24,7 +23,7 @@ SEEN = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"' \\x1b[31m 
 
 @cache
 def offered(name: str) -> Offerings:
-    return offerings(load_environment(name, ENVIRONMENTS))
+    return offerings(reference(name))
 
 
 def tables(found: Element) -> dict[str, list[list[str]]]:
@@ -37,7 +36,7 @@ def tables(found: Element) -> dict[str, list[list[str]]]:
     }
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_it_is_well_formed_loads_nothing_and_is_read_without_eyes(name: str) -> None:
     found = page(html(offered(name)))
 

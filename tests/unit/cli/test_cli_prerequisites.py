@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from environment_data import copy_data
+from environment_data import REFERENCES, copy_data, root_of_all
 
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
@@ -20,7 +20,7 @@ Invoke = Callable[..., Any]
 @pytest.fixture
 def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``jacquard`` on the reference environments, which nothing here writes to."""
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(root_of_all()))
     return invoke
 
 
@@ -76,7 +76,7 @@ def test_each_form_is_one_paragraph_with_its_count(by_hand: Invoke) -> None:
     assert len(lines) < 260
 
 
-@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_its_json_keeps_its_schema_and_has_each_thing(everywhere: Invoke, name: str) -> None:
     answer = json.loads(everywhere("show", name, "prerequisites", "--format", "json").stdout)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from on_infiniband import on_infiniband
 from on_roce import sharing_roce
 from published_crds import BUILT_IN
@@ -15,7 +15,6 @@ from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
-from components.specs.reading.loader import environments, load_environment
 
 
 class Oracle(Protocol):
@@ -24,9 +23,9 @@ class Oracle(Protocol):
     def problems(self, body: Any) -> list[str]: ...
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_every_custom_object_of_an_environment_fits_its_published_schema(published: Oracle, name: str) -> None:
-    custom = custom_objects(load_environment(name, ENVIRONMENTS))
+    custom = custom_objects(reference(name))
 
     assert refused(published, custom) == {}
     assert len({item.kind for item in custom}) > 20
@@ -34,7 +33,7 @@ def test_every_custom_object_of_an_environment_fits_its_published_schema(publish
 
 @pytest.mark.parametrize("use", [PortUse.WHOLE, PortUse.SHARED])
 def test_what_hands_out_ports_fits_its_published_schema(published: Oracle, use: PortUse) -> None:
-    laptop = load_environment("laptop", ENVIRONMENTS)
+    laptop = reference("laptop")
     custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=use)))
 
     assert "NicNodePolicy" in {item.kind for item in custom}

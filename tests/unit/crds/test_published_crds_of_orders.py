@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from vm_orders import objects_of, orders
 
 from components.reports.examples import examples_of
-from components.specs.reading.loader import load_environment
 
 
 class Oracle(Protocol):
@@ -18,13 +17,13 @@ class Oracle(Protocol):
     def problems(self, body: Any) -> list[str]: ...
 
 
-@pytest.mark.parametrize("name", ["laptop", "us-east-04a", "eu-south-03a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_an_order_of_each_kind_fits_its_published_schema(published: Oracle, name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     manifests = [item for one in examples_of(environment).values() for item in one.manifests]
     orders = [item for item in manifests if item["kind"] in {"VirtualMachine", "ComputeDomain"}]
 
-    assert orders
+    assert orders or not any(tenant.vms for tenant in environment.tenants)
     for order in orders:
         placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # as kubectl does it
         assert published.problems(placed) == []

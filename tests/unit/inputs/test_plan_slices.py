@@ -6,20 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import SliceKind, needs, slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
-from components.specs.reading.loader import load_environment
-from jacquard.machine import paths
 
 
 @pytest.fixture(scope="module")
 def laptop() -> Environment:
     """Return environment laptop."""
-    return load_environment("laptop", paths.ROOT / "environments")
+    return reference("laptop")
 
 
 def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
@@ -34,7 +33,7 @@ def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
 
 
 def test_a_slice_needs_what_its_objects_live_in_the_hosts_it_claims_and_the_api_it_is_applied_to() -> None:
-    east = load_environment("us-east-04a", paths.ROOT / "environments")
+    east = reference("us-east-04a")
     found = needs(east)
 
     assert list(found) == [part.name for part in slices(east)]
@@ -49,9 +48,9 @@ def test_a_slice_needs_what_its_objects_live_in_the_hosts_it_claims_and_the_api_
             assert found[f"cluster-{cluster}"] == (f"tenant-{tenant.tenant}",)
 
 
-@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_no_object_refers_to_one_of_a_slice_that_its_own_does_not_need(name: str) -> None:
-    environment = load_environment(name, paths.ROOT / "environments")
+    environment = reference(name)
     rendered = {part.name: tuple(objects(manifests(environment, part))) for part in slices(environment)}
     makers: dict[tuple[str, str], list[tuple[Manifest, str]]] = {}
     for part, items in rendered.items():

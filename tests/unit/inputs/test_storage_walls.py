@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.lookups.pools import clusters
 from components.render.storage.storage import DEFAULT_OF_VMS
-from components.specs.reading.loader import environments, load_environment
-from jacquard.machine import paths
 
-ENVIRONMENTS = paths.ROOT / "environments"
 SECRET = "csi.storage.k8s.io/{}-secret-name"
 ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand", "snapshotter")
 ISOLATION = ("share", "view_policy", "root_export", *map(SECRET.format, ROLES))
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     tenants = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
     holders: dict[tuple[str, str], set[str]] = defaultdict(set)
     for item in everything(environment):
@@ -36,7 +34,7 @@ def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
 def test_disks_of_vms_default_to_the_class_of_their_images_in_the_cluster_that_runs_them() -> None:
     found = {
         (item.cluster, item.name)
-        for item in everything(load_environment("laptop", ENVIRONMENTS))
+        for item in everything(reference("laptop"))
         if item.kind == "StorageClass" and DEFAULT_OF_VMS in item.body["metadata"]["annotations"]
     }
 
@@ -44,7 +42,7 @@ def test_disks_of_vms_default_to_the_class_of_their_images_in_the_cluster_that_r
 
 
 def test_what_the_storage_system_is_to_let_in_is_the_hosts_of_the_tenant_alone() -> None:
-    environment = load_environment("laptop", ENVIRONMENTS)
+    environment = reference("laptop")
 
     told = {
         (item.cluster, item.name): item.body["metadata"]["annotations"]["jacquard.dev/client-networks"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.lookups.effects.changes import Change, changes, kind_of
@@ -26,11 +27,9 @@ from components.lookups.slices import slices
 from components.render.control_planes import kamaji
 from components.render.manifest import Manifest, objects
 from components.specs.control_planes.data_stores import DataStoreSpec
-from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.machine import paths
 
-ENVIRONMENTS = paths.ROOT / "environments"
 ROW = """      - fields: [{fields}]
         effect: none
         falls_on: nodes
@@ -43,8 +42,8 @@ ROW = """      - fields: [{fields}]
 def rendered() -> list[Manifest]:
     """One object of each kind and set of fields that any environment renders."""
     found: dict[object, Manifest] = {}
-    for name in environments(ENVIRONMENTS):
-        environment = load_environment(name, ENVIRONMENTS)
+    for name in REFERENCES:
+        environment = reference(name)
         for part in slices(environment):
             for item in objects(manifests(environment, part)):
                 found.setdefault((kind_of(item), item.retain, item.protect, frozenset(paths_of(item.body))), item)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 
 import pytest
+from environment_data import REFERENCES, reference
 from external_store import MADE, STORE, with_store
 from small_region import changed
 
@@ -20,12 +21,9 @@ from components.render.region.external_secrets import ExternalSecretsInput
 from components.render.storage.storage import StorageCatalogInput
 from components.reports.prerequisites import prerequisites
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
 from components.specs.region.external_secrets import SecretsSpec
-from jacquard.machine import paths
 
-ENVIRONMENTS = paths.ROOT / "environments"
-NAMES = environments(ENVIRONMENTS)
+NAMES = REFERENCES
 
 
 def without_store(environment: Environment) -> Environment:
@@ -50,7 +48,7 @@ def delivered(every: Iterable[Manifest]) -> Counter[str]:
 @cache
 def wanted_without_store(name: str) -> Secrets:
     """Return the Secrets of an environment that no store delivers, in which nothing copies one."""
-    every = tuple(everything(without_store(load_environment(name, ENVIRONMENTS))))
+    every = tuple(everything(without_store(reference(name))))
     assert delivered(every) == {}
     return secrets(every)
 
@@ -60,7 +58,7 @@ def wanted_without_store(name: str) -> Secrets:
 def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str, store: SecretsSpec) -> None:
     wanted = wanted_without_store(name)
 
-    every = tuple(everything(with_store(load_environment(name, ENVIRONMENTS), store)))
+    every = tuple(everything(with_store(reference(name), store)))
     made = delivered(every)
 
     inside = [place for cluster, place in wanted if cluster != "management"]
@@ -74,7 +72,7 @@ def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: 
 def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: str) -> None:
     wanted = wanted_without_store(name)
 
-    forms = {form.name: form for form in prerequisites(with_store(load_environment(name, ENVIRONMENTS))).forms}
+    forms = {form.name: form for form in prerequisites(with_store(reference(name))).forms}
 
     entries = {item.name.rpartition("/")[2]: set(item.keys) for item in forms["store-entry"].items}
     assert entries == {place.rpartition("/")[2]: keys for (_, place), keys in wanted.items()}
@@ -84,7 +82,7 @@ def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_of_a_store_that_is_made_the_vault_its_role_and_its_authority_are_on_the_list(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     about = {"secret-store", "vault", "vault-role", "vault-authority"}
 
     def listed(secrets: SecretsSpec) -> dict[str, list[tuple[str, str, str | None]]]:
@@ -105,7 +103,7 @@ def test_of_a_store_that_is_made_the_vault_its_role_and_its_authority_are_on_the
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_value_is_in_any_object(name: str) -> None:
-    environment = with_store(load_environment(name, ENVIRONMENTS), MADE)
+    environment = with_store(reference(name), MADE)
     every = tuple(everything(environment))
     copying = [item for item in every if item.kind in {"ExternalSecret", "PushSecret"}]
 
@@ -117,7 +115,7 @@ def test_no_value_is_in_any_object(name: str) -> None:
 
 
 def test_a_secret_that_is_read_by_its_type_is_delivered_with_it() -> None:
-    region = with_store(load_environment("us-east-04a", ENVIRONMENTS))
+    region = with_store(reference("us-east-04a"))
     [foundation] = [part for part in slices(region) if part.kind is SliceKind.FOUNDATION]
 
     made = {
@@ -128,7 +126,7 @@ def test_a_secret_that_is_read_by_its_type_is_delivered_with_it() -> None:
 
 
 def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:
-    laptop = with_store(load_environment("laptop", ENVIRONMENTS))
+    laptop = with_store(reference("laptop"))
     found = [
         (one.namespace, one.entry)
         for part in slices(laptop)
@@ -143,7 +141,7 @@ def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:
 
 
 def test_user_data_of_a_vm_is_an_entry_of_its_cluster() -> None:
-    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    environment = reference("us-east-04a")
     objects_of = [item for item in everything(environment) if item.name == "virtual-machines-bastion-user-data"]
     [copied] = [item for item in objects_of if item.kind == "ExternalSecret"]
 
@@ -156,7 +154,7 @@ def test_user_data_of_a_vm_is_an_entry_of_its_cluster() -> None:
 
 
 def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
-    east = load_environment("us-east-04a", ENVIRONMENTS)
+    east = reference("us-east-04a")
     shared = changed(east, hosts=tuple(changed(host, bmc_secret="bmc") for host in east.hosts))
 
     every = tuple(everything(shared))
@@ -166,7 +164,7 @@ def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
 
 
 def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:
-    lab = with_store(load_environment("lab", ENVIRONMENTS))
+    lab = with_store(reference("lab"))
     kinds = [item.kind for item in objects(manifests(lab, slices(lab)[0]))]
 
     assert kinds.index("Namespace") < kinds.index("ExternalSecret") < kinds.index("HelmRelease")
@@ -174,7 +172,7 @@ def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:
 
 
 def test_a_set_of_secrets_is_one_resource_of_its_slice() -> None:
-    east = load_environment("us-east-04a", ENVIRONMENTS)
+    east = reference("us-east-04a")
     for part in slices(east)[1:]:
         concepts = inputs(east, part)
         places = [place for place, one in enumerate(concepts) if isinstance(one, ExternalSecretsInput)]
@@ -184,7 +182,7 @@ def test_a_set_of_secrets_is_one_resource_of_its_slice() -> None:
 
 
 def test_what_refers_to_secrets_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = with_store(load_environment("laptop", ENVIRONMENTS))
+    environment = with_store(reference("laptop"))
     rendered: list[str] = []
     render = StorageCatalogInput.render
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import REFERENCES, reference
 from external_store import MADE, with_store
 from fullest_pools import with_fullest_pools
 from looks_like_references import Published
@@ -30,12 +31,9 @@ from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.network.tenant_network import Isolation
-from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError
 from components.specs.region.region import ControlPlaneBackend
-from jacquard.machine import paths
 
-ENVIRONMENTS = paths.ROOT / "environments"
 TABLE = references_table()
 API_SERVER = ApiServerSpec.model_validate(
     {
@@ -61,7 +59,7 @@ def rendered(environment: Environment) -> tuple[Manifest, ...]:
 
 @cache
 def laptop() -> Environment:
-    return load_environment("laptop", ENVIRONMENTS)
+    return reference("laptop")
 
 
 def with_every_file(environment: Environment) -> Environment:
@@ -84,8 +82,8 @@ def by_default(environment: Environment) -> Environment:
 
 def of_choices() -> Iterator[tuple[str, Environment]]:
     """Yield each environment, and what the laptop comes to by each choice of backends."""
-    for name in environments(ENVIRONMENTS):
-        yield name, load_environment(name, ENVIRONMENTS)
+    for name in REFERENCES:
+        yield name, reference(name)
     yield "fullest pools", with_fullest_pools(laptop())
     yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
     for use in (PortUse.WHOLE, PortUse.SHARED):
@@ -216,7 +214,7 @@ def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
 
 
 def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
-    [store] = [item for item in rendered(load_environment("lab", ENVIRONMENTS)) if item.kind == "DataStore"]
+    [store] = [item for item in rendered(reference("lab")) if item.kind == "DataStore"]
     [secret] = [one for one in missing_targets([store], TABLE).values() if one.target.kind == "Secret"]
 
     assert secret.target == Target("Secret", MANAGEMENT, "kamaji-system", "etcd-certs")
@@ -230,15 +228,15 @@ def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
 def test_nodes_for_the_controllers_of_dpus_are_asked_for_where_dpf_is_and_nowhere_else() -> None:
     """DPF's controllers run on nodes with one label alone, and its chart's value moves none but the operator."""
     asked, needed = set(), set()
-    for name in environments(ENVIRONMENTS):
-        items = rendered(load_environment(name, ENVIRONMENTS))
+    for name in REFERENCES:
+        items = rendered(reference(name))
         if any(item.kind == "DPFOperatorConfig" for item in items):
             needed.add(name)
         if Target("software", "", "", "node-role.kubernetes.io/control-plane") in missing_targets(items, TABLE):
             asked.add(name)
 
     assert asked == needed
-    assert set() < needed < set(environments(ENVIRONMENTS))
+    assert set() < needed < set(REFERENCES)
 
 
 def test_files_of_api_servers_have_the_keys_that_flags_name() -> None:

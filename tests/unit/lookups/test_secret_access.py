@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 from documents import DOCS, text
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from fullest_pools import with_fullest_pools
 from secret_access import ALL, Access, secret_access
 
@@ -18,7 +18,6 @@ from components.lookups.references.walk import missing_targets
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
 
 GROUP = "rbac.authorization.k8s.io"
 
@@ -26,7 +25,7 @@ GROUP = "rbac.authorization.k8s.io"
 @cache
 def loaded() -> tuple[Environment, ...]:
     """Return all environments, and one whose nodes boot an ISO, and so need the join service."""
-    every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    every = [reference(name) for name in REFERENCES]
     return (*every, with_fullest_pools(every[2]))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from environment_data import ENVIRONMENTS
+from environment_data import SMALL, root_of
 from impacts import edited, impact_of, lines
 from places import resolved
 
@@ -19,8 +19,13 @@ def test_an_edit_does_what_the_table_says(case: dict[str, Any], tmp_path: Path) 
     bench = edited(tmp_path, case.get("environment", "laptop"), case.get("edits", ()), case.get("then", ()))
 
     assert bench.report() == ""
-    sides = (bench.folder, ENVIRONMENTS / bench.name)
+    sides = (bench.folder, root_of(bench.name) / bench.name)
     assert lines(impact_of(bench)) == [resolved(line, *sides) for line in case["impact"]]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_environment_without_edits_changes_nothing(name: str, tmp_path: Path) -> None:
+    assert lines(impact_of(edited(tmp_path, name, (), ()))) == []
 
 
 def test_no_two_cases_are_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 
 from components.inputs.cluster_namespaces import of_cluster, platform_namespaces
 from components.inputs.manifests import everything
@@ -14,7 +14,6 @@ from components.render.manifest import Manifest
 from components.specs.control_planes.api_server import OidcSpec
 from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
 
 PROVIDER = OidcSpec(issuer_url="https://login.example", client_id="lab", groups_claim="groups", groups_prefix="g:")
 LEVEL = "pod-security.kubernetes.io"
@@ -63,9 +62,9 @@ def test_a_namespace_without_policies_quota_and_groups_is_a_namespace_and_nothin
     assert [*rendered(laptop, NamespaceSpec(name="team", isolation="none"))] == ["Namespace team"]
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_each_namespace_of_the_platform_in_a_cluster_is_known_as_such(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     made = {(item.cluster, item.name) for item in everything(environment) if item.kind == "Namespace"}
     for placed in clusters(environment):
         listed = {one.name for one in placed.cluster.namespaces}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render.manifest import objects
-from components.specs.reading.loader import environments, load_environment
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_anew(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     items = objects(everything(environment))
     quotas = {item.namespace: item.body["spec"]["hard"] for item in items if item.kind == "ResourceQuota"}
     planes = [item for item in items if item.kind == "KamajiControlPlane"]

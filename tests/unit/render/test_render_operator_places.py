@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from fullest_pools import with_fullest_pools
 from second_backends import with_backends
 from secret_access import pod_of
@@ -13,7 +13,6 @@ from secret_access import pod_of
 from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
 
 
 def levels_in(items: Iterable[Manifest]) -> dict[str, str]:
@@ -26,7 +25,7 @@ def levels_in(items: Iterable[Manifest]) -> dict[str, str]:
 
 
 def test_ironic_is_on_its_hosts_network_and_no_other_pod_of_metal3_may_be() -> None:
-    every = list(everything(load_environment("us-east-04a", ENVIRONMENTS)))
+    every = list(everything(reference("us-east-04a")))
     levels = levels_in(every)
 
     assert {levels[str(item.namespace)] for item in every if item.kind == "Ironic"} == {"privileged"}
@@ -41,7 +40,7 @@ def test_every_choice_of_backends_has_a_row_for_each_namespace(laptop: Environme
 
 
 def test_pods_that_are_rendered_keep_to_the_level_of_their_namespace() -> None:
-    loaded = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    loaded = [reference(name) for name in REFERENCES]
     every = [item for one in (*loaded, with_fullest_pools(loaded[2])) for item in everything(one)]
     levels = levels_in(every)
     pods = [(item, pod) for item in every if item.cluster == MANAGEMENT and (pod := pod_of(item))]

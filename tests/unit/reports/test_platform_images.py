@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from manifest_pins import cluster_api_by_tag
 from on_infiniband import on_infiniband
 
@@ -12,30 +12,29 @@ from components.render.providers import KINDS
 from components.render.region.cluster_api import PROVIDERS
 from components.reports.platform_images import PlatformImage, platform_images
 from components.specs.hosts.instance_types import PortUse, RdmaSpec
-from components.specs.reading.loader import environments, load_environment
 
 TAG_ALONE = {"DPUServiceTemplate", "KamajiControlPlane", "K0smotronControlPlane", *KINDS.values()}
 """Kinds whose controllers take no digest: DPF's, those of the Cluster API operator and of control planes."""
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_a_digest_decides_all_that_upstream_lets_it_decide(name: str) -> None:
-    found = platform_images(load_environment(name, ENVIRONMENTS))
+    found = platform_images(reference(name))
 
     assert {image.form for image in found.images if image.digest is None} == found.by_tag.keys()
     assert {kind for image in found.images if image.digest is None for kind in image.needed_by} <= TAG_ALONE
     assert "it is not pinned" not in found.by_tag.values()
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_everything_comes_from_the_regions_own_registry(name: str) -> None:
-    found = platform_images(load_environment(name, ENVIRONMENTS))
+    found = platform_images(reference(name))
 
     assert {image.name.removeprefix("oci://").partition("/")[0] for image in found.images} == {"registry.cloud.example"}
 
 
 def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None:
-    laptop = load_environment("laptop", ENVIRONMENTS)
+    laptop = reference("laptop")
     manifests = {one.name for one in platform_images(laptop).images if one.form == "manifests"}
     tags = platform_images(cluster_api_by_tag(laptop))
 
@@ -56,7 +55,7 @@ def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None
 
 
 def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None:
-    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    environment = reference("us-east-04a")
     versions = environment.versions
     images = {image.name: image for image in platform_images(environment).images if image.form != "dpu-charts"}
     chart, tool = versions.releases("topolvm")[0], versions.tool("multus-cni")
@@ -81,7 +80,7 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
 
 @pytest.mark.parametrize("use", IMAGES)
 def test_what_hands_out_ports_is_fetched_by_its_digest(use: PortUse) -> None:
-    region = on_infiniband(load_environment("laptop", ENVIRONMENTS), RdmaSpec(ports=use))
+    region = on_infiniband(reference("laptop"), RdmaSpec(ports=use))
     [plugin] = [one for one in platform_images(region).images if one.needed_by == {"NicNodePolicy": 1}]
     tool = region.versions.tool(IMAGES[use])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from manifest_pins import by_charts
 
 from components.inputs.manifests import everything
@@ -13,7 +13,6 @@ from components.render.manifest import MANAGEMENT
 from components.render.region.cluster_api import PROVIDERS
 from components.rules.checks import check
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
 
 
 def flux_objects(environment: Environment) -> Counter[tuple[str, str]]:
@@ -33,9 +32,9 @@ def of_kind(found: Counter[tuple[str, str]], kind: str, names: set[str]) -> dict
     return {name: count for (of, name), count in found.items() if of == kind and name in names}
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_manifests_bring_an_operator_wherever_its_chart_would(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     manifests, charts = flux_objects(environment), flux_objects(by_charts(environment))
     moved = {name for kind, name in manifests if kind == "Kustomization"}
 
@@ -45,9 +44,9 @@ def test_manifests_bring_an_operator_wherever_its_chart_would(name: str) -> None
     assert manifests.total() == charts.total()
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_while_an_operator_is_handed_over_it_has_both(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     both = flux_objects(by_charts(environment, handed_over=True))
 
     assert both == flux_objects(environment) | flux_objects(by_charts(environment))
@@ -55,4 +54,4 @@ def test_while_an_operator_is_handed_over_it_has_both(name: str) -> None:
 
 @pytest.mark.parametrize("handed_over", [False, True])
 def test_neither_form_is_refused(*, handed_over: bool) -> None:
-    assert check(by_charts(load_environment("laptop", ENVIRONMENTS), handed_over=handed_over)) == []
+    assert check(by_charts(reference("laptop"), handed_over=handed_over)) == []

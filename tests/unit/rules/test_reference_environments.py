@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import ENVIRONMENTS, REFERENCES, reference
 
 from components.inputs.manifests import manifests
 from components.inputs.slice_inputs import inputs
@@ -16,10 +16,10 @@ from components.render.manifest import objects
 from components.rules.checks import check
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.loader import environments
 from jacquard.machine import paths
 
-NAMES = environments(ENVIRONMENTS)
+NAMES = REFERENCES
 CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py")))
 RESOURCES_PER_STACK = 300
 """The file backend rewrites the whole state twice per operation: 500 resources take 8 times as long as 100."""
@@ -32,7 +32,7 @@ EVERYWHERE = (None, "default", "kube-system")
 
 @cache
 def loaded(name: str) -> Environment:
-    return load_environment(name, ENVIRONMENTS)
+    return reference(name)
 
 
 def stacks(environment: Environment) -> dict[str, tuple[Slice, ...]]:
@@ -85,7 +85,8 @@ def test_every_object_follows_its_namespace_in_its_own_cluster(name: str) -> Non
 
 
 def test_no_python_names_an_environment() -> None:
-    a_name = re.compile(rf"(?<![\w-])(?<!jacquard[./])({'|'.join(map(re.escape, NAMES))})(?![\w-])")
+    names = "|".join(map(re.escape, environments(ENVIRONMENTS)))
+    a_name = re.compile(rf"(?<![\w-])(?<!jacquard[./])({names})(?![\w-])")
     files = [file for folder in CODE for file in (paths.ROOT / folder).rglob("*.py")]
 
     named = [

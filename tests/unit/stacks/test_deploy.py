@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 from second_backends import with_backends
 
 from components.inputs.manifests import manifests
@@ -20,8 +20,6 @@ from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.reading.loader import environments, load_environment
-from jacquard.machine import paths
 from jacquard.providers.objectset.patch_bodies import bodies
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
@@ -37,7 +35,7 @@ ORDERS = {"pulumi.com/patchFieldManager", "pulumi.com/waitFor", "pulumi.com/time
 
 @pytest.fixture(scope="module")
 def environment() -> Environment:
-    return load_environment("laptop", paths.ROOT / "environments")
+    return reference("laptop")
 
 
 def deploy(environment: Environment, *pieces: Slice) -> Callable[[], None]:
@@ -82,9 +80,9 @@ def asked_for(resource: Any) -> list[Manifest]:
     return [item]
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+@pytest.mark.parametrize("name", REFERENCES)
 def test_the_engine_is_asked_for_exactly_the_objects_of_an_environment(run: Run, name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
+    environment = reference(name)
     pieces = slices(environment)
     if environment.region.stacks is StackLayout.SLICED:
         pieces = tuple({piece.kind: piece for piece in pieces}.values())  # one of each kind; a mocked engine is slow

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
+from environment_data import REFERENCES, reference
 
 from components.inputs.manifests import everything
 from components.render.control_planes.request_priority import RequestPriorityInput
 from components.render.manifest import Manifest
-from components.specs.reading.loader import load_environment
 
 SYSTEM = "kube-system"
 
@@ -27,9 +26,9 @@ def waiting(nodes: int) -> Any:
     return level.body["spec"]["limited"]["limitResponse"]["queuing"]["queueLengthLimit"]
 
 
-@pytest.mark.parametrize("name", ["laptop", "us-east-04a", "eu-south-03a", "lab"])
+@pytest.mark.parametrize("name", REFERENCES)
 def test_all_that_is_installed_in_a_cluster_has_the_level_of_the_platform(name: str) -> None:
-    rendered = list(everything(load_environment(name, ENVIRONMENTS)))
+    rendered = list(everything(reference(name)))
     installed: dict[str, set[tuple[str, str]]] = {}
     for item in rendered:
         if item.kind == "HelmRelease" and "kubeConfig" in item.body["spec"]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from environment_data import ENVIRONMENTS
-from vm_chart import environment, offerings, rendered
+from environment_data import REFERENCES, reference
+from vm_chart import offerings, rendered
 from vm_orders import objects_of, orders
 
 from components.render import labels as keys
@@ -20,7 +20,6 @@ from components.render.vms.vm_images import NAMESPACE, root_volume
 from components.render.vms.vm_offering import VmOfferingInput
 from components.render.vms.vm_order import ordered
 from components.reports.examples import examples_of
-from components.specs.reading.loader import environments
 from components.specs.vms.tenant_images import OwnImageSpec
 from components.specs.vms.vm_chart import FOLDER, LEFT_OUT, ChartAddressSpec
 from components.specs.vms.vm_offering import VirtualMachineSpec
@@ -65,8 +64,8 @@ def test_an_order_is_the_same_by_helm_and_by_data(tmp_path: Path) -> None:
 def test_an_example_is_the_same_by_helm_and_as_a_manifest(tmp_path: Path) -> None:
     examples = {
         f"{name} {what}": example
-        for name in environments(ENVIRONMENTS)
-        for what, example in examples_of(environment(name)).items()
+        for name in REFERENCES
+        for what, example in examples_of(reference(name)).items()
         if example.values is not None
     }
 
