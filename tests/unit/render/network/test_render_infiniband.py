@@ -53,11 +53,22 @@ def test_objects_are_made_after_the_operator_that_knows_their_kinds(rendered: tu
         ("management", "acme-train", "Deployment", "ib-kubernetes-ib-north"),
     ]
     assert rendered[1].readiness is not None
+    services = {
+        "nodeSelector": {"node-restriction.kubernetes.io/role": "system"},
+        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
+    }
     assert rendered[1].body["spec"]["values"] == {
         "nfd": {"enabled": False},
+        "operator": services,
         "sriovNetworkOperator": {"enabled": True},
-        "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
+        "sriov-network-operator": {"operator": services, "sriovOperatorConfig": {"deploy": False}},
     }
+
+
+def test_multus_runs_on_nodes_with_any_taint(rendered: tuple[Manifest, ...]) -> None:
+    [policy] = [item for item in rendered if item.kind == "NicClusterPolicy"]
+
+    assert policy.body["spec"]["tolerations"] == [{"operator": "Exists"}]
 
 
 def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) -> None:
