@@ -31,7 +31,8 @@ NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod that requests a network attachment."""
 ATTACHMENTS = "default"
 """Namespace of attachments. Pods of all namespaces may refer to these attachments."""
-_OPERATOR = Operator(chart=CHART, namespace=NAMESPACE)
+# Hooks before the installation update CRDs, which Flux does, and keep a NicClusterPolicy of the chart, which has none.
+_OPERATOR = Operator(chart=CHART, namespace=NAMESPACE, hooks=False)
 _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 """Annotation of an attachment with the resource of its devices."""
 _SRIOV = "sriovnetwork.openshift.io/v1"

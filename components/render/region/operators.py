@@ -61,6 +61,8 @@ class Operator:
     chart has no value for it."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     """Informational annotations of the release."""
+    hooks: bool = True
+    """Whether Helm runs the chart's hooks in a tenant cluster. Helm waits for the pods of hooks, which need a node."""
     awaited: bool = True
     """Whether later objects in the management cluster wait for the operator, because they need its CRDs or objects."""
 
@@ -135,7 +137,8 @@ def _release(
     waits: bool = True,
     protect: bool = False,
 ) -> Manifest:
-    step = {**({} if waits else {"disableWait": True}), "crds": "CreateReplace", "strategy": _RETRY}
+    without = given(disableWait=None if waits else True, disableHooks=None if operator.hooks else True)
+    step = {**without, "crds": "CreateReplace", "strategy": _RETRY}
     return manifest(
         "helm.toolkit.fluxcd.io/v2",
         "HelmRelease",

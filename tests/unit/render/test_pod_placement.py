@@ -224,6 +224,19 @@ def test_the_table_says_what_real_charts_say(tmp_path: Path) -> None:
     assert compared >= {"cert-manager", "kueue", "metallb", "node-feature-discovery", "slurm-operator", "topolvm"}
 
 
+def test_no_chart_waits_for_a_node_before_it_is_installed(tmp_path: Path) -> None:
+    helm, waiting = Helm(tmp_path, reference("laptop").versions.kubernetes[-1]), []
+    for item in (item for variant in ("laptop", "laptop with more add-ons") for item in rendered(variant)):
+        chart, spec = dig(item.body, "spec.chartRef.name"), item.body.get("spec")
+        if chart in CHARTS and cluster_of(item) is not None and not spec["install"].get("disableHooks"):
+            values = spec.get("values", {})
+            made = helm.template(chart, spec["releaseName"], spec["targetNamespace"], values, hooks=True)
+            hooks = [dig(one, "metadata.annotations") or {} for one in made if one["kind"] in (*WORKLOADS, "Pod")]
+            waiting += [chart for one in hooks if "install" in one.get("helm.sh/hook", "")]
+
+    assert waiting == []
+
+
 def differences(helm: Helm, chart: str, item: Manifest) -> Iterator[str]:
     """Yield how pods of a chart, rendered with the values of a release, differ from those of the table."""
     spec = item.body["spec"]

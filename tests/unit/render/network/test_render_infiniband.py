@@ -53,6 +53,8 @@ def test_objects_are_made_after_the_operator_that_knows_their_kinds(rendered: tu
         ("management", "acme-train", "Deployment", "ib-kubernetes-ib-north"),
     ]
     assert rendered[1].readiness is not None
+    # Hooks would need a node, and ``up`` waits for the release before the first node joins.
+    assert rendered[1].body["spec"]["install"]["disableHooks"] is True
     services = {
         "nodeSelector": {"node-restriction.kubernetes.io/role": "system"},
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
