@@ -1,11 +1,13 @@
 """DPU services of a region, as inputs of tenant networks and of the foundation."""
 
 from components.render.backends import NETWORK_BACKENDS
-from components.render.network.dpus import HBN_CHART, HBN_IMAGE, DpuPlatform
+from components.render.network.dpus import HBN_CHART, HBN_IMAGE, DpuPlatform, hbn_release
+from components.render.network.nvue import tracks_connections
 from components.render.network.ovn_services import CHARTS
 from components.render.network.tenant_network import on_dpus
 from components.specs.environment import Environment
 from components.specs.keys import domain_of
+from components.specs.region.versions import Chart, Tool
 
 
 def uses_dpf(environment: Environment) -> bool:
@@ -25,15 +27,26 @@ def uses_ovn(environment: Environment) -> bool:
     return ready or any(NETWORK_BACKENDS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
 
 
+def filters_track_connections(environment: Environment) -> bool:
+    """Return whether DPUs permit replies only for connections that a security group permits."""
+    return tracks_connections(hbn_release(*_hbn(environment)))
+
+
+def _hbn(environment: Environment) -> tuple[Chart, Tool | None]:
+    versions = environment.versions
+    image = next((tool for tool in versions.tools if tool.name == HBN_IMAGE), None)
+    return versions.installed(environment.region.image_channel)[HBN_CHART], image
+
+
 def dpu_platform(environment: Environment) -> DpuPlatform:
     """Return the input shared by all VPCs: DPU control, networks, pinned intents and charts."""
     region, versions, pins = environment.region, environment.versions, environment.image_pins
-    charts = versions.installed(region.image_channel)
+    charts, (chart, image) = versions.installed(region.image_channel), _hbn(environment)
     return DpuPlatform(
         control=region.dpus,
         networks=region.networks,
         intents={domain_of(key): pins.dpu_intents[name] for key, name in pins.dpus.items()},
-        hbn_chart=charts[HBN_CHART],
-        hbn_image=next((tool for tool in versions.tools if tool.name == HBN_IMAGE), None),
+        hbn_chart=chart,
+        hbn_image=image,
         ovn_charts={name: charts[name] for name in CHARTS if name in charts},
     )

@@ -35,7 +35,9 @@ from components.specs.network.tenant_network import Egress
 
 PLACES = (("ant", 0), ("ant", 1), ("bee", 0), ("cat", 0))
 """VPC and number of the link of each host and its DPU."""
-LEAF_ASN, BORDER_ASN = 4290000001, 4290000002
+LEAF_ASNS, BORDER_ASN = (4290000001, 4290000003), 4290000002
+PORTS = ("p0_if", "p1_if")
+"""Ports of each DPU, each to a leaf of its own."""
 WISHES = {"ant": replace(PLAIN, nodes=2), "bee": replace(PLAIN, egress=Egress.NONE), "cat": PLAIN}
 PEERINGS = (("ant", "bee"), ("bee", "cat"))
 FORMS = {
@@ -57,6 +59,8 @@ class Place:
     """What the host announces that belongs to it."""
     foreign: frozenset[str]
     """What the host announces that belongs to somebody else, or to nobody."""
+    attributes: tuple[str, ...]
+    """What the host says of all it announces: communities of each kind, and route targets of everybody else."""
 
     @property
     def address(self) -> str:
@@ -90,12 +94,23 @@ def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Pl
     if link_number == 0:
         own.add(public_address(environment, vpc))
     settings = yaml.safe_load(filled(texts[vpc], loopback=loopback, link=f"{link[1]}/30"))[1]["set"]
-    return Place(vpc, loopback, link, Dpu(settings, vpc), frozenset(own), frozenset(theirs | nobodys))
+    attributes = tuple(chosen(environment, vpc))
+    return Place(vpc, loopback, link, Dpu(settings, vpc), frozenset(own), frozenset(theirs | nobodys), attributes)
+
+
+def chosen(environment: Environment, vpc: str) -> Iterator[str]:
+    """Yield what a host of ``vpc`` says of its routes: that all VRFs import them, and that leaves withhold them."""
+    lock, border = environment.allocations.vpcs, environment.region.networks.border
+    targets = [numbers.evpn_target for name, numbers in lock.items() if name != vpc]
+    targets += border.targets if border and border.targets else ()
+    yield f"extcommunity rt {' '.join(targets)}"
+    yield "community no-advertise 64500:1"
+    yield "large-community 64500:1:1"
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """What runs: a leaf switch, the border, and DPUs with their hosts."""
+    """What runs: two leaf switches, the border, and DPUs with their hosts."""
 
     environment: Environment
     places: tuple[Place, ...]
@@ -121,29 +136,33 @@ def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def wired(environment: Environment, places: tuple[Place, ...], machine: Callable[[str], Router]) -> Fabric:
     """Build the fabric and start all of it."""
-    leaf, border, loopbacks = machine("leaf"), machine("border"), environment.region.networks.dpu_loopbacks
-    vrfs, ends = border_vrfs(contract(environment).model_dump(mode="json")), [str(loopbacks[-2]), str(loopbacks[-3])]
-    border.link("uplink", leaf, "border")
+    border, loopbacks = machine("border"), environment.region.networks.dpu_loopbacks
+    leaves = dict(zip(PORTS, (machine("leaf0"), machine("leaf1")), strict=True))
+    vrfs, ends = border_vrfs(contract(environment).model_dump(mode="json")), [str(loopbacks[-n]) for n in (2, 3, 4)]
+    uplinks = [f"up-{leaf.name}" for leaf in leaves.values()]
+    for leaf in leaves.values():
+        border.link(f"up-{leaf.name}", leaf, "border")
     border.ip(f"address add {ends[0]}/32 dev lo")
     for vrf in vrfs:
         border.add_vrf(vrf.name, vrf.vni, ends[0])
-    border.start(border_configuration(BORDER_ASN, ends[0], vrfs))
+    border.start(border_configuration(BORDER_ASN, ends[0], vrfs, uplinks))
     dpus: list[Router] = []
     for number, at in enumerate(places):
         dpu, host = machine(f"dpu{number}"), machine(f"host{number}")
         dpu.ip(f"address add {at.loopback}/32 dev lo")
         dpu.add_vrf(at.vpc, at.dpu.vni, at.loopback)
         for port in at.dpu.settings["vrf"]["default"]["router"]["bgp"]["neighbor"]:
-            dpu.link(port, leaf, f"{dpu.name}-{port}")
+            dpu.link(port, leaves[port], dpu.name)
         host.link("dpu", dpu, HOST_INTERFACE)
         host.ip(f"address add {at.link[2]}/{at.link.prefixlen} dev dpu")
         dpu.move(HOST_INTERFACE, at.vpc, at.address)
         dpu.start(at.dpu.configuration())
         asn = environment.allocations.vpcs[at.vpc].asn
-        host.start(host_configuration(asn, str(at.link[2]), "dpu", sorted(at.own | at.foreign)))
+        host.start(host_configuration(asn, str(at.link[2]), "dpu", sorted(at.own | at.foreign), at.attributes))
         dpus.append(dpu)
-    ports = ["border", *(f"{dpu.name}-{port}" for dpu in dpus for port in ("p0_if", "p1_if"))]
-    leaf.start(leaf_configuration(LEAF_ASN, ends[1], ports))
+    ports = ["border", *(dpu.name for dpu in dpus)]
+    for leaf, asn, end in zip(leaves.values(), LEAF_ASNS, ends[1:], strict=True):
+        leaf.start(leaf_configuration(asn, end, ports))
     return Fabric(environment, places, vrfs, border, tuple(dpus))
 
 
@@ -211,6 +230,41 @@ def test_routes_arrive_where_they_must_and_nowhere_else(fabric: Fabric) -> None:
         has_just(fabric.border, vrf.name, set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served)))
 
 
+def attributes(router: Router, vrf: str, prefix: str) -> set[str]:
+    """Return the communities of a route, of all kinds."""
+    paths = router.ask(f"show bgp vrf {vrf} ipv4 unicast {prefix} json")["paths"]
+    kinds = ("community", "largeCommunity", "extendedCommunity")
+    return {f"{kind} {path[kind]['string']}" for path in paths for kind in kinds if kind in path}
+
+
+def test_nothing_that_a_host_says_of_its_routes_reaches_its_vrf(fabric: Fabric) -> None:
+    settled(fabric)
+    for router, at in zip(fabric.dpus, fabric.places, strict=True):
+        for prefix in at.own:
+            assert attributes(router, at.vpc, prefix) == set()
+
+
+def test_a_dpu_counts_the_routes_of_its_host(fabric: Fabric) -> None:
+    lock = fabric.environment.allocations.vpcs
+    for router, at in zip(fabric.dpus, fabric.places, strict=True):
+        answer = router.ask(f"show bgp vrf {at.vpc} neighbors {HOST_INTERFACE} json")[HOST_INTERFACE]
+        most = answer["addressFamilyInfo"]["ipv4Unicast"]["prefixAllowedMax"]
+        assert lock[at.vpc].load_balancers.num_addresses < most < lock[at.vpc].load_balancers.num_addresses + 300
+
+
+def ways(router: Router, prefix: str) -> int:
+    """Return how many paths of the underlay to ``prefix`` a DPU uses at once."""
+    answer = router.ask(f"show bgp ipv4 unicast {prefix} json")
+    return sum(bool(path.get("multipath")) for path in answer.get("paths", []))
+
+
+def test_both_ports_of_a_dpu_carry_packets_though_their_leaves_are_of_different_asns(fabric: Fabric) -> None:
+    (dpu, *_), (_, *others) = fabric.dpus, fabric.places
+
+    for at in others:
+        wait(f"paths to {at.loopback}", partial(ways, dpu, f"{at.loopback}/32"), len(PORTS).__eq__)
+
+
 def leading_out(fabric: Fabric) -> set[str]:
     """Return the VPCs that have a default route on some DPU."""
     held = [(at.vpc, routes(router, at.vpc)) for router, at in zip(fabric.dpus, fabric.places, strict=True)]
@@ -226,11 +280,31 @@ def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric:
     settled(fabric)
     (dpu, other, *_), at = fabric.dpus, fabric.places[0]
     asn = at.dpu.settings["vrf"][at.vpc]["router"]["bgp"]["autonomous-system"]
-    listed = "neighbor host prefix-list ant in"
+    session = (f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast")
     before = routes(other, at.vpc)
     try:
-        dpu.configure(f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast", f"no {listed}")
+        dpu.configure("route-map open permit 10", "set community none", "set extcommunity none")
+        dpu.configure(*session, "neighbor host route-map open in")
         wait(f"routes of {other.name}", partial(routes, other, at.vpc), at.foreign.issubset)
     finally:
-        dpu.configure(f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast", listed)
+        dpu.configure(*session, f"neighbor host route-map {at.vpc} in")
     has_just(other, at.vpc, before)
+
+
+def test_a_dpu_without_its_route_map_lets_a_host_choose_whose_vrf_its_routes_are_in(fabric: Fabric) -> None:
+    settled(fabric)
+    dpu, at = fabric.dpus[0], fabric.places[0]
+    strangers = [
+        (router, place)
+        for router, place in zip(fabric.dpus, fabric.places, strict=True)
+        if place.vpc not in {at.vpc, *peers(fabric.environment, at.vpc)}
+    ]
+    before = {router.name: routes(router, place.vpc) for router, place in strangers}
+    try:
+        dpu.configure(f"route-map {at.vpc} permit 10", "no set extcommunity none")
+        for router, place in strangers:
+            wait(f"routes of {router.name}", partial(routes, router, place.vpc), at.own.issubset)
+    finally:
+        dpu.configure(f"route-map {at.vpc} permit 10", "set extcommunity none")
+    for router, place in strangers:
+        has_just(router, place.vpc, before[router.name])

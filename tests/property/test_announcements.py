@@ -79,18 +79,22 @@ def _loaded(environment: Environment) -> Iterator[tuple[str, dict[str, Any]]]:
 def _takes(settings: dict[str, Any], vpc: str, route: IPv4Network) -> bool:
     """Tell whether a DPU takes ``route`` from its host, as FRR reads lists of prefixes: the first that matches decides.
 
-    A neighbor without a list takes everything. A list denies what matches none of its rules. A rule matches its prefix,
-    and with a greatest length those inside it up to that length.
+    A neighbor without a route map takes everything; one with a map takes what a rule of it permits. A list denies what
+    matches none of its rules. A rule matches its prefix, and with a greatest length those inside it up to that length.
     """
     bgp = settings["vrf"][vpc]["router"]["bgp"]
     taken = []
     for neighbor in bgp["neighbor"].values():
         group = bgp["peer-group"][neighbor["peer-group"]]
         families = {**group, **neighbor}.get("address-family", {})
-        chosen = families.get("ipv4-unicast", {}).get("policy", {}).get("inbound", {}).get("prefix-list")
+        chosen = families.get("ipv4-unicast", {}).get("policy", {}).get("inbound", {}).get("route-map")
         if chosen is None:
             return True
-        taken.append(_passes(settings["router"]["policy"]["prefix-list"][chosen]["rule"], route))
+        policies = settings["router"]["policy"]
+        for rule in policies["route-map"][chosen]["rule"].values():
+            assert set(rule["action"]) == {"permit"}
+            listed = policies["prefix-list"][rule["match"]["ip-prefix-list"]]["rule"]
+            taken.append(_passes(listed, route))
     return any(taken)
 
 

@@ -92,7 +92,10 @@ VRF = f"vrf/{NAMES[0]}"
         (f"router/policy/prefix-list/{NAMES[0]}/rule/10", "action", "actions", "Additional properties"),
         ("acl", NAMES[0], "other", f"pf0hpf_if: no acl {NAMES[0]}"),
         ("vrf", NAMES[0], "other", f"pf0hpf_if: no vrf {NAMES[0]}"),
-        ("router/policy/prefix-list", NAMES[0], "other", "no prefix-list of host"),
+        ("router/policy/prefix-list", NAMES[0], "other", f"no prefix-list of route-map {NAMES[0]} permit 10"),
+        ("router/policy/route-map", NAMES[0], "other", "no route-map of host"),
+        (f"router/policy/route-map/{NAMES[0]}/rule", "10", "20", f"no rule of snippet route-map {NAMES[0]} permit 10"),
+        (f"router/policy/route-map/{NAMES[0]}/rule/10/set", "community", "ext-community", "Additional properties"),
         (f"{VRF}/router/bgp/peer-group", "host", "hosts", "neighbor pf0hpf_if of host"),
     ],
 )

@@ -28,7 +28,7 @@ def documents(objects: Iterable[Manifest]) -> Iterator[tuple[str, str]]:
 
 def filled(text: str, *, loopback: str, link: str) -> str:
     """Return a start-up document as HBN has it on one DPU, with what the DPU took from its pools."""
-    addresses = {"ip_lo": {"ip": loopback}, "ip_host": {"cidr": link}}
+    addresses = {"ip_lo": {"ip": loopback}, "ip_host": {"cidr": link, "ip": link.partition("/")[0]}}
     return Template(text, undefined=StrictUndefined).render(ipaddresses=addresses)
 
 
@@ -52,19 +52,28 @@ class Dpu:
         common = self.settings["router"]["bgp"]
         lines = [
             *self._prefix_lists(),
+            *self._route_maps(),
             f"vrf {self.vrf}",
             f" vni {self.vni}",
             "!",
             *_instance(common["autonomous-system"], common["router-id"], ""),
+            *_chosen(common, default),
             *_neighbours(default),
             *_families(default, ("advertise-all-vni",)),
             "!",
             *_instance(own["autonomous-system"], own["router-id"], f" vrf {self.vrf}"),
+            *_chosen(common, own),
             *_neighbours(own),
             *_families(own, tuple(_exchanged(own))),
             "!",
+            *self._snippet(),
         ]
         return "\n".join(lines) + "\n"
+
+    def _snippet(self) -> Iterator[str]:
+        """Yield the text that NVUE appends to the configuration as it is."""
+        text = self.settings.get("system", {}).get("config", {}).get("snippet", {}).get("frr.conf", "")
+        yield from (*text.splitlines(), "!")
 
     def _prefix_lists(self) -> Iterator[str]:
         for name, listed in self.settings["router"].get("policy", {}).get("prefix-list", {}).items():
@@ -73,6 +82,29 @@ class Dpu:
                     longest = f" le {lengths['max-prefix-len']}" if lengths else ""
                     yield f"ip prefix-list {name} seq {number} {rule['action']} {prefix}{longest}"
         yield "!"
+
+    def _route_maps(self) -> Iterator[str]:
+        for name, listed in self.settings["router"].get("policy", {}).get("route-map", {}).items():
+            for number, rule in listed["rule"].items():
+                [action] = rule["action"]
+                yield f"route-map {name} {action} {number}"
+                match = dict(rule.get("match", {}))
+                assert match.pop("type", "ipv4") == "ipv4"
+                if "ip-prefix-list" in match:
+                    yield f" match ip address prefix-list {match.pop('ip-prefix-list')}"
+                assert not match, match
+                for attribute, values in rule.get("set", {}).items():
+                    assert values == {"none": {}}
+                    yield f" set {attribute} none"
+        yield "!"
+
+
+def _chosen(common: Json, bgp: Json) -> Iterator[str]:
+    """Yield how an instance chooses among several paths, and what it does when it starts again."""
+    if common.get("graceful-restart") == {"mode": "full"}:
+        yield " bgp graceful-restart"
+    if bgp.get("path-selection", {}).get("multipath", {}).get("aspath-ignore") == "on":
+        yield " bgp bestpath as-path multipath-relax"
 
 
 def _instance(asn: int | str, router_id: str, vrf: str) -> tuple[str, ...]:
@@ -93,10 +125,17 @@ def _families(bgp: Json, evpn: tuple[str, ...]) -> Iterator[str]:
     for source, way in bgp["address-family"]["ipv4-unicast"].get("redistribute", {}).items():
         assert way == {"enable": "on"}
         yield f"  redistribute {source}"
+    for kind, number in bgp["address-family"]["ipv4-unicast"].get("multipaths", {}).items():
+        assert kind == "ebgp"
+        yield f"  maximum-paths {number}"
     for group, settings in bgp["peer-group"].items():
-        policy = settings["address-family"].get("ipv4-unicast", {}).get("policy", {})
-        if policy:
-            yield f"  neighbor {group} prefix-list {policy['inbound']['prefix-list']} in"
+        family = settings["address-family"].get("ipv4-unicast", {})
+        for direction, policy in family.get("policy", {}).items():
+            for kind, name in policy.items():
+                yield f"  neighbor {group} {kind} {name} {'in' if direction == 'inbound' else 'out'}"
+        if limits := family.get("prefix-limits", {}).get("inbound"):
+            restart = f" restart {limits['reestablish-wait']}"
+            yield f"  neighbor {group} maximum-prefix {limits['maximum']}{restart}"
         # For the test alone: what came is kept beside what passed.
         yield f"  neighbor {group} soft-reconfiguration inbound"
     yield " exit-address-family"
@@ -144,9 +183,15 @@ def border_vrfs(contract: Json) -> tuple[BorderVrf, ...]:
     )
 
 
-def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf]) -> str:
+def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf], uplinks: Iterable[str]) -> str:
     """Return the border's configuration: its VRFs announce what the contract has, whether or not it is there."""
-    lines = [*_instance(asn, loopback, ""), *_uplink(("uplink",)), "  advertise-all-vni", " exit-address-family", "!"]
+    lines = [
+        *_instance(asn, loopback, ""),
+        *_uplink(tuple(uplinks)),
+        "  advertise-all-vni",
+        " exit-address-family",
+        "!",
+    ]
     for vrf in vrfs:
         lines += [f"vrf {vrf.name}", f" vni {vrf.vni}", "!", *_instance(asn, loopback, f" vrf {vrf.name}")]
         lines += [" no bgp network import-check", " address-family ipv4 unicast"]
@@ -159,10 +204,10 @@ def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf]) -> 
 
 def leaf_configuration(asn: int, loopback: str, ports: Iterable[str]) -> str:
     """Return the configuration of a leaf switch, which carries routes of the underlay and of EVPN."""
-    return "\n".join([*_instance(asn, loopback, ""), *_uplink(ports), " exit-address-family", "!"]) + "\n"
+    return "\n".join([*_instance(asn, loopback, ""), *_uplink(tuple(ports)), " exit-address-family", "!"]) + "\n"
 
 
-def _uplink(ports: Iterable[str]) -> Iterator[str]:
+def _uplink(ports: tuple[str, ...]) -> Iterator[str]:
     for port in ports:
         yield f" neighbor {port} interface remote-as external"
     yield from (" address-family ipv4 unicast", "  redistribute connected", " exit-address-family")
@@ -170,15 +215,19 @@ def _uplink(ports: Iterable[str]) -> Iterator[str]:
     yield from (f"  neighbor {port} activate" for port in ports)
 
 
-def host_configuration(asn: int, loopback: str, port: str, announced: Iterable[str]) -> str:
-    """Return the configuration of a host that announces what it likes."""
-    lines = [
+def host_configuration(
+    asn: int, loopback: str, port: str, announced: Iterable[str], attributes: Iterable[str] = ()
+) -> str:
+    """Return the configuration of a host that announces what it likes, with ``attributes`` that it likes."""
+    lines = ["route-map all permit 10", *(f" set {attribute}" for attribute in attributes), "!"]
+    lines += [
         *_instance(asn, loopback, ""),
         " no bgp network import-check",
         f" neighbor {port} interface remote-as external",
     ]
     lines += [
         " address-family ipv4 unicast",
+        f"  neighbor {port} route-map all out",
         *(f"  network {prefix}" for prefix in announced),
         " exit-address-family",
         "!",

@@ -51,7 +51,15 @@ _PORTS = _closed(source_port=_each(_NUMBER, _NOTHING), dest_port=_each(_NUMBER, 
 _PACKETS = _closed(
     source_ip=_NETWORK_VALUE, dest_ip=_NETWORK_VALUE, protocol=_one_of("tcp", "udp", "icmp"), tcp=_PORTS, udp=_PORTS
 )
-_POLICY = _closed(("inbound",), inbound=_closed(("prefix-list",), prefix_list=_WORD))
+_STATES = _closed(("established",), new=_NOTHING, established=_NOTHING)
+_POLICY = _closed(("inbound",), inbound=_closed(("route-map",), route_map=_WORD))
+_LIMITS = _closed(
+    ("inbound",),
+    inbound=_closed(
+        ("maximum", "reestablish-wait"), maximum=_number(1, 4_294_967_295), reestablish_wait=_number(1, 4_294_967_295)
+    ),
+)
+_MULTIPATH = _closed(("multipath",), multipath=_closed(("aspath-ignore",), aspath_ignore=_one_of("on")))
 _FAMILIES = _closed(
     ipv4_unicast=_closed(
         ("enable",),
@@ -59,6 +67,8 @@ _FAMILIES = _closed(
         redistribute=_closed(connected=_ON),
         route_export=_closed(to_evpn=_ON),
         policy=_POLICY,
+        prefix_limits=_LIMITS,
+        multipaths=_closed(("ebgp",), ebgp=_number(1, 128)),
     ),
     l2vpn_evpn=_ON,
 )
@@ -67,6 +77,8 @@ _BGP = _closed(
     enable=_one_of("on"),
     autonomous_system=_ASN,
     router_id=_ROUTER,
+    graceful_restart=_closed(("mode",), mode=_one_of("full")),
+    path_selection=_MULTIPATH,
     address_family=_FAMILIES,
     route_export=_closed(to_evpn=_TARGETS),
     route_import=_closed(from_evpn=_TARGETS),
@@ -78,6 +90,19 @@ _PREFIX = _closed(
     match=_each(_NETWORK, _closed(max_prefix_len=_number(1, 32)), minProperties=1),
     action=_one_of("permit"),
 )
+_STRIPPED = _named("none")
+_ROUTE_RULE = _closed(
+    ("match", "set", "action"),
+    match=_closed(("type", "ip-prefix-list"), type=_one_of("ipv4"), ip_prefix_list=_WORD),
+    set=_closed(community=_STRIPPED, large_community=_STRIPPED),
+    action=_named("permit", "deny"),
+)
+_POLICIES = _closed(
+    ("prefix-list", "route-map"),
+    prefix_list=_each(_NAME, _closed(("rule",), rule=_each(_NUMBER, _PREFIX))),
+    route_map=_each(_NAME, _closed(("rule",), rule=_each(_NUMBER, _ROUTE_RULE, minProperties=1))),
+)
+_SNIPPET = _closed(("frr.conf",), **{"frr.conf": {"type": "string", "pattern": "^route-map "}})
 SETTINGS = _closed(
     ("evpn", "interface", "nve", "router", "vrf"),
     evpn=_ON,
@@ -91,8 +116,14 @@ SETTINGS = _closed(
             acl=_each(_NAME, _named("inbound", "outbound")),
         ),
     ),
-    nve=_closed(("vxlan",), vxlan=_closed(("enable",), enable=_one_of("on"), source=_closed(address=_ROUTER))),
-    router=_closed(("bgp",), bgp=_BGP, policy=_closed(prefix_list=_each(_NAME, _closed(rule=_each(_NUMBER, _PREFIX))))),
+    nve=_closed(
+        ("vxlan",),
+        vxlan=_closed(
+            ("enable",), enable=_one_of("on"), arp_nd_suppress=_one_of("on"), source=_closed(address=_ROUTER)
+        ),
+    ),
+    router=_closed(("bgp",), bgp=_BGP, policy=_POLICIES),
+    system=_closed(reflexive_acl=_ON, config=_closed(("snippet",), snippet=_SNIPPET)),
     acl=_each(
         _NAME,
         _closed(
@@ -100,7 +131,11 @@ SETTINGS = _closed(
             type=_one_of("ipv4"),
             rule=_each(
                 _NUMBER,
-                _closed(("match", "action"), match=_closed(("ip",), ip=_PACKETS), action=_named("permit", "deny")),
+                _closed(
+                    ("match", "action"),
+                    match=_closed(("ip",), ip=_PACKETS, conntrack=_STATES),
+                    action=_named("permit", "deny"),
+                ),
                 minProperties=1,
             ),
         ),
@@ -140,7 +175,8 @@ def faults(found: Mapping[str, Any]) -> list[str]:
 
 def _dangling(found: Mapping[str, Any]) -> Iterator[str]:
     ports = {port for names in found["interface"] for port in names.split(",")}
-    lists = found["router"].get("policy", {}).get("prefix-list", {})
+    maps = found["router"].get("policy", {}).get("route-map", {})
+    yield from _unrouted(found, maps)
     for name, interface in found["interface"].items():
         used = {"vrf": [interface.get("ip", {}).get("vrf", "default")], "acl": list(interface.get("acl", {}))}
         yield from (f"{name}: no {key} {one}" for key, ones in used.items() for one in ones if one not in found[key])
@@ -151,9 +187,25 @@ def _dangling(found: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name}: neighbor {port} of {neighbor['peer-group']}"
         for group, peers in bgp["peer-group"].items():
             policy = peers["address-family"].get("ipv4-unicast", {}).get("policy")
-            if policy and policy["inbound"]["prefix-list"] not in lists:
-                yield f"{name}: no prefix-list of {group}"
+            if policy and policy["inbound"]["route-map"] not in maps:
+                yield f"{name}: no route-map of {group}"
     for name, acl in found.get("acl", {}).items():
+        if (
+            any("conntrack" in rule["match"] for rule in acl["rule"].values())
+            and "reflexive-acl" not in found["system"]
+        ):
+            yield f"{name}: conntrack without reflexive-acl"
         last = acl["rule"][max(acl["rule"], key=int)]["match"]["ip"]
         if set(last.values()) != {"0.0.0.0/0"}:
             yield f"{name}: packets that no rule is about"
+
+
+def _unrouted(found: Mapping[str, Any], maps: Mapping[str, Any]) -> Iterator[str]:
+    """Yield route maps with a list that is not there, and what a snippet adds to a rule that is not there."""
+    numbered = ((name, *entry) for name, one in maps.items() for entry in one["rule"].items())
+    rules = {f"route-map {name} permit {number}": rule for name, number, rule in numbered}
+    for name, rule in rules.items():
+        if rule["match"]["ip-prefix-list"] not in found["router"]["policy"]["prefix-list"]:
+            yield f"no prefix-list of {name}"
+    snippet = found.get("system", {}).get("config", {}).get("snippet", {}).get("frr.conf", "")
+    yield from (f"no rule of snippet {line}" for line in snippet.splitlines() if line[0] != " " and line not in rules)

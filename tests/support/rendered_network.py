@@ -1,7 +1,8 @@
 """Who reaches whom, judged from rendered objects and the border's contract alone, by what upstream does with them.
 
-- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides, and nothing is remembered; a port
-  has one for what its host sends, and may have one for what it receives. A VRF
+- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides; a port has one for what its host
+  sends, and may have one for what it receives. A rule about connections matches a packet that opens one if it names
+  ``new``, and an answer if it names ``established``. A VRF
   has the routes whose route targets it imports; the longest prefix wins. A host announces what its list of prefixes
   permits.
 - *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms, each of which is about packets
@@ -31,6 +32,8 @@ from components.render.manifest import Manifest
 OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000
 """Port that connections are opened from, which no rule names."""
+GATEWAY = "192.0.2.254"
+"""Address of every DPU on the link to its host, which no question is about."""
 Json = Mapping[str, Any]
 _network = cache(IPv4Network)
 _TERM = re.compile(r"ip([46])\.dst (==|!=) \{([^}]*)\}")
@@ -59,10 +62,15 @@ class _Packet:
     protocol: str = "other"
     source_port: int = 0
     dest_port: int = 0
+    answer: bool = False
 
     def matches(self, match: Json) -> bool:
         """Tell whether all that ``match`` of an access list asks for is so."""
-        rest = dict(match)
+        asked = dict(match)
+        rest, states = dict(asked.pop("ip")), asked.pop("conntrack", None)
+        assert not asked, match
+        if states is not None and ("established" if self.answer else "new") not in states:
+            return False
         for end, address in (("source", self.source), ("dest", self.dest)):
             if address not in _network(rest.pop(f"{end}-ip", "0.0.0.0/0")):
                 return False
@@ -129,7 +137,7 @@ class RenderedNetwork:
         source = replace(source, address=source.sends_as or source.address)
         seen, (protocol, number) = self._translated(source, target), port
         there = _Packet(seen.address, target.address, protocol, EPHEMERAL, number)
-        back = _Packet(target.address, seen.address, protocol, number, EPHEMERAL)
+        back = _Packet(target.address, seen.address, protocol, number, EPHEMERAL, answer=True)
         return (
             self._goes(source, target, replace(there, source=source.address), answer=False)
             and self._taken(target, there)
@@ -239,6 +247,7 @@ def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
             continue
         spec = item.body["spec"]["serviceConfiguration"]
         text = spec["helmChart"]["values"]["configuration"]["startupYAMLJ2"]
+        text = text.replace("{{ ipaddresses.ip_host.ip }}", GATEWAY)
         loaded = yaml.load(re.sub(r"\{\{.*?\}\}", "X", text), Loader=yaml.CSafeLoader)[1]["set"]
         [pool] = re.findall(r'"poolNames": \["([^"]*-hosts)"\]', str(spec["serviceDaemonSet"]["annotations"]))
         yield _vrf(loaded, links[pool])
@@ -249,7 +258,9 @@ def _vrf(loaded: Json, links: Json) -> tuple[str, _Vrf]:
     bgp, port = loaded["vrf"][name]["router"]["bgp"], loaded["interface"]["pf0hpf_if"]
     assert port["ip"]["vrf"] == name
     family = bgp["peer-group"]["host"]["address-family"]["ipv4-unicast"]
-    listed = loaded["router"]["policy"]["prefix-list"][family["policy"]["inbound"]["prefix-list"]]["rule"]
+    policies = loaded["router"]["policy"]
+    [permitted] = policies["route-map"][family["policy"]["inbound"]["route-map"]]["rule"].values()
+    listed = policies["prefix-list"][permitted["match"]["ip-prefix-list"]]["rule"]
     return name, _Vrf(
         sent=_rules(loaded, "inbound"),
         received=_rules(loaded, "outbound"),
@@ -269,7 +280,7 @@ def _rules(loaded: Json, way: str) -> list[tuple[Json, bool]]:
     """Return the rules for packets that go that way through the host's port, in order."""
     bound = [name for name, ways in loaded["interface"]["pf0hpf_if"]["acl"].items() if way in ways]
     return [
-        (rule["match"]["ip"], "permit" in rule["action"])
+        (rule["match"], "permit" in rule["action"])
         for name in bound
         for _, rule in _in_order(loaded["acl"][name]["rule"])
     ]

@@ -14,8 +14,9 @@ from components.render.manifest import Json, Manifest
 from components.render.network import dpu_services
 from components.render.network.dpu_services import Range
 from components.render.network.dpus import NAMESPACE, DpuPlatform, named
-from components.render.network.nvue import HOST_INTERFACE, Vrf
-from components.render.network.vpc import Vpc, announced, imported, reach, verdicts
+from components.render.network.nvue import HOST_INTERFACE, tracks_connections
+from components.render.network.nvue_host import Vrf
+from components.render.network.vpc import Vpc, announced, imported, most_routes, reach, verdicts
 from components.render.objects import given, manifest
 from components.specs.base import Network
 from components.specs.network.dpus import DpuClusterSpec, DpuControlSpec
@@ -112,7 +113,9 @@ def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
         host_pool=_host_pool(deployment),
         verdicts=verdicts(reach(vpc, platform.networks)),
         filters_received=vpc.group is not None,
+        tracks=tracks_connections(platform.fabric.release),
         announced=announced(vpc),
+        most_routes=most_routes(vpc),
         imported=imported(vpc, platform.networks),
     )
 

@@ -14,6 +14,7 @@ from components.render.manifest import Json, Manifest
 from components.render.network import nvue, ovn_services
 from components.render.network.dpu_templates import templates
 from components.render.network.dpus import NAMESPACE, DpuPlatform, named
+from components.render.network.nvue_host import Vrf
 from components.render.objects import given, manifest
 from components.specs.base import Address, Network
 from components.specs.network.dpus import DpuClusterSpec
@@ -141,7 +142,7 @@ def service_port(service: str, interface: str) -> Json:
     return {"service": {"name": service, "interface": interface}}
 
 
-def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf: nvue.Vrf | None) -> Manifest:
+def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf: Vrf | None) -> Manifest:
     """Return the configuration of HBN for the DPUDeployment ``name`` in ``at``."""
     requests = [_address_request("ip_lo", named(nvue.LOOPBACK_POOL, at))]
     if vrf is not None:

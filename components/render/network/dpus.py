@@ -77,14 +77,8 @@ class DpuPlatform:
             asns=self.networks.asn,
             mtu_bytes=self.control.mtu_bytes,
             uplink_mtu_bytes=self.control.uplink_mtu_bytes,
-            release=self._hbn_release,
+            release=hbn_release(self.hbn_chart, self.hbn_image),
         )
-
-    @property
-    def _hbn_release(self) -> str:
-        """Return the release of HBN, the prefix of the image tag. The chart has separate versions."""
-        tag = self.hbn_image.tag if self.hbn_image else None
-        return tag.partition("-")[0] if tag else self.hbn_chart.version
 
     @property
     def clusters(self) -> tuple[DpuClusterSpec, ...]:
@@ -100,6 +94,12 @@ class DpuPlatform:
         """Return the intents of DPUs without duplicates, sorted by name."""
         by_name = {intent.name: intent for intent in self.intents.values()}
         return tuple(by_name[name] for name in sorted(by_name))
+
+
+def hbn_release(chart: Chart, image: Tool | None) -> str:
+    """Return the release of HBN, the prefix of the image tag. The chart has separate versions."""
+    tag = image.tag if image else None
+    return tag.partition("-")[0] if tag else chart.version
 
 
 def named(name: str, at: DpuClusterSpec) -> str:

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.render.network.packets import Rule
+from components.render.network.nvue_host import (
+    Vrf,
+    accepted_routes,
+    access_lists,
+    directions,
+    frr_snippet,
+    routing_policy,
+)
 from components.specs.base import Network
 from components.specs.ranges import NumberRange
 
@@ -19,9 +26,13 @@ UPLINKS = ("p0_if", "p1_if")
 HOST_INTERFACE = "pf0hpf_if"
 """Name of the DPU's side of the host's physical function."""
 _LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
-_SENT, _RECEIVED = "inbound", "outbound"
-"""Directions, from the DPU's perspective, of packets that the host sends and receives."""
+_STATEFUL_SINCE = (2, 3)
+"""First version of HBN whose stateful access lists use the connection tracking of Open vSwitch (HBN release notes)."""
+_PATHS = 16
+"""Number of equal paths in the underlay, as in upstream's guide (DPF:docs/public/user-guides/zero-trust/use-cases)."""
 _ON = {"enable": "on"}
+_ANY_LEAF = {"multipath": {"aspath-ignore": "on"}}
+"""Paths of equal length are equal even if their ASNs differ. Both leaf switches of a DPU may have separate ASNs."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
 _WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
 _EXPRESSION = re.compile(r"\{\{ [^{}]* \}\}")
@@ -41,29 +52,10 @@ class Fabric:
     """Version of HBN."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vrf:
-    """Representation of a VPC on DPUs: one VRF, one VNI, one route target."""
-
-    name: str
-    vni: int
-    asn: int
-    target: int
-    """Number that forms the VRF's route target together with the ASN."""
-    host_pool: str
-    verdicts: tuple[Rule, ...]
-    """Packet filter rules in order. The first matching rule applies."""
-    filters_received: bool
-    """Whether the rules also apply to packets that hosts receive, in addition to packets that hosts send."""
-    announced: tuple[Network, ...]
-    """Prefixes that contain all routes that hosts may announce."""
-    imported: tuple[str, ...]
-    """Imported route targets in addition to the VRF's route target, in EVPN notation."""
-
-    @property
-    def route_target(self) -> str:
-        """Return the route target in EVPN notation, ``<asn>:<number>``."""
-        return f"{self.asn}:{self.target}"
+def tracks_connections(release: str) -> bool:
+    """Return whether this version of HBN has stateful access lists."""
+    numbers = re.match(r"(\d+)\.(\d+)", release)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _STATEFUL_SINCE
 
 
 def startup(fabric: Fabric, vrf: Vrf | None) -> str:
@@ -72,9 +64,13 @@ def startup(fabric: Fabric, vrf: Vrf | None) -> str:
     settings = _underlay(fabric)
     if vrf is not None:
         settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
-        settings["acl"] = {acl: {"type": "ipv4", "rule": _rules(vrf, way)} for acl, way in _filters(vrf).items()}
+        settings["acl"] = access_lists(vrf)
+        settings["system"] = {
+            "config": {"snippet": {"frr.conf": frr_snippet(vrf)}},
+            **({"reflexive-acl": _ON} if vrf.tracks and vrf.filters_received else {}),
+        }
         settings["vrf"][vrf.name] = _tenant(fabric, vrf)
-        settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
+        settings["router"]["policy"] = routing_policy(vrf)
     return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
 
 
@@ -86,18 +82,31 @@ def _underlay(fabric: Fabric) -> dict[str, Any]:
             "lo": {"type": "loopback", "ip": {"address": {f"{_LOOPBACK}/32": {}}}},
             ",".join(UPLINKS): {"type": "swp", "link": {"mtu": fabric.uplink_mtu_bytes}},
         },
-        "nve": {"vxlan": {**_ON, "source": {"address": _LOOPBACK}}},
-        "router": {"bgp": {**_ON, "autonomous-system": _own_asn(fabric), "router-id": _LOOPBACK}},
+        "nve": {"vxlan": {"arp-nd-suppress": "on", **_ON, "source": {"address": _LOOPBACK}}},
+        "router": {
+            "bgp": {
+                **_ON,
+                "autonomous-system": _own_asn(fabric),
+                # Leaf switches keep the routes of a DPU while HBN starts again.
+                "graceful-restart": {"mode": "full"},
+                "router-id": _LOOPBACK,
+            }
+        },
         "vrf": {
             "default": {
                 "router": {
                     "bgp": {
                         **_ON,
                         "address-family": {
-                            "ipv4-unicast": {**_ON, "redistribute": {"connected": _ON}},
+                            "ipv4-unicast": {
+                                **_ON,
+                                "multipaths": {"ebgp": _PATHS},
+                                "redistribute": {"connected": _ON},
+                            },
                             "l2vpn-evpn": _ON,
                         },
                         "neighbor": peers,
+                        "path-selection": _ANY_LEAF,
                         "peer-group": {"underlay": {"remote-as": "external", "address-family": {"l2vpn-evpn": _ON}}},
                     }
                 }
@@ -126,47 +135,14 @@ def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
         "type": "swp",
         "link": {"mtu": fabric.mtu_bytes},
         "ip": {"vrf": vrf.name, "address": {"{{ ipaddresses.ip_host.cidr }}": {}}},
-        "acl": {acl: {way: {}} for acl, way in _filters(vrf).items()},
+        "acl": {acl: {way: {}} for acl, way in directions(vrf).items()},
     }
-
-
-def _filters(vrf: Vrf) -> dict[str, str]:
-    """Return the direction of each access list of the host's port, by name."""
-    return {vrf.name: _SENT, **({f"{vrf.name}-received": _RECEIVED} if vrf.filters_received else {})}
-
-
-def _rules(vrf: Vrf, way: str) -> dict[str, Any]:
-    return {
-        str(10 * number): {"match": {"ip": _match(rule, way)}, "action": {"permit" if rule.permits else "deny": {}}}
-        for number, rule in enumerate(vrf.verdicts, start=1)
-    }
-
-
-def _match(rule: Rule, way: str) -> dict[str, Any]:
-    far, near = ("dest", "source") if way == _SENT else ("source", "dest")
-    ports = {f"{near}-port": rule.ports.near, f"{far}-port": rule.ports.far}
-    named: dict[str, Any] = {key: {str(port): {}} for key, port in ports.items() if port is not None}
-    protocol = {} if rule.ports.protocol is None else {"protocol": str(rule.ports.protocol)}
-    return {f"{far}-ip": str(rule.network), **protocol, **({str(rule.ports.protocol): named} if named else {})}
-
-
-def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
-    """Return the rules that permit routes inside ``announced``. A prefix list denies all other routes."""
-    return {
-        str(10 * number): {"match": {str(prefix): _and_inside(prefix)}, "action": "permit"}
-        for number, prefix in enumerate(announced, start=1)
-    }
-
-
-def _and_inside(prefix: Network) -> dict[str, int]:
-    """Return the option to match routes inside ``prefix``. FRR requires a maximum length above the prefix length."""
-    return {"max-prefix-len": prefix.max_prefixlen} if prefix.prefixlen < prefix.max_prefixlen else {}
 
 
 def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
     exported: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
     imported: dict[str, Any] = {"route-target": {target: {} for target in (vrf.route_target, *vrf.imported)}}
-    own_routes = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
+    own_routes = {"ipv4-unicast": {**_ON, **accepted_routes(vrf)}}
     return {
         "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
         "router": {
@@ -184,6 +160,7 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
                 "route-export": {"to-evpn": exported},
                 "route-import": {"from-evpn": imported},
                 "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
+                "path-selection": _ANY_LEAF,
                 "peer-group": {"host": {"remote-as": "external", "address-family": own_routes}},
             }
         },

@@ -1,8 +1,9 @@
-"""Stateless packet rules at the edge of a VPC, used for both directions.
+"""Packet rules at the edge of a VPC, used for both directions.
 
-Packet filters on DPUs do not track connections, so replies need explicit rules. A rule specifies the ports of both ends
-and not the sender. One list of rules permits connections in one direction and replies in the other direction. An end
-whose port is in a rule can therefore also send packets from this port without a connection.
+A rule specifies the ports of both ends and not the sender. One list of rules permits connections in one direction and
+replies in the other direction. A rule of a security group also specifies which end opens the connections. Filters that
+track connections permit replies only for such connections. For filters without connection tracking, an end whose port
+is in a rule can also send packets from this port without a connection.
 """
 
 from __future__ import annotations
@@ -41,12 +42,20 @@ class Rule:
     network: Network
     permits: bool
     ports: Ports = ALL
+    inward: bool | None = None
+    """Whether connections are opened into the VPC (true) or out of it; None for packets without regard to connections.
+    """
 
-    def decides(self, far_end: Network, ports: Ports) -> bool:
-        """Return whether the rule matches all packets with ``ports`` between the VPC and ``far_end``."""
+    def decides(self, far_end: Network, ports: Ports, *, opens: bool | None = None) -> bool:
+        """Return whether the rule matches all packets with ``ports`` between the VPC and ``far_end``.
+
+        ``opens``: packets open a connection into the VPC (true) or out of it. None matches replies, and all packets if
+        connections are not tracked.
+        """
         mine = self.ports
         return (
-            far_end.subnet_of(self.network)
+            (opens is None or self.inward in {None, opens})
+            and far_end.subnet_of(self.network)
             and mine.protocol in {None, ports.protocol}
             and mine.near in {None, ports.near}
             and mine.far in {None, ports.far}
@@ -78,4 +87,4 @@ def opened(rule: SecurityRuleSpec, networks: Iterable[Network], *, inward: bool)
     for network in networks:
         for port in rule.ports or (None,):
             ports = Ports(protocol=protocol, near=port if inward else None, far=None if inward else port)
-            yield Rule(network=network, permits=True, ports=ports)
+            yield Rule(network=network, permits=True, ports=ports, inward=inward)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
+from components.render.add_ons.cni import POD_PREFIX_PER_NODE
 from components.render.network.packets import Rule, Service, opened
 from components.specs.base import Address, Network
 from components.specs.network.security_groups import SecurityGroupSpec, SecurityRuleSpec
@@ -87,6 +88,18 @@ def announced(vpc: Vpc) -> tuple[Network, ...]:
     more = (prefix for kind in ANNOUNCED for prefix in vpc.numbers.of_kind(kind) if prefix not in first)
     public = vpc.public_addresses if vpc.spec.ingress is Ingress.PUBLIC else ()
     return (*first, *more, *(Network(f"{address}/32") for address in public))
+
+
+def most_routes(vpc: Vpc) -> int:
+    """Return the maximum number of routes from one host of ``vpc``.
+
+    MetalLB announces each load balancer address from each node. A network that routes pods announces at most one route
+    per pod of its node, and one route per prefix of Services.
+    """
+    numbers = vpc.numbers
+    balancers = sum(prefix.num_addresses for prefix in numbers.of_kind("load_balancers"))
+    pods = 1 << (ANYWHERE.max_prefixlen - POD_PREFIX_PER_NODE)
+    return balancers + len(vpc.public_addresses) + pods + len(numbers.of_kind("services"))
 
 
 def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Reachability between two ends: rules, devices and owners, derived from the data without querying devices.
 
-A connection requires both directions. DPU filters are stateless, so each direction is evaluated separately on DPUs.
-Kubernetes NetworkPolicies, Kube-OVN and OVN permit replies.
+A connection requires both directions. Rules of DPUs apply to each direction, so both are evaluated there; only rules of
+security groups depend on the end that opens the connection. Kubernetes NetworkPolicies, Kube-OVN and OVN permit
+replies.
 """
 
 from collections.abc import Iterator
 from itertools import chain
 
 from components.inputs.tenant_network import enforced_by, vpcs
+from components.lookups.dpus import filters_track_connections
 from components.render.backends import NETWORK_BACKENDS, Filter
 from components.render.network.packets import ALL, Ports, Rule
 from components.render.network.vpc import ANYWHERE, Peer, Vpc, reach, verdicts
@@ -70,6 +72,7 @@ class Region:
 
     def __init__(self, environment: Environment) -> None:
         self._environment, self._plan = environment, environment.region.networks
+        self._tracks = filters_track_connections(environment)
         self._placed = {placed.vpc.spec.name: placed for placed in vpcs(environment)}
         self._vpcs = {name: placed.vpc for name, placed in self._placed.items()}
         self._namespace_policies = NamespacePolicies(environment)
@@ -162,23 +165,25 @@ class Region:
             yield Verdict("management cluster", permitted, passes=True)
 
     def _back(self, target: Endpoint, seen: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield the steps of replies, only on DPUs: their filters are stateless."""
-        stateless = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
+        """Yield the steps of replies, only on DPUs: other filters permit them."""
+        on_dpus = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
         if target.vpc and target.vpc == seen.vpc:
-            if stateless:
-                yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned)
+            if on_dpus:
+                yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned, reply=True)
             return
-        if target in stateless and target.vpc:
-            yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned)
+        if target in on_dpus and target.vpc:
+            yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned, reply=True)
             if peer := self._peer(target, seen):
                 yield _by_peering(target.vpc, peer)
-                yield from self._receives(self._vpcs[peer.vpc], target, asked)
+                yield from self._receives(self._vpcs[peer.vpc], target, asked, reply=True)
                 return
             yield from self._crosses(self._vpcs[target.vpc], seen)
-        if seen in stateless and seen.vpc:
-            yield from self._enters(self._vpcs[seen.vpc], target, seen, asked)
+        if seen in on_dpus and seen.vpc:
+            yield from self._enters(self._vpcs[seen.vpc], target, seen, asked, reply=True)
 
-    def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
+    def _leaves(
+        self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports, *, reply: bool = False
+    ) -> Iterator[Verdict]:
         """Yield the filters for packets of ``source`` in ``vpc``."""
         border, name = NETWORK_BACKENDS[vpc.spec.isolation], vpc.spec.name
         if border.filters is Filter.NOTHING or (border.routed_inside and source.namespace):
@@ -187,22 +192,22 @@ class Region:
             yield self._unfiltered(vpc)
             return
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
-        rule = self._first_rule(vpc, target, asked)
+        rule = self._first_rule(vpc, target, asked, opens=None if reply else False)
         text = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
         yield Verdict(device, text, rule.permits)
 
-    def _receives(self, vpc: Vpc, source: Endpoint, asked: Ports) -> Iterator[Verdict]:
-        """Yield the decision of the security group of ``vpc`` on packets from ``source``: egress rules, reversed."""
+    def _receives(self, vpc: Vpc, source: Endpoint, asked: Ports, *, reply: bool = False) -> Iterator[Verdict]:
+        """Yield the decision of the security group of ``vpc`` on packets from ``source``: the same rules, reversed."""
         if vpc.group is not None:
-            rule = self._first_rule(vpc, source, asked)
+            rule = self._first_rule(vpc, source, asked, opens=None if reply else True)
             text = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
             yield Verdict(f"DPU of the host in {vpc.spec.name}", text, rule.permits)
 
-    def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports) -> Rule:
+    def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports, *, opens: bool | None) -> Rule:
+        """Return the first rule that matches. ``opens``: see `Rule.decides`, for filters that track connections."""
         apart = NETWORK_BACKENDS[vpc.spec.isolation].filters is Filter.HOSTS
-        return next(
-            rule for rule in verdicts(reach(vpc, self._plan), apart=apart) if rule.decides(other.address, asked)
-        )
+        rules = verdicts(reach(vpc, self._plan), apart=apart)
+        return next(rule for rule in rules if rule.decides(other.address, asked, opens=opens if self._tracks else None))
 
     def _announced(self, target: Endpoint) -> bool:
         """Return whether a route of the VPC of ``target`` covers ``target``; only public addresses may have none."""
@@ -244,12 +249,14 @@ class Region:
         rule = f"drops {dropped.prefix}: {dropped.why}" if dropped else f"leads to {target.address}"
         yield Verdict("border", rule, dropped is None, Keeper.BORDER)
 
-    def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
+    def _enters(
+        self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports, *, reply: bool = False
+    ) -> Iterator[Verdict]:
         """Yield the steps that route packets of ``source`` into ``vpc`` and filter them there."""
         border, isolation = self._border.get(vpc.spec.name), NETWORK_BACKENDS[vpc.spec.isolation]
         if border is not None:
             yield self._into(border, source, target)
-            yield from self._receives(vpc, source, asked)
+            yield from self._receives(vpc, source, asked, reply=reply)
         elif isolation.filters is Filter.PODS and target.where == "hosts":
             yield self._unfiltered(vpc)
         elif isolation.routed_inside:

@@ -43,7 +43,8 @@ def settings(hbn: TenantNetworkInput) -> dict[str, Any]:
 def verdict(found: dict[str, Any], address: IPv4Address) -> str:
     [rules] = [acl["rule"] for acl in found["acl"].values()]
     for _, rule in sorted(rules.items(), key=lambda item: int(item[0])):
-        if address in IPv4Network(rule["match"]["ip"]["dest-ip"]):
+        to = rule["match"]["ip"]["dest-ip"]
+        if "X" not in to and address in IPv4Network(to):
             return str(next(iter(rule["action"])))
     return "none"
 

@@ -15,6 +15,7 @@ from components.render.manifest import Manifest
 from components.render.network.nvue import yaml_block
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.network.security_groups import SecurityGroupSpec
 from components.specs.network.tenant_network import Egress, Ingress, Isolation
 
 VIP = IPv4Address("10.3.0.77")
@@ -66,7 +67,8 @@ def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: A
 
     def verdict(address: IPv4Address) -> str:
         for _, rule in rules:
-            if address in IPv4Network(rule["match"]["ip"]["dest-ip"]):
+            to = rule["match"]["ip"]["dest-ip"]
+            if "X" not in to and address in IPv4Network(to):
                 return str(next(iter(rule["action"])))
         return "none"
 
@@ -92,23 +94,128 @@ def test_hosts_announce_what_is_inside_and_public_addresses_of_their_own_where_t
 
     inside = [(numbers.pods, 32), (numbers.services, 32), (numbers.load_balancers, 32)]
     own = [("203.0.113.7/32", None)] if ingress is Ingress.PUBLIC else []
-    assert config["router"]["policy"] == {
-        "prefix-list": {
-            name: {
-                "rule": {
-                    str(10 * place): {
-                        "match": {str(prefix): {"max-prefix-len": longest} if longest else {}},
-                        "action": "permit",
-                    }
-                    for place, (prefix, longest) in enumerate([*inside, *own], start=1)
+    policy = config["router"]["policy"]
+    assert policy["prefix-list"] == {
+        name: {
+            "rule": {
+                str(10 * place): {
+                    "match": {str(prefix): {"max-prefix-len": longest} if longest else {}},
+                    "action": "permit",
                 }
+                for place, (prefix, longest) in enumerate([*inside, *own], start=1)
             }
         }
     }
-    assert config["vrf"][name]["router"]["bgp"]["peer-group"]["host"] == {
-        "remote-as": "external",
-        "address-family": {"ipv4-unicast": {"enable": "on", "policy": {"inbound": {"prefix-list": name}}}},
+    [rule] = policy["route-map"][name]["rule"].values()
+    assert rule["match"] == {"type": "ipv4", "ip-prefix-list": name}
+    peer_group = config["vrf"][name]["router"]["bgp"]["peer-group"]["host"]
+    assert peer_group["address-family"]["ipv4-unicast"]["policy"] == {"inbound": {"route-map": name}}
+
+
+def test_a_host_announces_no_more_than_its_load_balancers_and_the_pods_of_one_node(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+    public = replace(hbn.vpc, public_addresses=(IPv4Address("203.0.113.7"),))
+
+    config = settings(replace(hbn, vpc=public).render())
+
+    family = config["vrf"][hbn.vpc.spec.name]["router"]["bgp"]["peer-group"]["host"]["address-family"]["ipv4-unicast"]
+    most = hbn.vpc.numbers.load_balancers.num_addresses + 1 + 256 + 1
+    assert family["prefix-limits"] == {"inbound": {"maximum": most, "reestablish-wait": 60}}
+
+
+def test_routes_of_hosts_lose_their_communities_of_all_kinds(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+    name = hbn.vpc.spec.name
+
+    config = settings(hbn.render())
+
+    [(number, rule)] = config["router"]["policy"]["route-map"][name]["rule"].items()
+    assert rule["set"] == {"community": {"none": {}}, "large-community": {"none": {}}}
+    snippet = config["system"]["config"]["snippet"]["frr.conf"]
+    assert snippet == f"route-map {name} permit {number}\n set extcommunity none\n"
+
+
+def test_hosts_send_their_dpu_bgp_and_icmp_and_nothing_else(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+
+    rules = settings(hbn.render())["acl"][hbn.vpc.spec.name]["rule"]
+
+    gateway = {"dest-ip": "X/32"}
+    assert [rules[number] for number in ("10", "20", "30")] == [
+        {
+            "match": {"ip": {**gateway, "protocol": "tcp", "tcp": {"dest-port": {"179": {}}}}},
+            "action": {"permit": {}},
+        },
+        {"match": {"ip": {**gateway, "protocol": "icmp"}}, "action": {"permit": {}}},
+        {"match": {"ip": gateway}, "action": {"deny": {}}},
+    ]
+
+
+GROUP = SecurityGroupSpec.model_validate(
+    {
+        "name": "edge",
+        "ingress": [{"cidr": "0.0.0.0/0", "protocol": "tcp", "ports": [443]}],
+        "egress": [{"cidr": "198.51.0.0/16"}],
     }
+)
+OPENS, ANSWERS = {"new": {}, "established": {}}, {"established": {}}
+
+
+def grouped(inputs_of: Any, tag: str) -> dict[str, Any]:
+    """Return the settings of a VPC with ``GROUP`` and an image of HBN with ``tag``."""
+    hbn = network(inputs_of, Isolation.DPF_HBN, egress=Egress.PUBLIC)
+    image = hbn.platform.hbn_image
+    assert image is not None
+    platform = replace(hbn.platform, hbn_image=image.model_copy(update={"tag": tag}))
+    return settings(replace(hbn, platform=platform, vpc=replace(hbn.vpc, group=GROUP)).render())
+
+
+def about(config: dict[str, Any], acl: str, network: str) -> list[tuple[Any, Any, str]]:
+    """Return the protocol, states and action of the rules of an access list about a network."""
+    found = []
+    for rule in config["acl"][acl]["rule"].values():
+        packets = rule["match"]["ip"]
+        if network in (packets.get("dest-ip"), packets.get("source-ip")):
+            found.append((packets.get("protocol"), rule["match"].get("conntrack"), *rule["action"]))
+    return found
+
+
+def test_a_security_group_permits_answers_for_connections_alone(inputs_of: Any) -> None:
+    config = grouped(inputs_of, "3.2.1-doca3.2.1")
+    [sent, received] = config["acl"]
+
+    assert config["system"]["reflexive-acl"] == {"enable": "on"}
+    assert about(config, sent, "0.0.0.0/0") == [("tcp", ANSWERS, "permit"), (None, None, "deny")]
+    assert about(config, received, "0.0.0.0/0") == [("tcp", OPENS, "permit"), (None, None, "deny")]
+    tracked = ("tcp", "udp", "icmp")
+    for acl, states in ((sent, OPENS), (received, ANSWERS)):
+        assert about(config, acl, "198.51.0.0/16") == [
+            *((protocol, states, "permit") for protocol in tracked),
+            *((protocol, None, "deny") for protocol in tracked),
+            (None, None, "permit"),
+        ]
+
+
+def test_a_release_of_hbn_without_connection_tracking_has_a_list_without_states(inputs_of: Any) -> None:
+    config = grouped(inputs_of, "2.2.0-doca2.7.0")
+
+    assert "reflexive-acl" not in config["system"]
+    for acl in config["acl"]:
+        assert about(config, acl, "0.0.0.0/0") == [("tcp", None, "permit"), (None, None, "deny")]
+        assert about(config, acl, "198.51.0.0/16") == [(None, None, "permit")]
+
+
+def test_paths_by_both_leaf_switches_are_equal(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+
+    config = settings(hbn.render())
+
+    for vrf in ("default", hbn.vpc.spec.name):
+        chosen = config["vrf"][vrf]["router"]["bgp"]["path-selection"]
+        assert chosen == {"multipath": {"aspath-ignore": "on"}}
+    assert config["vrf"]["default"]["router"]["bgp"]["address-family"]["ipv4-unicast"]["multipaths"] == {"ebgp": 16}
+    assert config["router"]["bgp"]["graceful-restart"] == {"mode": "full"}
+    assert config["nve"]["vxlan"]["arp-nd-suppress"] == "on"
 
 
 def test_a_vpc_has_the_public_addresses_of_the_vms_in_its_own_cluster(inputs_of: Any) -> None:
