@@ -13,6 +13,7 @@ from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.render.network.nvue import dpu_asns
 from components.render.network.vpc import ANYWHERE, announced, border_targets, reach
 from components.reports.network.fabric_switches import FabricSwitches, fabric_switches
+from components.reports.network.leaf_sessions import LeafSessions, leaf_sessions
 from components.specs.base import Network, Spec
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
@@ -110,6 +111,8 @@ class BorderContract(Spec):
     """Packets of any VPC that the border routers drop, even if they have a route."""
     control_planes: ControlPlaneRoutes | None
     """Routes to control planes; None if hosts and addresses share a network, or if no announcement is defined."""
+    leaf_sessions: tuple[LeafSessions, ...] = ()
+    """BGP sessions of hosts without DPUs with leaf switches; independent of the border routers."""
     fabrics: tuple[FabricSwitches, ...]
     """Configuration of switches of Ethernet fabrics that isolate VPCs; independent of the border routers."""
 
@@ -138,6 +141,7 @@ def contract(environment: Environment) -> BorderContract:
         },
         drops=tuple(_drops(plan)),
         control_planes=_control_planes(region.control_planes.announcement),
+        leaf_sessions=tuple(leaf_sessions(environment)),
         fabrics=tuple(fabric_switches(environment)),
     )
 

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from environment_data import REFERENCES, root_of_all
 
+from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.machine import paths
 
@@ -130,3 +131,22 @@ def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose
         "              10.136.0.0/25 with gateway 10.136.0.126, on port 0 of each host of wisent-train",
     ]
     assert fabric[18].startswith("  no VRF      232 ports of ")
+
+
+def test_leaf_switches_of_hosts_without_dpus_are_told_whose_routes_they_take(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    said = json.loads(invoke("show", "eu-south-03a", "network", "--border", "--format", "json").stdout)
+    lock = load_environment("eu-south-03a", paths.ROOT / "environments").allocations
+
+    assert said["leaf_sessions"]
+    for one in said["leaf_sessions"]:
+        numbers = lock.vpcs[lock.clusters[one["cluster"]].vpc].of_cluster(one["cluster"])
+        own = {str(prefix) for prefix in numbers.of_kind("load_balancers")}
+        public = {f"{address}/32" for key, address in lock.public_ips.items() if key.startswith(f"{one['cluster']}/")}
+        assert (one["asn"], set(one["accepts"])) == (numbers.asn, own | public)
+        assert one["hosts"] == [host for host in one["hosts"] if lock.hosts[host].startswith(f"{one['cluster']}/")]
+    text = invoke("show", "eu-south-03a", "network", "--border").stdout
+    assert "leaf switches   eBGP on unnumbered links with each host; the switches announce no routes" in text
+    assert json.loads(invoke("show", "laptop", "network", "--border", "--format", "json").stdout)["leaf_sessions"] == []

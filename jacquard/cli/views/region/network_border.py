@@ -1,11 +1,12 @@
 """Contract of the border routers as text, for the operators of these routers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
 from components.reports.network.border import Accepted, BorderContract, BorderVpc
 from components.reports.network.fabric_switches import FabricSwitches
+from components.reports.network.leaf_sessions import LeafSessions
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
 
@@ -35,9 +36,23 @@ def lines(contract: BorderContract) -> Iterator[Text]:
         yield Text()
         names = ", ".join(f"{name} ({isolation})" for name, isolation in contract.without_evpn.items())
         yield Text(f"no VRF and no routes for: {names}")
+    if contract.leaf_sessions:
+        yield Text()
+        yield from _leaves(contract.leaf_sessions)
     for fabric in contract.fabrics:
         yield Text()
         yield from _fabric(fabric)
+
+
+def _leaves(clusters: Sequence[LeafSessions]) -> Iterator[Text]:
+    yield Text("leaf switches", "bold").append(
+        "   eBGP on unnumbered links with each host; the switches announce no routes and reject all except", "not bold"
+    )
+    for cluster in clusters:
+        networks = ", ".join(map(str, cluster.accepts))
+        yield Text(f"  {cluster.tenant}/{cluster.cluster}   ASN {cluster.asn}, /32 routes in {networks}")
+        hosts = ", ".join(cluster.hosts) or "no hosts"
+        yield Text(f"              at most {plural(cluster.most_routes, 'route')} from each of {hosts}")
 
 
 def _fabric(switches: FabricSwitches) -> Iterator[Text]:
