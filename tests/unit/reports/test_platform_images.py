@@ -88,7 +88,7 @@ def test_what_hands_out_ports_is_fetched_by_its_digest(use: PortUse) -> None:
 
 
 def test_images_that_controllers_choose_are_listed_from_where_they_fetch_them() -> None:
-    lab = load_environment("lab", ENVIRONMENTS)
+    lab = reference("lab")
     planes = lab.region.control_planes.model_copy(update={"registry": None})
     region = lab.region.model_copy(update={"control_planes": planes})
     versions = lab.versions.model_copy(update={"ironic": None})
