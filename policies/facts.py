@@ -14,7 +14,7 @@ from components.lookups.closed_ports import closed_ports
 from components.lookups.overcommitted import overcommitted
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
-from components.render.hosts.bare_metal_hosts import root_device_hints
+from components.render.hosts.bare_metal_hosts import MACHINES, root_device_hints
 from components.render.manifest import Json
 from components.specs.base import Stage
 from components.specs.environment import Environment
@@ -148,6 +148,7 @@ def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
     disks = {name: root_device_hints(kind.root_device) for name, kind in kinds.items() if kind.root_device}
     return {
         host.host: {
+            **({"spec.architecture": MACHINES[kind.architecture]} if (kind := kinds.get(host.instance_type)) else {}),
             **({"spec.rootDeviceHints": disks[host.instance_type]} if host.instance_type in disks else {}),
             **({"spec.bmc.disableCertificateVerification": True} if host.host in unverified else {}),
         }

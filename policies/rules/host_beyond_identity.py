@@ -3,7 +3,7 @@
 Why: an image, a disk layout or a firmware setting on a single host makes the host differ from the other hosts of its
 pool, and a review of the pool does not show the difference. Use another instance type or pool for different machines.
 
-Rejected: ``spec.image`` of a BareMetalHost, or ``spec.rootDeviceHints`` that its instance type does not declare;
+Rejected: ``spec.image`` of a BareMetalHost, or another ``spec.rootDeviceHints`` than its instance type declares;
 ``spec.bmcSettingsRef`` of an IronCore BMC.
 Correct: BMC address and credentials, boot MAC, power state, the settings of its instance type, and settings that are
 the same for all hosts.
@@ -36,7 +36,7 @@ FORMS: Mapping[str, HostForm] = {
     "BareMetalHost": HostForm(
         identity=frozenset({"spec.bmc.address", "spec.bmc.credentialsName", "spec.bootMACAddress", "spec.online"}),
         uniform={"spec.automatedCleaningMode": "metadata", "spec.bootMode": "UEFI"},
-        declared=("spec.bmc.disableCertificateVerification", "spec.rootDeviceHints"),
+        declared=("spec.architecture", "spec.bmc.disableCertificateVerification", "spec.rootDeviceHints"),
         nested=("spec", "spec.bmc"),
     ),
     "BMC": HostForm(

@@ -53,7 +53,7 @@ def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, te
         "  found:   spec.image, spec.rootDeviceHints\n"
         "  allowed: spec.bmc.address, spec.bmc.credentialsName, spec.bootMACAddress, spec.online from "
         "inventory/<hall>.csv, and spec.automatedCleaningMode metadata, spec.bootMode UEFI on every host, "
-        "and spec.bmc.disableCertificateVerification, spec.rootDeviceHints with the values from the data\n"
+        "and spec.architecture, spec.bmc.disableCertificateVerification, spec.rootDeviceHints with the values from the data\n"
         "  why:     a host that differs from its pool is only noticed when a job fails on it\n"
         "  fix:     remove the field; if the machine really differs, add an instance type for it to "
         "environments/catalog/instance_types.yaml and create a pool of that type\n"
