@@ -22,7 +22,7 @@ from components.render.network.dpu_release import DpuRelease
 from components.render.network.dpus import DpuPlatform
 from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
 from components.render.pools import ironcore_metal, join_service
-from components.render.region import cluster_api, dns, kustomizations, registry, secret_store
+from components.render.region import cluster_api, dns, kustomizations, monitoring, registry, secret_store
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.operator_places import OperatorPlace, of_namespace
@@ -41,19 +41,6 @@ _PRIORITIES = (
     ("region-operators", 900_000_000, "Controllers that all clusters of the region depend on."),
     (SERVICES_PRIORITY, 800_000_000, "Tenant-facing services of the region, such as image proxies."),
 )
-_MONITORING = Operator(
-    chart="kube-prometheus-stack",
-    namespace="monitoring",
-    # Monitors of control planes are in the namespaces of the clusters and not part of this release.
-    values={
-        "prometheus": {
-            "prometheusSpec": {
-                f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")
-            }
-        }
-    },
-)
-
 OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]] = {
     ("dns",): dns.operators,
     ("registry", "cache"): registry.operators,
@@ -114,6 +101,7 @@ class RegionInput:
                 self.spec.bare_metal, self.spec.dpus.vip_interface, self.ironic
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
+            monitoring.rules(),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
@@ -154,7 +142,7 @@ def region_operators(
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
         *ovn_services.operators(ovn=ovn),
-        _MONITORING,
+        monitoring.operator(region.region),
         *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
 

@@ -1,0 +1,51 @@
+"""Metrics and alerts for objects of Flux and Cluster API in the management cluster."""
+
+from __future__ import annotations
+
+import re
+
+from environment_data import REFERENCES, reference
+
+from components.inputs.manifests import everything
+from components.render.manifest import Manifest
+from components.render.region import monitoring
+
+VALUES = monitoring.operator("north-1").values
+STATE = VALUES["kube-state-metrics"]["customResourceState"]["config"]["spec"]["resources"]
+ALERTS = monitoring.rules().body["spec"]["groups"][0]["rules"]
+
+
+def test_each_alert_reads_a_metric_that_is_exported() -> None:
+    exported = {f"{entry['metricNamePrefix']}_{metric['name']}" for entry in STATE for metric in entry["metrics"]}
+
+    assert {re.match(r"\w+", rule["expr"])[0] for rule in ALERTS} == exported  # type: ignore[index]
+
+
+def test_kube_state_metrics_may_list_each_kind_that_it_exports() -> None:
+    permitted = {
+        (group, plural)
+        for rule in VALUES["kube-state-metrics"]["rbac"]["extraRules"]
+        for group in rule["apiGroups"]
+        for plural in rule["resources"]
+    }
+
+    kinds = {(entry["groupVersionKind"]["group"], f"{entry['groupVersionKind']['kind'].lower()}s") for entry in STATE}
+    assert permitted == {(group, plural.replace("repositorys", "repositories")) for group, plural in kinds}
+
+
+def test_the_kinds_are_exported_in_the_version_in_which_they_are_applied() -> None:
+    of = {(entry["groupVersionKind"]["group"], entry["groupVersionKind"]["kind"]): entry for entry in STATE}
+    applied = {
+        (group, item.kind): version
+        for name in REFERENCES
+        for item in everything(reference(name))
+        if isinstance(item, Manifest) and (parts := item.api_version.split("/"))[1:]
+        for group, version in [parts]
+        if (group, item.kind) in of
+    }
+
+    assert applied == {key: entry["groupVersionKind"]["version"] for key, entry in of.items()}
+
+
+def test_alerts_name_the_region() -> None:
+    assert VALUES["prometheus"]["prometheusSpec"]["externalLabels"] == {"region": "north-1"}
