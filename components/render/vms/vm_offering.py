@@ -88,7 +88,7 @@ class VmOfferingInput:
         roots = tuple(dict.fromkeys(size.root_disk for size in self.sizes))
         golden = (self.image_storage_class, len(self.images) * roots)
         placement = services_placement(system_pool=self.system_pool)
-        placed = [replace(operator, pods=placement) for operator in VM_OPERATORS]
+        placed = [replace(operator, pods={**operator.pods, **placement}) for operator in VM_OPERATORS]
         return (
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
