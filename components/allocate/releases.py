@@ -14,7 +14,6 @@ from components.specs.keys import domain_of, group_key, pool_of
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.natural import natural, naturally
 from components.specs.reading.loader import ALLOCATIONS, OUT_OF_SERVICE
-from components.specs.reading.lock_text import paired
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
 
 EVERYTHING = "all"
@@ -75,7 +74,9 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
     if not replacements:
         text = _nothing_to_replace(pool, +missing, f"{runnable} of {nodes} nodes can run")
         raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("hosts",), text)])
-    return paired(environment.name, numbers.model_copy(update={"hosts": numbers.hosts | replacements}), pins)
+    # The second allocation assigns links and addresses to the replacement hosts.
+    claimed = numbers.model_copy(update={"hosts": numbers.hosts | replacements})
+    return allocate(environment.model_copy(update={"allocations": claimed, "image_pins": pins}))
 
 
 def _nothing_to_replace(pool: str, missing: Counter[str], runnable: str) -> str:

@@ -35,7 +35,10 @@ def test_hosts_of_a_pool_that_shrank_are_released_as_asked(invoke: Invoke, data_
     assert _load(data_folder).allocations.hosts == before
 
     released = json.loads(invoke(*options, "--count", "1").stdout)
-    assert [line for line in released["diff"] if line.startswith("-  a0")] == ["-  a02-u06: acme-train/train"]
+    assert [line for line in released["diff"] if line.startswith("-  a0")] == [
+        "-  a02-u06: acme-train/train",
+        "-  a02-u06: 10.65.16.46",
+    ]
     assert invoke(*options).exit_code == 0
     after = _load(data_folder).allocations
     assert before.keys() - after.hosts.keys() == {"a01-u06", "a02-u05", "a02-u06"}

@@ -31,7 +31,7 @@ def test_images_are_tables_of_use_of_what_is_behind_and_of_what_fits(invoke: Inv
         *("gpu-2026.11.1", "supported", "candidate,", "latest,", "stable", "2027-05-03", "(163", "days)", "4"),
         *("globex-lab/lab", "(3", "groups)"),
     ]
-    [behind] = (line for line in shown if line.startswith("acme-train/train  gpu-2026.10.2"))
+    [behind] = (line for line in shown if line.startswith("acme-train/train   gpu-2026.10.2"))
     assert "image gpu-2026.10.2 -> gpu-2026.11.1" in behind
     assert behind.endswith("2027-04-06     -")
     [fits] = (line for line in shown if line.startswith("cpu-2026.10.2  cpu-gen4"))
@@ -44,7 +44,7 @@ def test_images_are_data_of_a_day(invoke: Invoke, data_folder: Path) -> None:
 
     assert answer["today"] == "2027-04-06"
     assert {image["version"]: image["lifecycle"] for image in answer["images"]}["gpu-2026.10.2"] == "expired"
-    assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
+    assert [item["pool"] for item in answer["behind"]] == ["acme-train/system", "acme-train/train", "acme-train/infer"]
 
 
 def test_uniformity_is_one_line_a_pool(invoke: Invoke, data_folder: Path) -> None:

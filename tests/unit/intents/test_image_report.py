@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from dataclasses import replace
 
 import pytest
 from environment_data import ENVIRONMENTS, LAPTOP
@@ -53,7 +54,12 @@ def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
     expires = dt.date(2027, 4, 6)
     where = resolved(f"../catalog/images.yaml:<images.{NEW}>", LAPTOP)
 
-    assert report.behind == tuple(
+    of_images = [
+        replace(item, differences=tuple(one for one in item.differences if one.field == "image"))
+        for item in report.behind
+        if item.pool != "acme-train/system"
+    ]
+    assert of_images == [
         Behind(
             pool=pool,
             images=(OLD,),
@@ -63,7 +69,7 @@ def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
             open_to=None,
         )
         for pool in ("acme-train/train", "acme-train/infer")
-    )
+    ]
 
 
 def test_a_pool_under_way_says_where_to() -> None:
