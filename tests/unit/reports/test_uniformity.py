@@ -58,6 +58,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "containerd": "2.1.4",
         "doca": "3.1.0",
         "dpu_image": "bfb-3.2.0",
+        "dpu_interface": "enp1s0f0np0",
         "encrypted_scratch": False,
         "fabric_manager": True,
         "gpu_driver": "580.95.05",
