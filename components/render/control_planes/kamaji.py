@@ -146,7 +146,12 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
             "replicas": replicas,
             "dataStoreName": store,
             **given(dataStoreOverrides=list(_overrides(control_plane))),
-            "addons": {"coreDNS": {}, "kubeProxy": {}, "konnectivity": _konnectivity(control_plane)},
+            "addons": {
+                # With this add-on, the provider takes the address from here and ignores the field of the network.
+                "coreDNS": {"dnsServiceIPs": [str(control_plane.network.services[_DNS_INDEX])]},
+                "kubeProxy": {},
+                "konnectivity": _konnectivity(control_plane),
+            },
             "network": _network(control_plane),
             "deployment": {
                 "serviceAccountName": _ACCOUNT,
@@ -177,7 +182,6 @@ def _network(control_plane: ControlPlane) -> dict[str, Any]:
         "serviceAddress": str(control_plane.vip),
         "serviceAnnotations": control_plane.address_request,
         "certSANs": [address, f"{service}.svc", f"{service}.{MANAGEMENT_DOMAIN}", *others],
-        "dnsServiceIPs": [str(control_plane.network.services[_DNS_INDEX])],
     }
 
 

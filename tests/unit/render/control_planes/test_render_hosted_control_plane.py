@@ -66,6 +66,13 @@ def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs
     ]
 
 
+def test_the_address_of_dns_is_in_the_add_on_that_the_provider_reads(inputs_of: Any) -> None:
+    spec = kamaji(inputs_of)
+
+    assert spec["addons"]["coreDNS"] == {"dnsServiceIPs": [str(control_plane(inputs_of).network.services[10])]}
+    assert "dnsServiceIPs" not in spec["network"]
+
+
 def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example", backend=ControlPlaneBackend.K0SMOTRON)
     infrastructure, plane = kinds(one.render(), "Metal3Cluster", "K0smotronControlPlane")
