@@ -14,6 +14,7 @@ from policies.rules import (
     overridden_add_on,
     provider_without_cluster_identifier,
     self_chosen_partition,
+    shared_control_plane_host,
     template_edited_in_place,
     turns_on_fabric,
     unpinned_image,
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     closed_vm_port.RULE,
     emulated_vms.RULE,
     turns_on_fabric.RULE,
+    shared_control_plane_host.RULE,
     overcommitted_namespaces.RULE,
     change_in_freeze.RULE,
 )

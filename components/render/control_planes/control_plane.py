@@ -32,7 +32,7 @@ DataStore: TypeAlias = DataStoreSpec | MadeEtcd
 """Data store of a cluster: the entry of a shared data store, or the definition of a dedicated etcd."""
 ZONE = "topology.kubernetes.io/zone"
 """Label of the management cluster's hosts with their failure domain."""
-_HOST = "kubernetes.io/hostname"
+HOST = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +111,9 @@ def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | Non
         {
             "maxSkew": 1,
             "topologyKey": key,
-            "whenUnsatisfiable": "DoNotSchedule" if enough_hosts and key == _HOST else "ScheduleAnyway",
+            "whenUnsatisfiable": "DoNotSchedule" if enough_hosts and key == HOST else "ScheduleAnyway",
             "labelSelector": {"matchLabels": pods},
             **given(matchLabelKeys=[alike] if alike else None),
         }
-        for key in (ZONE, _HOST)
+        for key in (ZONE, HOST)
     ]

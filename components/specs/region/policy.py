@@ -44,6 +44,8 @@ class RuleId(StrEnum):
     """VMs must use hardware virtualisation."""
     TURNS_ON_FABRIC = "turns-on-fabric"
     """Nodes on a fabric must not use GPU time-slicing."""
+    SHARED_CONTROL_PLANE_HOST = "shared-control-plane-host"
+    """Members of an etcd and replicas of a control plane must be on different hosts in production."""
     OVERCOMMITTED_NAMESPACES = "overcommitted-namespaces"
     """Namespaces of a tenant must not exceed its quota in total."""
     CHANGE_IN_FREEZE = "change-in-freeze"
