@@ -87,8 +87,9 @@ class BareMetal:
     """Function that returns the infrastructure object of one cluster."""
     machine_template: tuple[str, str]
     """API version and kind of the machine template with which a machine claims a host."""
-    remediation: Callable[[str, str, dict[str, str]], tuple[Manifest, ...]]
-    """Function that returns the objects for remediation before a node is replaced, from pool, cluster and labels."""
+    remediation: Callable[[str, str, dict[str, str], int], tuple[Manifest, ...]]
+    """Function that returns the objects for remediation before a node is replaced, from pool, cluster, labels and the
+    seconds until a rebooted host is a ready node."""
     host: Callable[[PlacedHost, FirmwareUpdate], Iterable[Manifest]]
     """Function that returns the objects of one host."""
     patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
@@ -218,7 +219,7 @@ BARE_METAL = {
         infrastructure=ironcore_metal.infrastructure,
         machine_template=ironcore_metal.MACHINE_TEMPLATE,
         # A reboot is no additional remedy, since every boot starts from a clean image.
-        remediation=lambda _name, _cluster, _labels: (),
+        remediation=lambda _name, _cluster, _labels, _seconds: (),
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
         lists_failure_domains=False,

@@ -64,15 +64,20 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
     )
 
 
-def remediation(name: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
-    """Return the remediation template that is used before an unhealthy node of a pool is replaced."""
+def remediation(name: str, cluster: str, labels: dict[str, str], seconds: int) -> tuple[Manifest, ...]:
+    """Return the remediation template that is used before an unhealthy node of a pool is replaced.
+
+    Metal3 reboots the host, and a second time if the node is not ready ``seconds`` after it was powered off. If the
+    second reboot fails as well, Metal3 marks the host as unhealthy and deletes the Machine, and a spare host replaces
+    the node. Metal3 requires at least one retry, so a single reboot is not possible
+    (metal3-io/cluster-api-provider-metal3:controllers/metal3remediation_controller.go).
+    """
     template = manifest(
         API,
         "Metal3RemediationTemplate",
         name,
         namespace=cluster,
         labels=labels,
-        # Remediation is a single reboot. If it fails, Metal3 deletes the Machine, and a spare host replaces the node.
-        spec={"template": {"spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": 900}}}},
+        spec={"template": {"spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": seconds}}}},
     )
     return (template,)

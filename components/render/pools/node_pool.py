@@ -108,7 +108,9 @@ class NodePoolInput:
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the pool, in the order in which they are applied."""
         labels, selector = _labels(self), _selector(self)
-        remediation = BARE_METAL[self.bare_metal].remediation(self.name, self.cluster, labels)
+        remediation = BARE_METAL[self.bare_metal].remediation(
+            self.name, self.cluster, labels, self.kind.reboot_timeout_seconds
+        )
         diskless = any(group.intent.boot is BootMode.LIVE_ISO for group in self.groups)
         return (
             *_addresses(self, labels),

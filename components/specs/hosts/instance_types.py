@@ -169,6 +169,9 @@ class InstanceType(CheckedSpec):
     its NVLink domain."""
     max_pods: int = Field(default=110, ge=16, le=1024)
     """Maximum number of pods on a node; a cluster can override it."""
+    reboot_timeout_seconds: int = Field(default=1800, ge=900, le=7200)
+    """Seconds from power-off until a rebooted host is a ready node again: power-on self-test, boot and kubelet. After
+    this time Metal3 powers the host off a second time, and after twice this time the node is replaced."""
     root_device: RootDeviceSpec | None = None
     """Disk to which images are written. This field is required for hosts that Metal3 provisions."""
 

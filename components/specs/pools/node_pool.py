@@ -129,7 +129,7 @@ class RolloutSpec(Spec):
 
 
 class HealthSpec(Spec):
-    """Health checks of nodes. An unhealthy node is rebooted once, then replaced."""
+    """Health checks of nodes. An unhealthy node is rebooted up to two times, then replaced."""
 
     node_startup_timeout_seconds: int = Field(default=3600, ge=1800, le=14400)
     """Seconds for a new machine to become a node, from the start of its provisioning. Upstream's ten minutes are too

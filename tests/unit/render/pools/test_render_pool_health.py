@@ -57,3 +57,15 @@ def test_a_new_node_must_stay_ready_as_long_as_the_pool_says(
 ) -> None:
     for spec in deployments(edited(pool, health={"min_ready_seconds": seconds})):
         assert spec["template"]["spec"].get("minReadySeconds") == said
+
+
+def test_metal3_powers_a_host_off_again_only_after_the_time_of_its_type(pool: NodePoolInput) -> None:
+    slow = replace(pool, kind=pool.kind.model_copy(update={"reboot_timeout_seconds": 2700}))
+
+    for described, seconds in ((pool, 1800), (slow, 2700)):
+        [template] = of_kind(described, "Metal3RemediationTemplate")
+        assert template.body["spec"]["template"]["spec"]["strategy"] == {
+            "type": "Reboot",
+            "retryLimit": 1,
+            "timeoutSeconds": seconds,
+        }
