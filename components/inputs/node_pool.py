@@ -40,7 +40,7 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         kind=kind,
         groups=groups,
         bare_metal=region.bare_metal.backend,
-        startup_seconds=startup_seconds(environment, pool, sum(group.size.most_nodes for group in groups)),
+        startup_seconds=startup_seconds(environment, placed.cluster.name, pool),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.burn_in,
         addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),

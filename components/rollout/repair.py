@@ -2,17 +2,20 @@
 
 import math
 
+from components.lookups.dpus import uses_dpf
 from components.lookups.pools import declared_spares
 from components.lookups.spares import spares_for
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
+from components.render.network.dpus import INSTALLED_AT_ONCE
 from components.specs.base import limit_of
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.nodes import StepDurationsSpec
 
 _MINUTE = 60
-_BATCH_MINUTES = 30
-"""Minutes to wipe a host and boot an image, used if the region has no measured durations. The value exceeds the time
-that most hosts need: a shorter timeout would terminate machines that only wait in the queue.
+_UNMEASURED = StepDurationsSpec(drain_minutes=0, deprovision_minutes=15, boot_minutes=15, join_minutes=1)
+"""Durations in a region without measured ones. They exceed the time that most hosts need: with a shorter timeout, hosts
+that only wait in the queue would be remediated.
 """
 
 
@@ -28,17 +31,37 @@ def most_broken(environment: Environment, pool: NodePoolSpec, nodes: int) -> int
     return min(limit_of(pool.health.max_unhealthy, nodes), max(1, spares))
 
 
-def startup_seconds(environment: Environment, pool: NodePoolSpec, nodes: int) -> int:
-    """Return the startup timeout of a new node in a pool of ``nodes``, in seconds, including its time in the queue.
+def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) -> int:
+    """Return the startup timeout of a new node in a pool of ``cluster``, in seconds, including its time in queues.
 
-    Cluster API measures from the creation of the Machine until a host runs its image, and then restarts the timer. All
-    nodes of a pool may be requested simultaneously on hosts of one controller. A controller provisions
-    `PROVISIONED_AT_ONCE` hosts in parallel.
+    Cluster API measures from the creation of the Machine until a host runs its image, and then restarts the timer. If a
+    Machine exceeds the timeout while it waits, Metal3 powers off the host that the Machine claims later, while the
+    image is written. The timeout must therefore exceed the longest wait, which is that of the first day. Then all hosts
+    of the controller, not only those of the pool, are inspected, prepared and provisioned in one queue. In addition, no
+    host is claimed until its DPU is installed, which is a queue of all DPUs of the region.
+
+    The sum is an upper bound. It depends on declared limits and on the size of the inventory only, so that an
+    assignment of hosts to another tenant changes no health check.
     """
-    steps = environment.region.nodes.durations
-    batch_minutes = steps.deprovision_minutes + steps.boot_minutes if steps else _BATCH_MINUTES
-    batches_before = max(0, provisioning_turns(nodes) - 1)
-    return pool.health.node_startup_timeout_seconds + batches_before * batch_minutes * _MINUTE
+    steps = environment.region.nodes.durations or _UNMEASURED
+    flash = steps.firmware_minutes if _updates_firmware(environment) else 0
+    turn = steps.inspect_minutes + flash + steps.deprovision_minutes + steps.boot_minutes
+    queued = provisioning_turns(_most_hosts(environment, cluster)) * turn
+    if uses_dpf(environment):
+        queued += math.ceil(len(environment.hosts) / INSTALLED_AT_ONCE) * steps.dpu_minutes
+    return pool.health.node_startup_timeout_seconds + queued * _MINUTE
+
+
+def _updates_firmware(environment: Environment) -> bool:
+    """Return whether a pinned intent updates firmware, which occupies a place in the queue of the controller."""
+    return any(intent.firmware and intent.firmware.updates for intent in environment.image_pins.intents.values())
+
+
+def _most_hosts(environment: Environment, cluster: str) -> int:
+    """Return the maximum number of hosts in the queue of the controller of ``cluster``."""
+    limits = {controller.name: controller.max_hosts for controller in environment.region.bare_metal.controllers}
+    entry, hosts = environment.allocations.clusters.get(cluster), len(environment.hosts)
+    return min(hosts, limits.get(entry.controller or "", hosts) if entry else hosts)
 
 
 def provisioning_turns(nodes: int) -> int:

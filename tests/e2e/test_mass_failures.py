@@ -62,7 +62,7 @@ def test_a_queue_that_takes_longer_than_one_host_may_is_no_failure(region: Local
     sizes = emptied(region)
     for check in region.api().list(*CHECK, namespace=CLUSTER):
         ref = ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER)
-        timeout = {"nodeStartupTimeoutSeconds": startup_seconds(environment, pool, NODES) // _SCALE}
+        timeout = {"nodeStartupTimeoutSeconds": startup_seconds(environment, CLUSTER, pool) // _SCALE}
         region.api().patch(ref, {"spec": {"checks": timeout}}, field_manager="test")
     took = region.api().request("GET", _STAGE)["spec"]["delay"]
     last(region, {"durationMilliseconds": _TURN_SECONDS * 1000, "jitterDurationMilliseconds": _TURN_SECONDS * 1000})

@@ -53,6 +53,8 @@ OPERATORS = (
 """DPF and its prerequisites, in installation order."""
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
+INSTALLED_AT_ONCE = 50
+"""Maximum number of DPUs of a region on which DPF installs an image in parallel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,8 +130,8 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
             "provisioningController": {
                 # The inventory defines all hosts and DPUs, so DPF must not discover any.
                 "installInterface": {"installViaRedfish": {"skipDPUNodeDiscovery": True}},
-                "maxDPUParallelInstallations": 50,
-                "maxUnavailableDPUNodes": 50,
+                "maxDPUParallelInstallations": INSTALLED_AT_ONCE,
+                "maxUnavailableDPUNodes": INSTALLED_AT_ONCE,
                 "osInstallTimeout": "60m",
                 **given(registry=given(loadBalancerAddress=control.bfb_registry and f"http://{control.bfb_registry}")),
             },

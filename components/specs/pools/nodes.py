@@ -68,7 +68,7 @@ class JoinServiceSpec(Spec):
 class StepDurationsSpec(Spec):
     """Durations of the steps of a node replacement, as measured in the region.
 
-    They are used for estimates only (``jacquard impact``).
+    They are used for estimates (``jacquard impact``) and for the startup timeout of nodes.
     """
 
     drain_minutes: int = Field(ge=0, le=10_080)
@@ -80,6 +80,12 @@ class StepDurationsSpec(Spec):
     """Minutes until an available host has booted its image."""
     join_minutes: int = Field(ge=1, le=1440)
     """Minutes until a booted host is a ready Node, including burn-in."""
+    inspect_minutes: int = Field(default=15, ge=1, le=1440)
+    """Minutes until a new host is inspected."""
+    firmware_minutes: int = Field(default=30, ge=1, le=1440)
+    """Minutes until BMC and BIOS of a host have other firmware."""
+    dpu_minutes: int = Field(default=30, ge=1, le=1440)
+    """Minutes until the image of a DPU is installed."""
 
 
 class NodesSpec(Spec):

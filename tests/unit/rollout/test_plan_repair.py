@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
+from components.rollout import repair
 from components.rollout.repair import most_broken, startup_seconds
+from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
+from components.specs.hosts.firmware import Firmware, FirmwareComponent
 from components.specs.pools.node_pool import HealthSpec, NodePoolSpec
 from components.specs.pools.nodes import StepDurationsSpec
 
@@ -36,13 +40,58 @@ def test_no_more_nodes_are_repaired_at_once_than_are_to_spare(
     assert most_broken(laptop.load(), pool(spares, max_unhealthy=limit), nodes) == most
 
 
-@pytest.mark.parametrize(
-    ("nodes", "turns_before"), [(0, 0), (1, 0), (20, 0), (21, 1), (40, 1), (41, 2), (200, 9), (1440, 71)]
-)
-def test_a_machine_that_waits_for_its_turn_is_not_broken(laptop: Any, nodes: int, turns_before: int) -> None:
-    environment = laptop.load()
-    nodes_of = environment.region.nodes.model_copy(update={"durations": STEPS})
-    measured = environment.model_copy(update={"region": environment.region.model_copy(update={"nodes": nodes_of})})
+def fleet(environment: Environment, hosts: int, **nodes: Any) -> Environment:
+    """Return ``environment`` with as many hosts, without DPUs that DPF installs, and other settings of its nodes."""
+    region = environment.region
+    region = region.model_copy(update={"nodes": region.nodes.model_copy(update=nodes)})
+    return environment.model_copy(update={"region": region, "hosts": environment.hosts[:1] * hosts})
 
-    assert startup_seconds(environment, pool(0), nodes) == 3600 + turns_before * 30 * 60
-    assert startup_seconds(measured, pool(0, node_startup_timeout_seconds=1800), nodes) == 1800 + turns_before * 20 * 60
+
+@pytest.mark.parametrize(("hosts", "turns"), [(1, 1), (20, 1), (21, 2), (40, 2), (41, 3), (1440, 72)])
+def test_a_machine_that_waits_for_its_turn_is_not_broken(
+    laptop: Any, monkeypatch: pytest.MonkeyPatch, hosts: int, turns: int
+) -> None:
+    environment = laptop.load()
+    monkeypatch.setattr(repair, "uses_dpf", lambda _: False)
+    monkeypatch.setattr(repair, "_updates_firmware", lambda _: False)
+    short = pool(0, node_startup_timeout_seconds=1800)
+
+    assert startup_seconds(fleet(environment, hosts), "acme-train", pool(0)) == 3600 + turns * 45 * 60
+    assert startup_seconds(fleet(environment, hosts, durations=STEPS), "acme-train", short) == 1800 + turns * 35 * 60
+
+
+def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: Any) -> None:
+    environment = fleet(laptop.load(), 101)
+    updated = Firmware(
+        name="a", components={"bios": FirmwareComponent(version="1", url="https://firmware.example/bios")}
+    )
+    pins = environment.image_pins
+    intents = {key: intent.model_copy(update={"firmware": updated}) for key, intent in pins.intents.items()}
+
+    assert startup_seconds(environment, "acme-train", pool(0)) == 3600 + (6 * 45 + 3 * 30) * 60
+
+    environment = environment.model_copy(update={"image_pins": pins.model_copy(update={"intents": intents})})
+
+    assert startup_seconds(environment, "acme-train", pool(0)) == 3600 + (6 * 75 + 3 * 30) * 60
+
+
+def test_the_queue_is_that_of_the_controller_of_the_cluster(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = fleet(laptop.load(), 100)
+    monkeypatch.setattr(repair, "uses_dpf", lambda _: False)
+    monkeypatch.setattr(repair, "_updates_firmware", lambda _: False)
+    shards = (
+        ControllerSpec(name="north", boot=BootMethod.VIRTUAL_MEDIA, max_hosts=40),
+        ControllerSpec(name="south", boot=BootMethod.VIRTUAL_MEDIA, max_hosts=500),
+    )
+    metal = environment.region.bare_metal.model_copy(update={"controllers": shards})
+    lock = environment.allocations
+    for controller, turns in (("north", 2), ("south", 5)):
+        entry = lock.clusters["acme-train"].model_copy(update={"controller": controller})
+        sharded = environment.model_copy(
+            update={
+                "region": environment.region.model_copy(update={"bare_metal": metal}),
+                "allocations": lock.model_copy(update={"clusters": {**lock.clusters, "acme-train": entry}}),
+            }
+        )
+
+        assert startup_seconds(sharded, "acme-train", pool(0)) == 3600 + turns * 45 * 60
