@@ -262,6 +262,7 @@ def _patch(patch: Patch) -> Json:
         "names": list(patch.names),
         "fields": patch.fields,
         **({"waitSeconds": patch.wait_seconds} if patch.wait_seconds else {}),
+        **({} if patch.unless is None else {"unless": patch.unless}),
         **({} if patch.made_of is None else {"madeOf": patch.made_of}),
     }
 

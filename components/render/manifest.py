@@ -101,6 +101,9 @@ class Patch:
     wait_seconds: int = 0
     """Seconds that ``pulumi up`` waits for objects that their controller creates. Objects that are still missing are
     patched by the next run."""
+    unless: Json | None = None
+    """Part of an object that makes the patch unnecessary, such as reported versions. Such an object is not patched
+    while its fields are empty, and no object is patched before it reports this part. None to patch all objects."""
     made_of: str | None = None
     """Identifier of the source from which the controller creates the objects. If the identifier changes, the controller
     recreates the objects, and they are patched again."""

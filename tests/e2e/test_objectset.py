@@ -257,7 +257,7 @@ def test_firmware_objects_are_patched_once_they_are_there_and_given_back_as_they
     up = project.up()
     assert up.code == 0, up.text
     assert firmware(server, namespace) == {kind: {"u01": fields} for kind, fields in BASELINE.items()}
-    waits = "2 objects of other controllers do not exist yet; the next up patches them"
+    waits = "2 objects of other controllers cannot be patched yet; the next up patches them"
     assert waits in up.text
     preview = project.preview()
     assert (preview.code, waits in preview.text, "~ patches" in preview.text) == (0, True, False)

@@ -92,17 +92,33 @@ def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
             key = (_namespace(placed), placed.firmware.name)
             groups.setdefault(key, (placed.firmware, []))[1].append(placed.host.host)
     for (namespace, name), (baseline, names) in groups.items():
-        for kind, spec in _firmware(baseline):
-            patch = Patch(api_version=API, kind=kind, namespace=namespace, names=tuple(names), fields={"spec": spec})
+        for kind, spec, unless in _firmware(baseline):
+            patch = Patch(
+                api_version=API,
+                kind=kind,
+                namespace=namespace,
+                names=tuple(names),
+                fields={"spec": spec},
+                unless=unless,
+            )
             yield f"{namespace}/{name}/{kind}", patch
 
 
-def _firmware(baseline: Firmware) -> Iterator[tuple[str, dict[str, Any]]]:
+def _firmware(baseline: Firmware) -> Iterator[tuple[str, dict[str, Any], dict[str, Any] | None]]:
+    """Yield the kind and spec of the firmware objects, and the reported versions that make the patch unnecessary.
+
+    Metal3 compares updates only with those that it applied earlier, never with the reported versions. A host in a new
+    namespace has new objects, so without this comparison its firmware would be written again
+    (metal3-io/baremetal-operator:internal/controller/metal3.io/baremetalhost_controller.go).
+    """
     if baseline.bios:
-        yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}
+        yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}, None
     if baseline.updates:
         updates = [{"component": name, "url": url} for name, url in baseline.updates.items()]
-        yield "HostFirmwareComponents", {"updates": updates}
+        versions = [
+            {"component": name, "currentVersion": baseline.components[name].version} for name in baseline.updates
+        ]
+        yield "HostFirmwareComponents", {"updates": updates}, {"status": {"components": versions}}
 
 
 def _namespace(placed: PlacedHost) -> str:

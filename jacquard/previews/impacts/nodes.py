@@ -75,7 +75,7 @@ class Nodes:
         if plan is None:
             return None
         placed, spares = self._pools[pool_of(key)], self._spares[key]
-        minutes, most, hours = self._times(placed, plan, nodes, self._gpus_a_node(key))
+        minutes, most, hours = self._times(key, plan, nodes, self._gpus_a_node(key))
         return Roll(
             out_at_once=min(plan.max_unavailable, nodes),
             surge=min(plan.max_surge, nodes),
@@ -87,16 +87,17 @@ class Nodes:
             paused=placed.pool.rollout.paused,
         )
 
-    def _times(
-        self, placed: PlacedPool, plan: Replacement, nodes: int, gpus: int
-    ) -> tuple[int | None, int | None, float | None]:
+    def _times(self, key: str, plan: Replacement, nodes: int, gpus: int) -> tuple[int | None, int | None, float | None]:
         """Return the expected and the maximum minutes of a rollout, and the lost GPU-hours."""
         steps = self._head.region.nodes.durations
         if steps is None:
             return None, None, None
+        placed = self._pools[pool_of(key)]
         batch = max(1, min(nodes, plan.max_surge or plan.max_unavailable))
         batches = math.ceil(nodes / batch)
-        after = _reprovision_minutes(steps, batch) + math.ceil(placed.pool.health.min_ready_seconds / 60)
+        after = _reprovision_minutes(steps, batch, self._flash_minutes(key, steps)) + math.ceil(
+            placed.pool.health.min_ready_seconds / 60
+        )
         away = steps.drain_minutes + (0 if plan.max_surge else after)
         seconds = drain_limit_seconds(placed.pool)
         return (
@@ -104,6 +105,11 @@ class Nodes:
             None if seconds is None else batches * (max(math.ceil(seconds / 60), steps.drain_minutes) + after),
             round(nodes * gpus * away / 60, 1),
         )
+
+    def _flash_minutes(self, key: str, steps: StepDurationsSpec) -> int:
+        """Return the minutes for other firmware on each host of a group; 0 if the updates stay the same."""
+        before, after = _updates(self._base, key), _updates(self._head, key)
+        return steps.firmware_minutes if after and after != before else 0
 
 
 def out_at_once(rows: Iterable[Row]) -> Counter[str]:
@@ -120,9 +126,17 @@ def _key(change: Change) -> str:
     return group_key(pool_key(values[labels.CLUSTER], values[labels.POOL]), values[labels.FAILURE_DOMAIN])
 
 
-def _reprovision_minutes(steps: StepDurationsSpec, hosts: int) -> int:
+def _reprovision_minutes(steps: StepDurationsSpec, hosts: int, flash_minutes: int) -> int:
     """Return the minutes until all ``hosts`` are nodes again after a simultaneous release."""
-    return provisioning_turns(hosts) * (steps.deprovision_minutes + steps.boot_minutes) + steps.join_minutes
+    turn = steps.deprovision_minutes + flash_minutes + steps.boot_minutes
+    return provisioning_turns(hosts) * turn + steps.join_minutes
+
+
+def _updates(environment: Environment, key: str) -> dict[str, str]:
+    """Return the firmware updates of the intent of a rollout group."""
+    pins = environment.image_pins
+    firmware = pins.intents[pins.groups[key]].firmware if key in pins.groups else None
+    return firmware.updates if firmware else {}
 
 
 def _nodes(environment: Environment, key: str) -> int:

@@ -17,7 +17,7 @@ from jacquard.providers.rpc.values import UNKNOWN
 
 INPUTS = ("setName", "namespace", "members", "patches")
 _PATCH = ("apiVersion", "kind", "names", "fields")
-_PATCH_MAY = ("namespace", "waitSeconds", "madeOf")
+_PATCH_MAY = ("namespace", "waitSeconds", "unless", "madeOf")
 _NOT_PATCHED = ("apiVersion", "kind", "metadata", "status")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -54,8 +54,9 @@ class ObjectSet:
     patches: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Fields of objects that other controllers create, by a stable key. A patch has ``apiVersion``, ``kind``, ``names``
     and ``fields``, which are the same for all names, and ``namespace`` for namespaced kinds. ``waitSeconds`` is the
-    time that a change waits for objects that do not exist yet. ``madeOf`` describes the source of the objects: if it
-    changes, the objects are recreated and the fields are applied again."""
+    time that a change waits for objects that do not exist yet. ``unless`` is a part of an object with which the object
+    needs no patch, if its fields are empty; an object that reports no such part is not patched yet. ``madeOf``
+    describes the source of the objects: if it changes, the objects are recreated and the fields are applied again."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> ObjectSet:
@@ -102,10 +103,12 @@ class ObjectSet:
             for body in bodies(patch)
         }
 
-    def origins(self) -> dict[Identity, Any]:
-        """Return the source (``madeOf``) of each patched object, if the patch has one."""
+    def origins(self) -> dict[Identity, tuple[Any, Any]]:
+        """Return the source (``madeOf``) and the condition (``unless``) of each patched object, None without one."""
         known = (patch for patch in self.patches.values() if _is_known_patch(patch))
-        return {self.identity(body): patch.get("madeOf") for patch in known for body in bodies(patch)}
+        return {
+            self.identity(body): (patch.get("madeOf"), patch.get("unless")) for patch in known for body in bodies(patch)
+        }
 
     def ref(self, body: Mapping[str, Any]) -> ObjectRef:
         """Return the reference of a member."""
@@ -203,6 +206,9 @@ def _form_problems(patch: Any, path: Path) -> Iterator[tuple[Path, str]]:
     wait = patch.get("waitSeconds", 0)
     if wait is not UNKNOWN and (isinstance(wait, bool) or not isinstance(wait, int | float) or wait < 0):
         yield (*path, "waitSeconds"), f"{_got('waitSeconds', wait)} but must be a number of seconds"
+    unless = patch.get("unless", UNKNOWN)
+    if unless is not UNKNOWN and not (isinstance(unless, dict) and unless):
+        yield (*path, "unless"), f"{_got('unless', unless)} but must map at least one field, such as status"
     names, fields = patch["names"], patch["fields"]
     if names is not UNKNOWN and not (isinstance(names, list) and names and all(map(_is_text, names))):
         yield (*path, "names"), "must be a list with the name of at least one object"

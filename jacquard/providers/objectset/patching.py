@@ -16,7 +16,7 @@ from jacquard.providers.objectset.explaining import changed_meanwhile, explain, 
 from jacquard.providers.objectset.importing import declared
 from jacquard.providers.objectset.inputs import Identity, ObjectSet
 from jacquard.providers.objectset.looking import existing
-from jacquard.providers.objectset.patch_bodies import bodies
+from jacquard.providers.objectset.patch_bodies import bodies, is_reported, is_unnecessary
 from jacquard.providers.objectset.session import Session
 from jacquard.providers.objectset.workers import CancelledError
 
@@ -56,6 +56,7 @@ class Patches:
             or former_origins.get(identity) != origins[identity]
         }
         self._patience = wanted.patience()
+        self._unless = {identity: unless for identity, (_, unless) in origins.items() if unless}
         self._former = (*recorded.patches.items(), *known.items())
         former = before | ObjectSet(wanted.name, wanted.namespace, {}, known).targets()
         self._dropped = {identity: body for identity, body in former.items() if identity not in targets}
@@ -64,7 +65,8 @@ class Patches:
         self.changed = tuple(sorted(map(str, self._pending | self._dropped)))
         """Objects, as text, that this change patches or resets."""
         self.absent: tuple[str, ...] = ()
-        """Objects, as text, that did not exist during `apply`, because their controller had not created them yet."""
+        """Objects, as text, that did not exist during `apply`, because their controller had not created them yet, or
+        that did not report yet whether they need the patch."""
 
     def former_and_wanted(self) -> dict[str, Any]:
         """Return the patches before and after this change; the parent lists both during the change."""
@@ -129,7 +131,15 @@ class Patches:
         return _explained(outcomes.failed)
 
     def _apply(self, identity: Identity, live: Mapping[str, Any], *, dry_run: bool) -> bool:
-        """Apply the fields to the object; return False if the object was deleted or replaced after the read."""
+        """Apply the fields to the object, if it needs them.
+
+        Return False if the object does not report yet whether it needs them, or was deleted or replaced after the read.
+        """
+        unless = self._unless.get(identity)
+        if unless and not is_reported(unless, live):
+            return False
+        if unless and is_unnecessary(self._pending[identity], unless, live):
+            return True
         try:
             self._fill(identity, live, dry_run=dry_run)
         except ApiError as error:

@@ -279,7 +279,7 @@ class ObjectSetProvider(ResourceProviderServicer):
 def _awaited(objects: Sequence[str]) -> str:
     more = f" and {len(objects) - _NAMED} more" if len(objects) > _NAMED else ""
     first = ", ".join(objects[:_NAMED])
-    return f"{len(objects)} objects of other controllers do not exist yet; the next up patches them: {first}{more}"
+    return f"{len(objects)} objects of other controllers cannot be patched yet; the next up patches them: {first}{more}"
 
 
 def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | provider_pb2.DeleteRequest) -> float:

@@ -10,7 +10,7 @@ from jacquard.providers.objectset import applyset
 from jacquard.providers.objectset.inputs import ObjectSet, brief
 from jacquard.providers.objectset.looking import existing
 from jacquard.providers.objectset.members import Members
-from jacquard.providers.objectset.patch_bodies import bodies
+from jacquard.providers.objectset.patch_bodies import bodies, is_unnecessary
 from jacquard.providers.objectset.patching import try_over
 from jacquard.providers.objectset.session import Session
 
@@ -60,7 +60,13 @@ def read(session: Session, recorded: ObjectSet) -> Seen:
 def _patches(session: Session, recorded: ObjectSet) -> dict[str, Any]:
     targets = recorded.targets()
     live = existing(session, {identity: str(body["apiVersion"]) for identity, body in targets.items()})
-    values = {identity: seen(targets[identity], body) for identity, body in live.items()}
+    origins = recorded.origins()
+    values = {
+        identity: targets[identity]
+        if (unless := origins[identity][1]) and is_unnecessary(targets[identity], unless, body)
+        else seen(targets[identity], body)
+        for identity, body in live.items()
+    }
     drifted = {identity: identity for identity, value in values.items() if value != targets[identity]}
     tried = session.workers.run(lambda identity: try_over(session, targets[identity], live[identity]), drifted)
     values |= {identity: seen(targets[identity], live[identity], applied) for identity, applied in tried.done.items()}

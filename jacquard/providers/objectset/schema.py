@@ -30,7 +30,8 @@ def schema() -> str:
         **_OBJECTS,
         "description": "fields of objects that other controllers create, by a stable key: apiVersion, kind, names, and "
         "fields, which are applied to each existing object; none is created or deleted. namespace for namespaced "
-        "kinds; waitSeconds for objects that are expected soon; madeOf, whose change means that objects are recreated",
+        "kinds; waitSeconds for objects that are expected soon; unless, a part of an object that "
+        "makes the patch unnecessary; madeOf, whose change means that objects are recreated",
     }
     waiting = {"type": "array", "items": _TEXT, "description": "objects of patches that do not have their fields yet"}
     cluster = {

@@ -41,7 +41,7 @@ def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_re
     assert not is_changed(provider, inputs, inputs, outputs)
     [line] = provider.engine.lines
     assert line == (
-        "1 objects of other controllers do not exist yet; the next up patches them: HostFirmwareSettings inventory/u02"
+        "1 objects of other controllers cannot be patched yet; the next up patches them: HostFirmwareSettings inventory/u02"
     )
 
 
@@ -101,7 +101,7 @@ def test_a_preview_says_how_many_are_not_there_and_changes_nothing(provider: Any
 
     [line] = provider.engine.lines
     assert line == (
-        "80 objects of other controllers do not exist yet; the next up patches them:"
+        "80 objects of other controllers cannot be patched yet; the next up patches them:"
         " HostFirmwareSettings inventory/u000, HostFirmwareSettings inventory/u001, HostFirmwareSettings inventory/u002"
         " and 77 more"
     )
@@ -258,7 +258,14 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
     inputs = rack(
         a="x",
         b={"kind": "HostFirmwareSettings"},
-        c={**patch("u01", **BIOS), "kind": "", "names": [], "fields": {"metadata": {}}, "waitSeconds": "5"},
+        c={
+            **patch("u01", **BIOS),
+            "kind": "",
+            "names": [],
+            "fields": {"metadata": {}},
+            "waitSeconds": "5",
+            "unless": [],
+        },
         d=patch("u02", **BIOS),
         e=patch("u02", "u09", **BIOS),
         f={**patch("u03"), "fields": {"spec": {"password": "hunter2"}}},
@@ -266,12 +273,13 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
     inputs["members"] = {"u09": member}
     check = provider_pb2.CheckRequest(news=encode(inputs))
 
-    form = "a patch is apiVersion, kind, names, fields, and may have namespace, waitSeconds, madeOf"
+    form = "a patch is apiVersion, kind, names, fields, and may have namespace, waitSeconds, unless, madeOf"
     assert [(failure.property, failure.reason) for failure in provider.stub.Check(check).failures] == [
         ("patches.a", f"is a str but {form}"),
         ("patches.b", f"is kind but {form}"),
         ("patches.c.kind", "kind is '' but must be a text"),
         ("patches.c.waitSeconds", "waitSeconds is '5' but must be a number of seconds"),
+        ("patches.c.unless", "unless is a list but must map at least one field, such as status"),
         ("patches.c.names", "must be a list with the name of at least one object"),
         (
             "patches.c.fields",
@@ -298,3 +306,48 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
     ]
     [failure] = provider.stub.Check(provider_pb2.CheckRequest(news=encode({**rack(), "patches": 5}))).failures
     assert (failure.property, failure.reason) == ("patches", "patches is 5 but must map a stable key to each patch")
+
+
+def versions(**of: str) -> dict[str, Any]:
+    return {"status": {"components": [{"component": key, "currentVersion": value} for key, value in of.items()]}}
+
+
+def report(kube: Any, name: str, **of: str) -> None:
+    """Report the firmware of a host as Metal3 does."""
+    kube.objects[COMPONENTS, "inventory", name].update(versions(**of))
+
+
+def test_only_hosts_with_other_firmware_are_updated(provider: Any, kube: Any) -> None:
+    for name in ("u01", "u02", "u03"):
+        kube.firmware(COMPONENTS, name, updates=[])
+    report(kube, "u01", bmc="1", bios="2")
+    report(kube, "u02", bmc="1", bios="1")
+    updates = {**patch("u01", "u02", "u03", kind="HostFirmwareComponents", **UPDATES), "unless": versions(bios="2")}
+    inputs = rack(firmware=updates)
+
+    outputs = provider.create(inputs)
+
+    assert [spec(kube, name, COMPONENTS)["updates"] for name in ("u01", "u02", "u03")] == [[], UPDATES["updates"], []]
+    assert outputs["waiting"] == ["HostFirmwareComponents inventory/u03"], "no version is known yet"
+
+    report(kube, "u03", bios="2")
+    outputs = provider.update(inputs, inputs, outputs)
+
+    assert ("waiting" in outputs, spec(kube, "u03", COMPONENTS)) == (False, {"updates": []})
+    assert provider.read(inputs, outputs=outputs)[1].plain == inputs, "hosts that need no update are no drift"
+
+
+def test_a_former_update_is_replaced_even_where_the_version_is_right(provider: Any, kube: Any) -> None:
+    kube.firmware(COMPONENTS, "u01", updates=[])
+    report(kube, "u01", bios="1")
+    newer = {**patch("u01", kind="HostFirmwareComponents", **UPDATES), "unless": versions(bios="2")}
+    outputs = provider.create(rack(firmware=newer))
+    older_updates = [{"component": "bios", "url": "https://firmware.example/bios-1.bin"}]
+    older = {
+        **patch("u01", kind="HostFirmwareComponents", updates=older_updates),
+        "unless": versions(bios="1"),
+    }
+
+    provider.update(rack(firmware=newer), rack(firmware=older), outputs)
+
+    assert spec(kube, "u01", COMPONENTS) == {"updates": older_updates}

@@ -82,6 +82,8 @@ def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects
     view.get("HostFirmwareSettings", "h1", "acme")["spec"] = {"settings": {"Turbo": "On"}}
     claims.reconcile(view)
 
+    components = view.get("HostFirmwareComponents", "h1", "acme")["status"]["components"]
+    assert [(item["component"], item["currentVersion"]) for item in components] == [("bios", "0.0.0"), ("bmc", "0.0.0")]
     made = {key: obj for key, obj in view.store.items() if key[0] != "BareMetalHost"}
     assert {key: obj["spec"] for key, obj in made.items()} == {
         ("HostFirmwareSettings", "acme", "h1"): {"settings": {"Turbo": "On"}},

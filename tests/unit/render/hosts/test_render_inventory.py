@@ -166,10 +166,17 @@ def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(i
         "HostFirmwareSettings": {"settings": {"Turbo": "Enabled", "Watts": 500}},
         "HostFirmwareComponents": {"updates": updates},
     }
+    versions = [{"component": name, "currentVersion": BASELINE.components[name].version} for name in ("bmc", "bios")]
+    unless = {"HostFirmwareComponents": {"status": {"components": versions}}}
     places = {first.owner.cluster: (first.host.host, second.host.host), "inventory": (free.host.host,)}
     assert rack.patches == {
         f"{namespace}/h100-2026.11/{kind}": Patch(
-            api_version="metal3.io/v1alpha1", kind=kind, namespace=namespace, names=names, fields={"spec": spec}
+            api_version="metal3.io/v1alpha1",
+            kind=kind,
+            namespace=namespace,
+            names=names,
+            fields={"spec": spec},
+            unless=unless.get(kind),
         )
         for namespace, names in places.items()
         for kind, spec in specs.items()

@@ -15,6 +15,15 @@ from jacquard.providers.kube.objects import dig
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
 """Firmware kinds created for each host, with their initial spec."""
+_FACTORY = "0.0.0"
+_REPORTS: dict[str, Object] = {
+    "HostFirmwareComponents": {
+        "components": [
+            {"component": name, "initialVersion": _FACTORY, "currentVersion": _FACTORY} for name in ("bios", "bmc")
+        ]
+    }
+}
+"""Status of firmware kinds: simulated hosts have firmware that is older than every baseline."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -72,7 +81,10 @@ def _create_firmware(view: View, host: Object) -> None:
     if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
         return
     for kind, spec in FIRMWARE.items():
-        if view.find(HOST[0], kind, name, namespace) is None:
+        existing = view.find(HOST[0], kind, name, namespace)
+        if existing is not None and kind in _REPORTS and not existing.get("status"):
+            view.status(existing, _REPORTS[kind])
+        if existing is None:
             metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
             view.create({"apiVersion": HOST[0], "kind": kind, "metadata": metadata, "spec": spec})
 
