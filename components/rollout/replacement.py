@@ -18,7 +18,7 @@ class Replacement:
     max_surge: int
     """Number of nodes created before old nodes are deleted; if above 0, no node is unavailable."""
     max_unavailable: int
-    """Number of nodes that may be unavailable simultaneously; new nodes reuse the hosts of these nodes."""
+    """Number of nodes that may be unavailable simultaneously; the hosts of these nodes become free for new nodes."""
     reason: str
     """Explanation of the strategy, as message text."""
 
@@ -26,8 +26,8 @@ class Replacement:
 def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
     """Return the replacement strategy of a group of ``nodes`` with ``spares`` free hosts in its failure domain.
 
-    A new node needs a free host that the group may claim. Without a free host, old nodes are deleted first and their
-    hosts are reused; otherwise the rollout would never progress.
+    A new node needs a free host that the group may claim. Without a free host, old nodes are deleted first, so that
+    their hosts become free; otherwise the rollout would never progress.
     """
     wanted, away = limit_of(rollout.surge, nodes), max(1, limit_of(rollout.max_unavailable, nodes))
     if surge := min(wanted, spares):
@@ -35,7 +35,7 @@ def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
         reason = f"{surge}{limited} at a time, new nodes first: the failure domain has {_hosts(spares)}"
         return Replacement(max_surge=surge, max_unavailable=0, reason=reason)
     why = f"surge is {wanted}, but the failure domain has no spare host" if wanted else "surge is 0"
-    return Replacement(max_surge=0, max_unavailable=away, reason=f"{away} at a time on their current hosts: {why}")
+    return Replacement(max_surge=0, max_unavailable=away, reason=f"{away} at a time, old nodes first: {why}")
 
 
 def spare_hosts(environment: Environment, of_pool: str | None = None) -> Counter[str]:

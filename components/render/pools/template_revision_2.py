@@ -1,4 +1,4 @@
-"""Node templates, revision 2: registry hosts by upstream, containerd of k0s, and the kubelet's directory with k0s.
+"""Node templates, revision 2: registry hosts by upstream, settings of k0s, and any free host for a new node.
 
 The output is frozen, like that of revision 1, on which it is based.
 
@@ -7,6 +7,11 @@ The output is frozen, like that of revision 1, on which it is based.
   hosts files. The format depends on the release of k0s (K0S:docs/runtime.md).
 - The default root directory of a k0s kubelet is ``/var/lib/k0s/kubelet``. CSI drivers and KubeVirt register and mount
   volumes below ``/var/lib/kubelet``.
+- With ``nodeReuse``, Metal3 labels every host that it releases, also when a pool shrinks. While one labelled host of a
+  group is not available, it assigns no host to any Machine of the group, not even an available one
+  (metal3-io/cluster-api-provider-metal3:baremetal/metal3machine_manager.go). A spare with new firmware would stop
+  repairs. No controller removes the label from a spare. Machines therefore claim any available host of their group;
+  without a spare, that is the host of a deleted Machine.
 """
 
 from collections.abc import Iterator
@@ -35,7 +40,11 @@ def build(intent: TemplateIntent) -> NodeTemplates:
     by_k0s = intent.control_plane is ControlPlaneBackend.K0SMOTRON
     more = {"args": [*spec["args"], _KUBELET]} if by_k0s else {}
     files = [*spec.get("files", ()), *_registry_hosts(intent, by_k0s=by_k0s)]
-    return replace(templates, bootstrap={"template": {"spec": {**spec, **more, **given(files=files)}}})
+    return replace(
+        templates,
+        machine={**templates.machine, **({"nodeReuse": False} if "nodeReuse" in templates.machine else {})},
+        bootstrap={"template": {"spec": {**spec, **more, **given(files=files)}}},
+    )
 
 
 def _registry_hosts(intent: TemplateIntent, *, by_k0s: bool) -> Iterator[Json]:

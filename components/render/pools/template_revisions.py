@@ -18,7 +18,7 @@ REVISIONS: dict[int, Callable[[TemplateIntent], NodeTemplates]] = {
 }
 """Functions that build node templates, by revision. The output of a released revision stays byte-identical."""
 CHANGES: dict[int, str] = {
-    2: "registry hosts of containerd, and with k0s the kubelet's folder in which storage drivers register",
+    2: "registry hosts of containerd, the kubelet's folder with k0s, and with Metal3 any free host for a new node",
 }
 """Improvement of each revision over the previous one, by revision, as one line for ``show ENV images``."""
 NEEDS: tuple[Need[NodeIntent], ...] = (

@@ -109,7 +109,7 @@ class RolloutSpec(Spec):
     Groups that are promoted together are rolled out together."""
     surge: PercentOrCount = 0
     """Number of new nodes in each rollout group that are created before old nodes are removed, on spare hosts of the
-    failure domain, if available. With 0 or without a spare host, hosts are released first and reused."""
+    failure domain, if available. With 0 or without a spare host, old nodes are deleted first."""
     paused: bool = False
     """Whether the rollout is paused; scaling and repairs continue."""
     after: AwareDatetime | None = None

@@ -88,11 +88,11 @@ def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folde
         f"{old} -> {data['intent']}",
         *(f"  {field} {before} -> {after}" for field, (before, after) in changes.items()),
         "wave  rollout group  nodes  spares  replaced",
-        "   1  a01                5       1  1 at a time on their current hosts: surge is 0",
-        "   2  a02                5       1  1 at a time on their current hosts: surge is 0",
+        "   1  a01                5       1  1 at a time, old nodes first: surge is 0",
+        "   2  a02                5       1  1 at a time, old nodes first: surge is 0",
         f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all together without --wave",
     ]
-    how = "1 at a time on their current hosts: surge is 0"
+    how = "1 at a time, old nodes first: surge is 0"
     assert {key: value for key, value in data.items() if key not in {"changes", "templates"}} == {
         "pool": TRAIN,
         "version": NEW,

@@ -49,13 +49,13 @@ def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
 @pytest.mark.parametrize(
     ("surge", "spares", "surges", "away", "reason"),
     [
-        (0, 3, 0, 2, "2 at a time on their current hosts: surge is 0"),
+        (0, 3, 0, 2, "2 at a time, old nodes first: surge is 0"),
         (
             2,
             0,
             0,
             2,
-            "2 at a time on their current hosts: surge is 2, but the failure domain has no spare host",
+            "2 at a time, old nodes first: surge is 2, but the failure domain has no spare host",
         ),
         (2, 1, 1, 0, "1 of 2 requested at a time, new nodes first: the failure domain has 1 spare host"),
         ("50%", 7, 4, 0, "4 at a time, new nodes first: the failure domain has 7 spare hosts"),
@@ -87,7 +87,7 @@ def test_a_group_whose_spare_broke_reuses_its_hosts(region: Environment) -> None
     assert replacements(spoilt)["one-one/lab/a1"] == Replacement(
         max_surge=0,
         max_unavailable=2,
-        reason="2 at a time on their current hosts: surge is 1, but the failure domain has no spare host",
+        reason="2 at a time, old nodes first: surge is 1, but the failure domain has no spare host",
     )
     assert replacements(spoilt)["one-one/lab/a2"] == replacements(region)["one-one/lab/a2"]
 

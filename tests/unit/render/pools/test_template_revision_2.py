@@ -36,14 +36,15 @@ def on(control_plane: ControlPlaneBackend, **changes: Any) -> TemplateIntent:
 
 
 @pytest.mark.parametrize(("control_plane", "bare_metal"), BACKENDS)
-def test_without_a_mirror_only_k0s_differs_from_revision_1(
+def test_without_a_mirror_only_k0s_and_the_reuse_of_hosts_differ_from_revision_1(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
 ) -> None:
     intent = on(control_plane, bare_metal=bare_metal)
     before, after = template_revision_1.build(intent), build(intent)
     arguments = bootstrap(intent).get("args", [])
 
-    assert (after.machine, after.data) == (before.machine, before.data)
+    assert ({**after.machine, "nodeReuse": True}, after.data) == ({**before.machine, "nodeReuse": True}, before.data)
+    assert ("nodeReuse" in after.machine) is (bare_metal is BareMetalBackend.METAL3)
     assert arguments[-1:] == (
         ["--kubelet-root-dir=/var/lib/kubelet"] if control_plane is ControlPlaneBackend.K0SMOTRON else []
     )

@@ -95,7 +95,7 @@ def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
 
 @pytest.mark.parametrize("revision", REVISIONS)
 @pytest.mark.parametrize("boot", [BootMode.DISK, BootMode.LIVE_ISO])
-def test_every_revision_keeps_hosts_since_metal3_asks_the_template_that_the_old_machine_came_from(
+def test_no_revision_after_the_first_lets_one_busy_host_block_the_hosts_of_a_group(
     revision: int, boot: BootMode
 ) -> None:
-    assert REVISIONS[revision](replace(INTENT, boot=boot)).machine["nodeReuse"] is True
+    assert REVISIONS[revision](replace(INTENT, boot=boot)).machine["nodeReuse"] is (revision == 1)
