@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from components.lookups.dns import has_names
-from components.lookups.dpus import uses_dpf, uses_ovn
+from components.lookups.dpus import uses_dpf
 from components.lookups.fabrics import connected, infiniband
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.control_planes.kamaji_etcd import endpoints
@@ -26,7 +26,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
     yield IsolationInput(
         name=environment.name,
         home=OPERATORS,
-        operators=operator_places(region, dpf=uses_dpf(environment), ovn=uses_ovn(environment)),
+        operators=operator_places(region, dpf=uses_dpf(environment)),
         control_planes=tuple(_control_planes(environment)),
         empty=(OPERATORS, FREE_HOSTS, *tenants),
         networks=region.networks,

@@ -24,7 +24,7 @@ from jacquard.machine import paths
 
 CHART_VALUES = Path(os.environ.get("CHART_VALUES_DIR", paths.ROOT.parent / "shared" / "chart-values"))
 RECORDED_HERE = Path(__file__).parent / "recorded_charts"
-"""Records of charts that the folder of all others has not (yet)."""
+"""Records of charts that the folder of all others does not have, or has from an older chart."""
 RECORDS = {"ovn-chart": "dpf-ovn-vpc.ovn", "dpf-vpc-ovn": "dpf-ovn-vpc.vpc"}
 """Names of the records of charts whose record is called otherwise."""
 _UNTOLD = {"<string>": str, "<list": list}
@@ -93,7 +93,7 @@ def record(chart: str) -> Record | None:
     if not CHART_VALUES.is_dir():
         pytest.skip(f"no folder of recorded chart values at {CHART_VALUES}; set CHART_VALUES_DIR to one")
     name = f"{RECORDS.get(chart, chart)}.json"
-    found = [folder / name for folder in (CHART_VALUES, RECORDED_HERE) if (folder / name).is_file()]
+    found = [folder / name for folder in (RECORDED_HERE, CHART_VALUES) if (folder / name).is_file()]
     return Record(found[0]) if found else None
 
 

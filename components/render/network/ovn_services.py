@@ -12,6 +12,7 @@ from components.render.network.dpus import NAMESPACE
 from components.render.objects import given, manifest
 from components.render.region.operators import Operator
 from components.specs.base import Address, Network
+from components.specs.network.dpus import DpuControlSpec
 
 OVN_CHART = "ovn-chart"
 VPC_CHART = "dpf-vpc-ovn"
@@ -21,23 +22,38 @@ WRITER = "vpc-ovn-controller"
 CONTROLLER, NODE = "ovn-controller", "vpc-ovn-node"
 SERVICES = {CONTROLLER: OVN_CHART, NODE: VPC_CHART}
 """Chart of each service on DPUs, by service."""
-DATABASE_PORTS = (6641, 6642)
-"""Ports of the pod with both databases, northbound and southbound, unencrypted TCP."""
 POOL = "ovn-addresses"
 """Address pool of DPUs."""
 BLOCK = 4
 """Number of addresses per DPU, as in upstream's guide."""
-_NORTHBOUND, _SOUTHBOUND = 30641, 30642
-"""Node ports of both databases (the chart's defaults)."""
+NORTHBOUND, SOUTHBOUND = 30641, 30642
+"""Node ports of both databases (the chart's defaults), unencrypted TCP. Pods listen on ports 6641 and 6642."""
+_CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+"""Label and taint of hosts of the management cluster's control plane
+(DPF:docs/public/user-guides/zero-trust/prerequisites/system.md)."""
 _TUNNELS_INDEX, _GATEWAY_INDEX = 1, 2
 """Indexes of addresses in a DPU's block. Index 0 is not used: in the first block it is the address of the router."""
 
+_ON_CONTROL_PLANE = {"key": _CONTROL_PLANE, "operator": "Exists"}
+_REPLICATED = {
+    "enableHA": True,
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [_ON_CONTROL_PLANE]}]
+            }
+        }
+    },
+    "tolerations": [{**_ON_CONTROL_PLANE, "effect": "NoSchedule"}],
+}
+"""Chart values of replicated databases (DPF:docs/public/advanced-configuration/dpuservices/ovnvpc/ovn-ha-guide.md)."""
 
-def operators(*, ovn: bool) -> tuple[Operator, ...]:
+
+def operators(control: DpuControlSpec, *, ovn: bool) -> tuple[Operator, ...]:
     """Return the operators in the management cluster; empty unless ``ovn``, which means that OVN isolates a VPC."""
     databases = {
         "exposedPorts": {"ports": {"ovnnb": True, "ovnsb": True}},
-        "management": {"ovnCentral": {"enabled": True}},
+        "management": {"ovnCentral": {"enabled": True, **(_REPLICATED if control.ovn_replicated else {})}},
     }
     installed = (
         Operator(chart=OVN_CHART, name="ovn-central", namespace=NAMESPACE, values=databases, awaited=False),
@@ -56,17 +72,25 @@ def operators(*, ovn: bool) -> tuple[Operator, ...]:
 
 def northbound(central: Address) -> str:
     """Return the endpoint of the northbound database, which contains the VPCs."""
-    return f"tcp:{central}:{_NORTHBOUND}"
+    return f"tcp:{central}:{NORTHBOUND}"
+
+
+def southbound(central: Address) -> str:
+    """Return the endpoint of the southbound database, which contains the DPUs and their tunnel addresses."""
+    return f"tcp:{central}:{SOUTHBOUND}"
 
 
 def isolation_class(name: str, central: Address | None) -> Manifest:
     """Return the IsolationClass of all VPCs on OVN.
 
+    Without the southbound endpoint, the controller never removes the entry of a DPU that was deleted or has another
+    tunnel address: tunnels of other DPUs still end there (DPF:internal/vpc/ovn/controllers/topology_cleaner.go).
+
     The IsolationClass is deleted before its controller, because only the controller removes the finalizer
     (NVIDIA/doca-platform:internal/vpc/ovn/controllers/isolationclass_controller.go).
     """
-    database = given(**{"ovn-nb-endpoint": central and northbound(central)})
-    spec = {"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**database, "ovn-nb-reconnect-time": "5"}}
+    databases = {"ovn-nb-endpoint": northbound(central), "ovn-sb-endpoint": southbound(central)} if central else {}
+    spec = {"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**databases, "ovn-nb-reconnect-time": "5"}}
     isolation = manifest("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass", name, spec=spec)
     return replace(isolation, after=(("HelmRelease", WRITER),))
 
@@ -76,7 +100,7 @@ def values(service: str, central: Address | None, pull_secrets: tuple[str, ...])
     pulled = given(imagePullSecrets=[{"name": name} for name in pull_secrets])
     if service == CONTROLLER:
         return {"dpu": {"ovnController": {"enabled": True, **pulled}}}
-    endpoint = given(ovnSbEndpoint=central and f"tcp:{central}:{_SOUTHBOUND}")
+    endpoint = given(ovnSbEndpoint=central and southbound(central))
     requests = {"vtep": _TUNNELS_INDEX, "gateway": _GATEWAY_INDEX}
     node = {
         "enabled": True,

@@ -58,6 +58,8 @@ PLACES: Mapping[str, OperatorPlace] = {
     # Speakers, exporters and keepalived use the host network; exporters read processes and files of the host.
     "metallb-system": _PRIVILEGED,
     "monitoring": _PRIVILEGED,
+    # DPUs reach OVN's databases from the same port as their BMCs: a switch on the DPU connects both to it ("OOB Network
+    # 3-Port Switch Control" of NVIDIA's BlueField BMC software). No other network outside management reaches them.
     dpus.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, api_servers=True),
     # TopoLVM's node agents create volumes on the devices of their host (TLVM:charts/topolvm/values.yaml).
     topolvm.NAMESPACE: _PRIVILEGED,

@@ -141,7 +141,7 @@ def region_operators(
         cluster_api.OPERATOR,
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
-        *ovn_services.operators(ovn=ovn),
+        *ovn_services.operators(region.dpus, ovn=ovn),
         monitoring.operator(region.region),
         *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
@@ -159,7 +159,7 @@ def kamaji_data_stores(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple
     return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
 
 
-def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, OperatorPlace]:
+def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace]:
     """Return the namespaces of operators, in order, with the requirements of the operators."""
     names = [operator.namespace for operator in region_operators(region, dpf=dpf)]
     names += [provider.namespace for provider in cluster_api.providers(region)]
@@ -167,11 +167,7 @@ def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, Op
     installs_etcd = any(not store.is_existing for store in kamaji_data_stores(region.control_planes, dpf=dpf))
     names += [kamaji_etcd.NAMESPACE] if installs_etcd else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []
-    places = {name: of_namespace(name, region.bare_metal) for name in names}
-    if ovn:
-        of_dpus = places[dpus.NAMESPACE]
-        places[dpus.NAMESPACE] = replace(of_dpus, ports=(*of_dpus.ports, *ovn_services.DATABASE_PORTS))
-    return places
+    return {name: of_namespace(name, region.bare_metal) for name in names}
 
 
 def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
@@ -180,7 +176,7 @@ def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
     clusters = {
         cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster, **hosting} for cluster, tenant in region.clusters.items()
     }
-    places = operator_places(region.spec, dpf=region.dpf, ovn=region.ovn)
+    places = operator_places(region.spec, dpf=region.dpf)
     return (
         namespace(OPERATORS, labels=empty, annotations={keys.VERSIONS: region.release}),
         *(namespace(name, labels=place.security.labels) for name, place in places.items()),

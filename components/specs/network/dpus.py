@@ -125,6 +125,10 @@ class DpuControlSpec(CheckedSpec):
     ovn_central: IpAddress | None = None
     """Address of the management cluster at which DPUs reach the OVN databases, on node ports 30641 and 30642. Required
     if a VPC uses ``dpf-ovn``. With this field and ``networks.ovn``, the OVN services run even if no VPC uses them."""
+    ovn_replicated: bool = False
+    """Whether three pods replicate the OVN databases, on three hosts of the management cluster's control plane. By
+    default a single pod has the databases on the disk of its host. Set it before the first VPC on OVN, because upstream
+    does not document the conversion of existing databases."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield a missing or unnecessary address of the only DPU cluster, and uplinks whose MTU is too small."""

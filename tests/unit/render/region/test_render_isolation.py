@@ -119,6 +119,15 @@ def test_no_control_plane_reaches_what_commands_hardware(name: str) -> None:
             assert reached <= {(namespace_of(one), 2379) for one in shared_stores(name)}
 
 
+def test_ovns_databases_are_reached_by_dpus_on_the_network_of_their_bmcs_and_by_no_vpc() -> None:
+    worst, databases = judge("laptop", pods_by_address=True), Pod(namespace="dpf-operator-system")
+
+    for port in (6641, 6642):
+        assert worst.reaches(inside("laptop", "bmc"), databases, port)
+        for end in (OUTSIDE, *(inside("laptop", network) for network in ("tenants", "ovn", "storage"))):
+            assert not worst.reaches(end, databases, port)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> None:
     strict = judge(name, pods_by_address=False)
