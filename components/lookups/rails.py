@@ -8,7 +8,7 @@ from components.lookups.fabrics import cutting, on_roce
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import PlacedCluster, most_nodes
 from components.render.add_ons.cluster_facts import services
-from components.render.network.port_functions import MULTUS
+from components.render.network.port_functions import CNI_PLUGINS, MULTUS
 from components.render.network.rails import NV_IPAM, Rails, block_of
 from components.render.region.kustomizations import ByManifests
 from components.specs.base import Network
@@ -63,6 +63,7 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
         subnets=numbers.rail_subnets,
         instance_types=tuple(kinds.values()),
         multus=environment.versions.tool(MULTUS),
+        cni_plugins=next((tool for tool in environment.versions.tools if tool.name == CNI_PLUGINS), None),
         placement=services(system_pool=placed.cluster.has_system_pool),
         by_manifests=ByManifests.taken(environment.versions, (NV_IPAM.chart,)),
         pins=environment.image_pins.charts_of(placed.cluster.name),

@@ -19,12 +19,15 @@ _FORMS = ("charts", "own-charts", "manifests", "cluster-api", "dpu-charts", "pro
 _PINNED_AT = {
     "OCIRepository": ("spec.ref.tag", "spec.ref.digest"),
     "DPUServiceTemplate": ("spec.helmChart.source.version",),
-    "NicClusterPolicy": ("spec.secondaryNetwork.multus.version",),
-    "NicNodePolicy": ("spec.sriovDevicePlugin.version", "spec.rdmaSharedDevicePlugin.version"),
     **dict.fromkeys(KINDS.values(), ("spec.version",)),
 }
 """Path of the version or digest, by kind. For all other kinds the name of the artefact includes the version or
 digest."""
+_SECTIONS = {
+    "NicClusterPolicy": ("spec.secondaryNetwork.cniPlugins", "spec.secondaryNetwork.multus"),
+    "NicNodePolicy": ("spec.sriovDevicePlugin", "spec.rdmaSharedDevicePlugin"),
+}
+"""Paths of the images of a kind, each with repository, image and version."""
 _DIGEST = "sha256:"
 _TAG_ALONE = {
     **dict.fromkeys(
@@ -124,6 +127,8 @@ def _pin(item: Manifest, name: str) -> tuple[str, str | None, str | None]:
     if digest or tagged:
         return (image if tagged else place), (tag if tagged else None), digest or None
     pinned = [str(value) for path in _PINNED_AT.get(item.kind, ()) for value, _ in look_up(item.body, path)]
+    sections = [value for path in _SECTIONS.get(item.kind, ()) for value, _ in look_up(item.body, path)]
+    pinned += [str(one["version"]) for one in sections if f"{one['repository']}/{one['image']}" == name]
     digests = [text for text in pinned if text.startswith(_DIGEST)]
     versions = [text for text in pinned if text not in digests]
     return name, versions[0] if versions else None, digests[0] if digests else None

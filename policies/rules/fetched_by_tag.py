@@ -4,7 +4,7 @@ Why: anyone with write access to the registry can change the content of a tag. A
 would run unreviewed code after its next restart, and a region that is recreated later may differ.
 
 Rejected: `fetchConfig.oci`, or no source, in a Cluster API provider; `image: registry.example/kubectl:v1.36.3`.
-Rejected: a Flux source without `ref.digest`, and Multus or a device plugin with a tag.
+Rejected: a Flux source without `ref.digest`, and Multus, CNI plug-ins or a device plugin with a tag.
 Correct: `cluster-api-providers` in the manifests of ``catalog/versions.yaml``, and images with ``@sha256:``.
 Not evaluated: DPF's charts of DPU services and the images in them, since DPF accepts only tags; and the images in
 charts. ``jacquard show ENV images --platform`` lists all references by tag.
@@ -24,12 +24,12 @@ _PODS: Mapping[str, tuple[str, ...]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
     **dict.fromkeys(("DaemonSet", "Deployment", "Job", "StatefulSet"), ("spec", "template", "spec")),
 }
-_VERSIONS: Mapping[str, tuple[str, ...]] = {
-    "OCIRepository": ("spec", "ref", "digest"),
-    "NicClusterPolicy": ("spec", "secondaryNetwork", "multus", "version"),
-    "NicNodePolicy": ("spec", "sriovDevicePlugin", "version"),
+_VERSIONS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "OCIRepository": (("spec", "ref", "digest"),),
+    "NicClusterPolicy": tuple(("spec", "secondaryNetwork", part, "version") for part in ("multus", "cniPlugins")),
+    "NicNodePolicy": (("spec", "sriovDevicePlugin", "version"),),
 }
-"""Path of the digest in objects of these kinds."""
+"""Paths of the digests in objects of these kinds."""
 _PROVIDERS = frozenset(KINDS.values())
 
 
@@ -61,8 +61,9 @@ def _references(fact: Fact) -> Iterator[Any]:
         elif not selected:
             yield (source or {}).get("oci") or (source or {}).get("url") or "an upstream release"
     elif kind in _VERSIONS:
-        if fact.at(*_VERSIONS[kind][:-1]) is not None:
-            yield fact.at(*_VERSIONS[kind]) or "its source"
+        for path in _VERSIONS[kind]:
+            if fact.at(*path[:-1]) is not None:
+                yield fact.at(*path) or "its source"
     else:
         pod = _PODS[kind]
         for containers in (fact.at(*pod, "containers"), fact.at(*pod, "initContainers")):

@@ -35,6 +35,11 @@ def multus(version: Any) -> Fact:
     return thing("NicClusterPolicy", {"secondaryNetwork": {"multus": {"version": version}}})
 
 
+def cni_plugins(version: Any) -> Fact:
+    parts = {"multus": {"version": DIGEST}, "cniPlugins": {"version": version}}
+    return thing("NicClusterPolicy", {"secondaryNetwork": parts})
+
+
 def plugin(version: Any) -> Fact:
     return thing("NicNodePolicy", {"sriovDevicePlugin": {"version": version}})
 
@@ -45,6 +50,7 @@ RIGHT = {
     "a job": pods("CronJob", f"{IMAGE}@{DIGEST}", before=(f"{IMAGE}@{DIGEST}",)),
     "multus": multus(DIGEST),
     "a device plugin": plugin(DIGEST),
+    "plug-ins": cni_plugins(DIGEST),
     "no multus": thing("NicClusterPolicy", {}),
 }
 WRONG = {
@@ -58,6 +64,7 @@ WRONG = {
     ),
     "a provider from upstream": (thing("CoreProvider", {"version": "v1"}), "an upstream release, referenced by tag"),
     "a source": (thing("OCIRepository", {"ref": {"tag": "v1"}}), "its source, referenced by tag"),
+    "plug-ins": (cni_plugins("v1"), "v1, referenced by tag"),
     "a job": (pods("CronJob", f"{IMAGE}@{DIGEST}", f"{IMAGE}:v1"), f"{IMAGE}:v1, referenced by tag"),
     "what runs before": (pods("Deployment", f"{IMAGE}@{DIGEST}", before=(IMAGE,)), f"{IMAGE}, referenced by tag"),
     "multus": (multus("v4.2.3"), "v4.2.3, referenced by tag"),

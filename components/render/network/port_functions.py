@@ -27,6 +27,8 @@ CHART = "network-operator"
 NAMESPACE = "network-operator"
 MULTUS = "multus-cni"
 """Image that the version vector must contain."""
+CNI_PLUGINS = "cni-plugins"
+"""Image of the reference CNI plug-ins, which the operator copies to all nodes."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation of a pod that requests a network attachment."""
 ATTACHMENTS = "default"
@@ -51,6 +53,7 @@ def operators(
     *,
     beside: Iterable[Operator] = (),
     by_manifests: ByManifests | None = None,
+    cni_plugins: Tool | None = None,
 ) -> Iterator[Manifest]:
     """Yield the operators that assign functions in ``cluster``, and their configuration.
 
@@ -62,11 +65,12 @@ def operators(
         beside: additional operators in the same namespace that attachments require; their Deployments also get the
             placement.
         by_manifests: operators that are installed from manifests; none by default.
+        cni_plugins: image of the reference CNI plug-ins; None if attachments require none of them.
     """
     yield namespace(NAMESPACE, cluster=cluster)
     others = (replace(other, pods=placement) for other in beside)
     yield from installed_in((_with_functions(placement), *others), by_manifests or ByManifests(), cluster, pins)
-    yield _operator_parts(multus, cluster)
+    yield _operator_parts(multus, cni_plugins, cluster)
     yield _functions_operator(cluster)
 
 
@@ -149,7 +153,7 @@ def _with_functions(placement: Mapping[str, Any]) -> Operator:
     return replace(network, values={**network.values, **values})
 
 
-def _operator_parts(multus: Tool, cluster: str) -> Manifest:
+def _operator_parts(multus: Tool, cni_plugins: Tool | None, cluster: str) -> Manifest:
     """Return the components that the operator runs: no drivers (in the golden image) and no access to UFM.
 
     By default Multus tolerates no taints of pools: pods there would start without their attachments.
@@ -159,7 +163,13 @@ def _operator_parts(multus: Tool, cluster: str) -> Manifest:
         "NicClusterPolicy",
         "nic-cluster-policy",  # The operator accepts no other name.
         cluster=cluster,
-        spec={"tolerations": EVERY_NODE, "secondaryNetwork": {"multus": fetched(multus)}},
+        spec={
+            "tolerations": EVERY_NODE,
+            "secondaryNetwork": {
+                **({} if cni_plugins is None else {"cniPlugins": fetched(cni_plugins)}),
+                "multus": fetched(multus),
+            },
+        },
     )
 
 

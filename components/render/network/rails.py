@@ -47,10 +47,14 @@ class Ipam(TypedDict):
 
 
 class Plugin(TypedDict):
-    """CNI plug-in of an attachment (SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go)."""
+    """CNI plug-in of an attachment.
+
+    Sources: SRIOVCNI:pkg/types/types.go, RDMACNI:pkg/types/types.go, CNIPLUGINS:plugins/meta/sbr/main.go.
+    """
 
     type: str
     spoofchk: NotRequired[str]
+    addSourceHints: NotRequired[bool]
     ipam: NotRequired[Ipam]
 
 
@@ -74,6 +78,8 @@ class Rails:
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods get functions of ports on the fabric."""
     multus: Tool
+    cni_plugins: Tool | None = None
+    """Image with the plug-in for routes by source address; None for version vectors of release 0.1.0."""
     placement: Mapping[str, Any]
     """Placement of the platform's services in the cluster."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
@@ -96,7 +102,13 @@ def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``rails`` in ``cluster``, in the order in which they are applied."""
     return (
         *port_functions.operators(
-            rails.multus, cluster, rails.pins, rails.placement, beside=(NV_IPAM,), by_manifests=rails.by_manifests
+            rails.multus,
+            cluster,
+            rails.pins,
+            rails.placement,
+            beside=(NV_IPAM,),
+            by_manifests=rails.by_manifests,
+            cni_plugins=rails.cni_plugins,
         ),
         *_functions(rails, cluster),
         *(_pool(rails, rail, cluster) for rail in range(rails.ports)),
@@ -169,13 +181,21 @@ def _pool(rails: Rails, rail: int, cluster: str) -> Manifest:
 
 
 def _attachment(rails: Rails, rail: int, cluster: str, tenant: str) -> Manifest:
+    """Return the network attachment of a rail.
+
+    All rails of a pod have a route to all rails, and the kernel selects one of them without regard to the source
+    address. The plug-in ``sbr`` therefore moves the routes of each rail into a table for packets from the rail's
+    address. It keeps the route to the rail's own subnet for sockets without a source address, in plug-ins that know
+    ``addSourceHints`` (none up to v1.9.1; these ignore it).
+    """
     name = _name(rails.fabric.name, rail)
     function: Plugin = {
         "type": "sriov",
         "spoofchk": "on",
         "ipam": {"type": "nv-ipam", "poolName": name, "poolType": "ippool"},
     }
+    routed: list[Plugin] = [] if rails.cni_plugins is None else [{"type": "sbr", "addSourceHints": True}]
     moved: list[Plugin] = [{"type": "rdma"}] if rails.exclusive else []
-    config: Attachment = {"cniVersion": "0.3.1", "name": name, "plugins": [function, *moved]}
+    config: Attachment = {"cniVersion": "0.3.1", "name": name, "plugins": [function, *routed, *moved]}
     on_fabric = {keys.VRFS_ON: rails.fabric.name}
     return port_functions.attachment(name, config, resource_of(rail), cluster, tenant, on_fabric)

@@ -58,15 +58,26 @@ def test_attachments_say_what_their_plugins_know_and_no_more(rails: Rails) -> No
         for plugin in config["plugins"]:
             assert plugin.keys() <= get_type_hints(Plugin).keys()
             assert plugin.get("ipam", {}).keys() <= get_type_hints(Ipam).keys()
-        assert [plugin["type"] for plugin in config["plugins"]] == ["sriov", "rdma"]
+        assert [plugin["type"] for plugin in config["plugins"]] == ["sriov", "sbr", "rdma"]
+
+
+def test_the_plugin_for_routes_by_source_comes_to_nodes_with_the_attachments_that_name_it(rails: Rails) -> None:
+    [policy] = _of("NicClusterPolicy", rails)
+    [older] = _of("NicClusterPolicy", replace(rails, cni_plugins=None))
+
+    assert policy.body["spec"]["secondaryNetwork"]["cniPlugins"]["image"] == "cni-plugins"
+    assert "cniPlugins" not in older.body["spec"]["secondaryNetwork"]
+    for attachment in _of("NetworkAttachmentDefinition", replace(rails, cni_plugins=None)):
+        plugins = json.loads(attachment.body["spec"]["config"])["plugins"]
+        assert [plugin["type"] for plugin in plugins] == ["sriov", "rdma"]
 
 
 def test_rdma_devices_stay_with_the_node_where_all_namespaces_see_them(rails: Rails) -> None:
     kinds = tuple(changed(kind, rdma=RdmaSpec()) for kind in rails.instance_types)
 
     for attachment in _of("NetworkAttachmentDefinition", replace(rails, instance_types=kinds)):
-        [plugin] = json.loads(attachment.body["spec"]["config"])["plugins"]
-        assert plugin["type"] == "sriov"
+        plugins = json.loads(attachment.body["spec"]["config"])["plugins"]
+        assert [plugin["type"] for plugin in plugins] == ["sriov", "sbr"]
 
 
 def test_a_type_with_fewer_ports_is_on_the_first_rails_alone(rails: Rails) -> None:

@@ -1,8 +1,8 @@
 """Simulated CNI plugins: their requirements on a pod and its node, and their results for Multus.
 
 Errors have the text of upstream: k8snetworkplumbingwg/sriov-cni:pkg/cnicommands/cni.go, k8snetworkplumbingwg/rdma-cni:
-cmd/rdma/main.go, k8snetworkplumbingwg/ib-sriov-cni:cmd/ib-sriov-cni/main.go, Mellanox/nvidia-k8s-ipam:pkg/cni. Other
-plugins always succeed. No interface is created.
+cmd/rdma/main.go, k8snetworkplumbingwg/ib-sriov-cni:cmd/ib-sriov-cni/main.go, Mellanox/nvidia-k8s-ipam:pkg/cni,
+containernetworking/plugins:plugins/meta/sbr/main.go. Other plugins always succeed. No interface is created.
 """
 
 import hashlib
@@ -92,6 +92,16 @@ def _rdma(_: Mapping[str, Any], call: Call, before: Result | None) -> Result:
     return before
 
 
+def _sbr(_: Mapping[str, Any], call: Call, before: Result | None) -> Result:
+    if before is None:
+        msg = "This plugin must be called as chained plugin"
+        raise Refused(msg)
+    if not before.get("ips"):
+        msg = f"No IP addresses supplied on interface: {call.interface}"
+        raise Refused(msg)
+    return before
+
+
 def _ib_sriov(plugin: Mapping[str, Any], call: Call, _: Result | None) -> Result:
     by_daemon, (key, value) = plugin.get("ibKubernetesEnabled"), CONFIGURED
     if by_daemon and call.arguments.get(key) != value:
@@ -127,4 +137,5 @@ _PLUGINS: dict[str, Callable[[Mapping[str, Any], Call, Result | None], Result]] 
     INFINIBAND: _ib_sriov,
     "sriov": _sriov,
     "rdma": _rdma,
+    "sbr": _sbr,
 }

@@ -1,0 +1,140 @@
+"""By which rail packets leave a pod, as the kernel decides on the routes that plug-ins make of the rendered objects.
+
+The plug-ins are interpreted here by their sources: nv-ipam and sriov-cni (containernetworking/plugins:pkg/ipam and
+vishvananda/netlink, which adds a route before equal ones), and sbr (containernetworking/plugins:plugins/meta/sbr).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+from namespaces import Namespace
+
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.network.rails import Rails, render
+from components.render.network.tenant_network import TenantNetworkInput
+from components.specs.base import Address, Network
+from components.specs.reading.loader import load_environment
+
+pytestmark = pytest.mark.e2e
+CLUSTER = "wisent-train"
+_FIRST_TABLE = 100
+
+
+@dataclass(frozen=True)
+class Interface:
+    """A rail in a pod: what nv-ipam returns for it, and the plug-ins that follow."""
+
+    name: str
+    subnet: Network
+    gateway: Address
+    routes: tuple[Network, ...]
+    plugins: list[dict[str, Any]]
+
+    @property
+    def address(self) -> Address:
+        return self.subnet[5]
+
+    @property
+    def neighbour(self) -> Address:
+        """Return an address on the rail of another node."""
+        return self.subnet[9]
+
+
+@pytest.fixture(scope="module")
+def rails() -> Rails:
+    region = load_environment("eu-south-03a", ENVIRONMENTS)
+    every = (item for part in slices(region) for item in inputs(region, part))
+    [found] = [one for one in every if isinstance(one, TenantNetworkInput) and one.cluster == CLUSTER]
+    assert found.rails is not None
+    return found.rails
+
+
+@pytest.fixture
+def pod() -> Iterator[Namespace]:
+    space = Namespace("ip link add eth0 type veth peer name cluster && ip link set eth0 up && ip link set cluster up")
+    space.ip("address add 10.64.0.5/24 dev eth0")
+    space.ip("route add default via 10.64.0.1 dev eth0")
+    yield space
+    space.close()
+
+
+def _interfaces(rails: Rails) -> list[Interface]:
+    items = render(rails, CLUSTER, "wisent")
+    configs = [json.loads(one.body["spec"]["config"]) for one in items if one.kind == "NetworkAttachmentDefinition"]
+    pools = [one.body["spec"] for one in items if one.kind == "IPPool"]
+    return [
+        Interface(
+            name=f"net{index}",
+            subnet=Network(pool["subnet"]),
+            gateway=Address(pool["gateway"]),
+            routes=tuple(Network(route["dst"]) for route in pool["routes"]),
+            plugins=config["plugins"],
+        )
+        for index, (pool, config) in enumerate(zip(pools, configs, strict=True), start=1)
+    ]
+
+
+def _attach(pod: Namespace, one: Interface, *, knows_hints: bool) -> None:
+    pod.ip(f"link add {one.name} type veth peer name peer-{one.name}")
+    for port in (one.name, f"peer-{one.name}"):
+        pod.ip(f"link set {port} up")
+    pod.ip(f"address add {one.address}/{one.subnet.prefixlen} dev {one.name}")
+    for route in one.routes:
+        pod.ip(f"route prepend {route} via {one.gateway} dev {one.name}")
+    for plugin in one.plugins:
+        if plugin["type"] == "sbr":
+            _route_by_source(pod, one, hints=knows_hints and plugin.get("addSourceHints", False))
+
+
+def _route_by_source(pod: Namespace, one: Interface, *, hints: bool) -> None:
+    table = _FIRST_TABLE + int(one.name.removeprefix("net"))
+    pod.ip(f"rule add from {one.address}/32 table {table}")
+    pod.ip(f"route add default via {one.gateway} dev {one.name} table {table}")
+    pod.ip(f"route replace {one.subnet} dev {one.name} scope link table {table}")
+    for route in one.routes:
+        pod.ip(f"route replace {route} via {one.gateway} dev {one.name} table {table}")
+        pod.ip(f"route del {route} via {one.gateway} dev {one.name}")
+    pod.ip(f"route del {one.subnet} dev {one.name}")
+    if hints:
+        pod.ip(f"route add {one.subnet} dev {one.name} scope link src {one.address}")
+
+
+def _way(pod: Namespace, target: Address, source: Address | None = None) -> dict[str, Any]:
+    words = ("ip", "-json", "route", "get", str(target), *(("from", str(source)) if source else ()))
+    done = pod.run(*words)
+    assert done.returncode == 0, done.stderr
+    [found] = json.loads(done.stdout)
+    return dict(found)
+
+
+@pytest.mark.parametrize("knows_hints", [True, False])
+def test_packets_of_a_rails_address_leave_by_that_rail(rails: Rails, pod: Namespace, *, knows_hints: bool) -> None:
+    every = _interfaces(rails)
+    for one in every:
+        _attach(pod, one, knows_hints=knows_hints)
+
+    for one in every:
+        for other in every:
+            way = _way(pod, other.neighbour, one.address)
+            assert way["dev"] == one.name
+            assert way.get("gateway") == (None if one is other else str(one.gateway))
+        # A socket without an address leaves by the rail of its target; up to v1.9.1 of sbr, by the cluster's network.
+        assert _way(pod, one.neighbour)["dev"] == (one.name if knows_hints else "eth0")
+    assert _way(pod, Address("10.64.9.9"))["dev"] == "eth0"
+
+
+def test_without_the_plugin_all_rails_leave_by_the_last(rails: Rails, pod: Namespace) -> None:
+    every = _interfaces(replace(rails, cni_plugins=None))
+    for one in every:
+        _attach(pod, one, knows_hints=False)
+
+    far = rails.fabric.rail_prefixes
+    assert far is not None
+    assert {_way(pod, far[-9], one.address)["dev"] for one in every} == {every[-1].name}
