@@ -47,6 +47,7 @@ NEVER_WORKED: dict[str, set[str]] = {
         "bare-metal.bmc-certificates",
         "bare-metal.netboot",
         "bare-metal.ramdisks",
+        "networks.unfiltered-hosts",
         "rollouts.old-templates",
         "version-limits.limits",
     }

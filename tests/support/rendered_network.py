@@ -131,6 +131,12 @@ class RenderedNetwork:
                 self._policies[vpc_of[item.cluster]][item.cluster] = Judge([item.body], pods_by_address=False)
         self._border = {one["vpc"]: one for one in contract["vpcs"]}
         self._drops = [IPv4Network(one["prefix"]) for one in contract["drops"]]
+        router = contract["ovn"] or {"permits": [], "drops": []}
+        self._ovn_rules = [
+            (IPv4Network(one["prefix"]), passes)
+            for passes, rules in ((True, router["permits"]), (False, router["drops"]))
+            for one in rules
+        ]
 
     def reaches(self, source: End, target: End, port: tuple[str, int] = ("other", 1)) -> bool:
         """Tell whether a connection from ``source`` to ``port`` of ``target`` opens: there, and back with answers."""
@@ -188,7 +194,8 @@ class RenderedNetwork:
         if source.vpc in self.vrfs:
             return self._route(source.vpc, target.address) == "border" and not self._dropped(target.address)
         if source.vpc in self._ovn:
-            return bool(self._ovn[source.vpc])
+            passes = next((passes for prefix, passes in self._ovn_rules if target.address in prefix), True)
+            return bool(self._ovn[source.vpc]) and passes
         tenant = source.vpc is not None and self._translated(source, target) is source
         return not (tenant and target.vpc in self.vrfs and self._dropped(target.address))
 

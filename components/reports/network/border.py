@@ -7,14 +7,15 @@ route targets of the edge (``networks.border``), or the border routers have a VR
 
 from collections.abc import Iterator
 
-from components.inputs.tenant_network import PlacedVpc, vpcs
+from components.inputs.tenant_network import PlacedVpc, services, vpcs
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import POINT_TO_POINT
 from components.render.network.nvue import dpu_asns
+from components.render.network.ovn_services import NORTHBOUND, SOUTHBOUND, router
 from components.render.network.vpc import ANYWHERE, announced, border_targets, reach
 from components.reports.network.fabric_switches import FabricSwitches, fabric_switches
 from components.reports.network.leaf_sessions import LeafSessions, leaf_sessions
-from components.specs.base import Network, Spec
+from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.ranges import Numbers
@@ -76,6 +77,38 @@ class BorderVpc(Spec):
     private."""
 
 
+class Permitted(Spec):
+    """Packets that a router forwards, although a wider network is dropped."""
+
+    prefix: Network
+    """Destination network of the packets."""
+    why: str
+
+
+class OvnRouter(Spec):
+    """Configuration of the router in the network of OVN (``networks.ovn``), through which VPCs on OVN leave.
+
+    OVN filters no packets, and DPUs replace the source address by their own. The router therefore cannot distinguish
+    these VPCs, and forwards packets to the control planes of all of them.
+    """
+
+    address: Address
+    """Address of the router, the first of ``network``."""
+    network: Network
+    """Network of the packets' source addresses."""
+    vpcs: tuple[str, ...]
+    permits: tuple[Permitted, ...]
+    drops: tuple[Dropped, ...]
+    """Packets that the router drops unless they are permitted; it forwards all other packets."""
+
+    def decision(self, target: Network) -> tuple[str, bool]:
+        """Return the rule for packets to ``target`` as text, and whether the router forwards them."""
+        rules = [(f"permits {rule.prefix}: {rule.why}", rule.prefix, True) for rule in self.permits]
+        rules += [(f"drops {rule.prefix}: {rule.why}", rule.prefix, False) for rule in self.drops]
+        matching = ((text, forwards) for text, prefix, forwards in rules if target.subnet_of(prefix))
+        return next(matching, (f"leads to {target}", True))
+
+
 class Underlay(Spec):
     """Parameters that leaf switches and border routers must have in common with DPUs."""
 
@@ -107,6 +140,8 @@ class BorderContract(Spec):
     """VPCs with EVPN, in the order of the data."""
     without_evpn: dict[str, Isolation]
     """All other VPCs. These VPCs have no VRF and no routes on the border routers."""
+    ovn: OvnRouter | None = None
+    """Router of VPCs on OVN; None if there are no such VPCs."""
     drops: tuple[Dropped, ...]
     """Packets of any VPC that the border routers drop, even if they have a route."""
     control_planes: ControlPlaneRoutes | None
@@ -139,10 +174,31 @@ def contract(environment: Environment) -> BorderContract:
             for item in placed
             if not NETWORK_BACKENDS[item.vpc.spec.isolation].evpn
         },
+        ovn=_ovn_router(environment, [item for item in placed if NETWORK_BACKENDS[item.vpc.spec.isolation].ovn]),
         drops=tuple(_drops(plan)),
         control_planes=_control_planes(region.control_planes.announcement),
         leaf_sessions=tuple(leaf_sessions(environment)),
         fabrics=tuple(fabric_switches(environment)),
+    )
+
+
+def _ovn_router(environment: Environment, placed: list[PlacedVpc]) -> OvnRouter | None:
+    plan, central = environment.region.networks, environment.region.dpus.ovn_central
+    if plan.ovn is None or not placed:
+        return None
+    addresses = [(address, item.vpc.spec.name) for item in placed for address in item.vpc.control_planes]
+    permits = {f"{address}/32": f"control plane of {vpc}" for address, vpc in addresses}
+    permits |= {str(service.network): service.name for service in services(environment.region)}
+    drops = [*_drops(plan), Dropped(prefix=plan.control_plane_vips, why="control planes of other VPCs")]
+    if central is not None:
+        ports = f"TCP ports {NORTHBOUND} and {SOUTHBOUND}"
+        drops.append(Dropped(prefix=Network(f"{central}/32"), why=f"databases of OVN, {ports}"))
+    return OvnRouter(
+        address=router(plan.ovn),
+        network=plan.ovn,
+        vpcs=tuple(item.vpc.spec.name for item in placed),
+        permits=tuple(Permitted(prefix=Network(prefix), why=why) for prefix, why in permits.items()),
+        drops=tuple(drops),
     )
 
 

@@ -233,6 +233,9 @@ class Region:
             outside = vpc.spec.egress is Egress.PUBLIC
             rule = f"egress: {vpc.spec.egress}: {'routed outside' if outside else 'no route'}, no network excepted"
             yield Verdict(f"logical router of {name}", rule, outside)
+            if self._contract.ovn is not None and outside:
+                decision, passes = self._contract.ovn.decision(target.address)
+                yield Verdict("router of networks.ovn", decision, passes, Keeper.BORDER)
         else:
             rule = f"{vpc.spec.isolation} has no separate routes: packets have addresses of nodes, or are unchanged"
             yield Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)

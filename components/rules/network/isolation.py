@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.lookups.pools import place, problem, tenant_file
-from components.render.backends import NETWORK_BACKENDS
+from components.render.backends import NETWORK_BACKENDS, Filter
 from components.rules.region.running import running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -17,6 +17,10 @@ from components.specs.region.tenant import TenantSpec
 AREA = "networks"
 """Prefix of the names of these rules in waivers and reports."""
 _MAX_TENANTS_SHOWN = 3
+_SUFFICIENT = " or ".join(
+    name for name, backend in NETWORK_BACKENDS.items() if backend.isolates_hosts and backend.filters is Filter.HOSTS
+)
+"""Backends that isolate hosts from other tenants and from the networks of the platform."""
 
 
 def isolation_kept(environment: Environment) -> Iterator[Problem]:
@@ -36,25 +40,47 @@ def without_isolation(environment: Environment) -> Iterator[Problem]:
 
     A single tenant needs no isolation. A waiver for a tenant applies to all of its VPCs.
     """
+    for tenant, index, vpc, others, remedy in _shared(environment):
+        border = NETWORK_BACKENDS[vpc.isolation]
+        if not border.isolates_hosts:
+            text = (
+                f"{vpc.isolation} isolates no hosts ({border.source}), but {tenant.tenant} has root on its nodes,"
+                f" beside nodes of {others}; {remedy}"
+            )
+            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
+
+
+def unfiltered_hosts(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs whose hosts send to networks of the platform if the tenant and other tenants have whole nodes.
+
+    With such a backend, only the router outside the VPC can drop packets to management networks, BMCs and the databases
+    that configure the VPCs of all tenants. A waiver for a tenant applies to all of its VPCs.
+    """
+    for tenant, index, vpc, others, remedy in _shared(environment):
+        border = NETWORK_BACKENDS[vpc.isolation]
+        if border.isolates_hosts and border.filters is Filter.NOTHING:
+            text = (
+                f"{vpc.isolation} filters no packets of hosts ({border.source}), but {tenant.tenant} has root on its"
+                f" nodes, beside nodes of {others}, and only the router of networks.ovn keeps it from management"
+                f" networks; {remedy}"
+            )
+            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
+
+
+def _shared(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, str, str]]:
+    """Yield VPCs of tenants with whole nodes beside nodes of others: tenant, index, VPC, other tenants, remedy.
+
+    Omit VPCs whose changed isolation `isolation_kept` reports.
+    """
     owners = [tenant.tenant for tenant in environment.tenants if any(cluster.pools for cluster in tenant.clusters)]
-    switched = {vpc.name for _, _, vpc, _ in _switched(environment)}
-    running, isolating = (
-        running_nodes(environment),
-        " or ".join(name for name in NETWORK_BACKENDS if NETWORK_BACKENDS[name].isolates_hosts),
-    )
+    switched, running = {vpc.name for _, _, vpc, _ in _switched(environment)}, running_nodes(environment)
     for tenant in environment.tenants if len(owners) > 1 else ():
         others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
         for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
-            border = NETWORK_BACKENDS[vpc.isolation]
-            if border.isolates_hosts or vpc.name in switched:
-                continue
-            way = f"create a new VPC with {isolating}" if running["vpcs", vpc.name] else f"write {isolating}"
-            text = (
-                f"{vpc.isolation} isolates no hosts ({border.source}), but {tenant.tenant} has root on its nodes,"
-                f" beside nodes of {others}; {way}, use a separate region for {tenant.tenant}, or add a waiver to"
-                f" {WAIVERS}"
-            )
-            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
+            if vpc.name not in switched:
+                way = "create a new VPC with" if running["vpcs", vpc.name] else "write"
+                remedy = f"{way} {_SUFFICIENT}, use a separate region for {tenant.tenant}, or add a waiver to {WAIVERS}"
+                yield tenant, index, vpc, others, remedy
 
 
 def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
@@ -70,4 +96,6 @@ def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSp
                 yield tenant, index, vpc, nodes[vpc.name]
 
 
-RULES = Rules(data=(isolation_kept, without_isolation), waivable=(without_isolation,))
+RULES = Rules(
+    data=(isolation_kept, without_isolation, unfiltered_hosts), waivable=(without_isolation, unfiltered_hosts)
+)

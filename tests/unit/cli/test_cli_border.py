@@ -49,6 +49,20 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "  translates  source addresses of internet traffic to public addresses (source NAT)\n"
         "\n"
         "no VRF and no routes for: globex (dpf-ovn)\n"
+        "\n"
+        "router 10.4.4.1   for VPCs on OVN: globex\n"
+        "  sources     10.4.4.0/22, addresses of DPUs, which OVN uses for packets of these VPCs\n"
+        "  permits     packets from a VPC to\n"
+        "              10.3.0.2/32   control plane of globex\n"
+        "              10.3.0.250/32   registry\n"
+        "  drops       other packets from a VPC to\n"
+        "              10.64.0.0/10   of another VPC, or unassigned\n"
+        "              10.0.0.0/16   networks.management, unreachable for tenants\n"
+        "              10.1.0.0/16   networks.bmc, unreachable for tenants\n"
+        "              10.4.0.0/22   networks.dpu_loopbacks, unreachable for tenants\n"
+        "              10.4.4.0/22   networks.ovn, unreachable for tenants\n"
+        "              10.3.0.0/24   control planes of other VPCs\n"
+        "              10.0.0.30/32   databases of OVN, TCP ports 30641 and 30642\n"
     )
 
 

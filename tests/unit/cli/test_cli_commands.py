@@ -90,9 +90,10 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
     result = invoke("check", *TODAY)
 
     assert result.exit_code == 0, result.output
-    line, isolation, behind = result.stdout.splitlines()
+    line, waived, isolation, behind = result.stdout.splitlines()
     assert line.startswith("laptop: ok, ")
-    assert f" objects, {len(RULES)} policies, " in line
+    assert f" objects, {len(RULES)} policies, 1 waived, " in line
+    assert waived.startswith("  waived: networks.unfiltered-hosts: ")
     assert isolation == resolved(
         "  isolation: dpf-ovn is a tech preview, which upstream does not recommend for production"
         " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex"

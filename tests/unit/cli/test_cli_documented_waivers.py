@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import LAPTOP
 from places import resolved
 from typer.testing import Result
 
@@ -27,10 +28,10 @@ Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 TODAY = ("--today", "2026-11-21")
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-WAIVER = """schema_version: 1
-waivers:
-  - {{rule: {}, subject: {}, reason: agreed on, owner: ops, ticket: OPS-7, expires: 2026-12-15}}
-"""
+NONE = "schema_version: 1\nwaivers:\n"
+WAIVER = "  - {{rule: {}, subject: {}, reason: agreed on, owner: ops, ticket: OPS-7, expires: 2026-12-15}}\n"
+LAPTOP_HAS = (LAPTOP / "waivers.yaml").read_text(encoding="utf-8")
+UNFILTERED = "networks.unfiltered-hosts"
 FREEZE = """schema_version: 1
 freezes:
   - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
@@ -65,6 +66,7 @@ CHECKED = {
     "contracts.contracted-nodes": Case("acme", (("tenants/acme.yaml", "nodes: 14", "nodes: 13"),)),
     "contracts.contracted-capacity": Case("globex", (("tenants/globex.yaml", "nodes: 4}", "nodes: 8}"),)),
     "inventory.leaves": Case("a01-u01", (("inventory/hall-a.csv", "MT26A0101,leaf-a1", "MT26A0101,leaf-a11"),)),
+    UNFILTERED: Case("globex", (("waivers.yaml", "subject: globex", "subject: acme"),)),
     "networks.without-isolation": Case(
         "globex", (("tenants/globex.yaml", "\nclusters:\n", f"  - {OPEN_VPC}\n\nclusters:\n"),), allocated=True
     ),
@@ -112,7 +114,8 @@ def documented() -> set[str]:
 
 
 def waive(folder: Path, rule: str, subject: str) -> None:
-    (folder / "waivers.yaml").write_text(WAIVER.format(rule, subject))
+    given = NONE if rule == UNFILTERED else LAPTOP_HAS
+    (folder / "waivers.yaml").write_text(given + WAIVER.format(rule, subject))
 
 
 def deviating(invoke: Invoke) -> list[dict[str, Any]]:
@@ -135,7 +138,7 @@ def test_a_documented_waiver_lets_check_pass_until_it_expires(
     if case.allocated:
         waive(folder, rule, case.subject)
         assert invoke("allocate", "laptop").exit_code == ExitCode.OK
-        (folder / "waivers.yaml").unlink()
+        (folder / "waivers.yaml").write_text(LAPTOP_HAS)
     before = invoke("check", "laptop", *TODAY, "--format", "json")
     waive(folder, rule, case.subject)
     after = invoke("check", "laptop", *TODAY)
@@ -185,7 +188,7 @@ def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, da
     assert result.exit_code == ExitCode.BAD_DATA
     assert result.stderr == resolved(
         "environments/laptop: 1 problem\n"
-        "  waivers.yaml:LINE  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that cannot be waived"
+        "  waivers.yaml:LINE  waivers[1].rule: 'networks.networks-disjoint' is a cross-check that cannot be waived"
         f" (rules: {policies}, uniformity, {checks}); remove it or pick one;"
         " did you mean 'networks.without-isolation'?\n"
         "  reported by policies.unknown-rule; for details: jacquard explain policies.unknown-rule\n",
@@ -198,9 +201,10 @@ def test_json_and_sarif_tell_a_waived_cross_check(invoke: Invoke, data_folder: P
     waive(data_folder / "laptop", "contracts.contracted-nodes", "acme")
 
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
-    [found] = json.loads(invoke("check", "laptop", *TODAY, "--format", "sarif").stdout)["runs"][0]["results"]
+    results = json.loads(invoke("check", "laptop", *TODAY, "--format", "sarif").stdout)["runs"][0]["results"]
 
-    [told] = answer["waived_checks"]
+    [told] = [item for item in answer["waived_checks"] if item["rule"] != UNFILTERED]
+    [found] = [item for item in results if item["ruleId"] != UNFILTERED]
     assert (answer["ok"], answer["problems"], answer["idle_waivers"]) == (True, [], [])
     assert (told["rule"], told["subject"], told["waiver"]["ticket"]) == ("contracts.contracted-nodes", "acme", "OPS-7")
     assert found["ruleId"] == "contracts.contracted-nodes"

@@ -9,7 +9,7 @@ from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.checks import check_data, waived
-from components.rules.network.isolation import isolation_kept, without_isolation
+from components.rules.network.isolation import isolation_kept, unfiltered_hosts, without_isolation
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Isolation
 from components.specs.region.policy import WaiverSpec, WaiversSpec
@@ -52,7 +52,7 @@ def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(
     assert (one.subject, other.subject) == ("ant", "bee")
     assert one.text == (
         f"{isolation} isolates no hosts ({NETWORK_BACKENDS[isolation].source}), but ant has root on its nodes, beside"
-        " nodes of bee; write dpf-hbn or dpf-ovn, use a separate region for ant, or add a waiver to waivers.yaml"
+        " nodes of bee; write dpf-hbn, use a separate region for ant, or add a waiver to waivers.yaml"
     )
 
 
@@ -91,7 +91,7 @@ def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
 
     [text, _] = [problem.text for problem in without_isolation(region)]
 
-    assert "; create a new VPC with dpf-hbn or dpf-ovn, use a separate region for ant, " in text
+    assert "; create a new VPC with dpf-hbn, use a separate region for ant, " in text
 
 
 def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
@@ -109,3 +109,13 @@ def test_a_waiver_lets_the_tenant_be_that_it_names_and_no_other() -> None:
     assert _refused(_waiving(region, "ant")) == ["bee"]
     assert _refused(_waiving(region, "ant", "bee")) == []
     assert [problem.subject for problem, _ in waived(_waiving(region, "ant", "bee"))] == ["ant", "bee"]
+
+
+def test_a_tenant_whose_hosts_reach_the_platform_is_told_beside_others() -> None:
+    ant, bee = _behind(Isolation.DPF_OVN, "ant"), _behind(Isolation.DPF_HBN, "bee")
+
+    [problem] = unfiltered_hosts(_region(ant, bee))
+
+    assert (problem.subject, problem.path) == ("ant", "vpcs[0].isolation")
+    assert list(unfiltered_hosts(_region(ant, _behind(Isolation.DPF_HBN, "bee", 0)))) == []
+    assert list(unfiltered_hosts(_region(_behind(Isolation.DPF_HBN, "ant"), bee))) == []

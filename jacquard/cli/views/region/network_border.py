@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from components.reports.network.border import Accepted, BorderContract, BorderVpc
+from components.reports.network.border import Accepted, BorderContract, BorderVpc, OvnRouter
 from components.reports.network.fabric_switches import FabricSwitches
 from components.reports.network.leaf_sessions import LeafSessions
 from components.specs.reading.problems import listed
@@ -36,6 +36,9 @@ def lines(contract: BorderContract) -> Iterator[Text]:
         yield Text()
         names = ", ".join(f"{name} ({isolation})" for name, isolation in contract.without_evpn.items())
         yield Text(f"no VRF and no routes for: {names}")
+    if contract.ovn:
+        yield Text()
+        yield from _ovn_router(contract.ovn)
     if contract.leaf_sessions:
         yield Text()
         yield from _leaves(contract.leaf_sessions)
@@ -53,6 +56,17 @@ def _leaves(clusters: Sequence[LeafSessions]) -> Iterator[Text]:
         yield Text(f"  {cluster.tenant}/{cluster.cluster}   ASN {cluster.asn}, /32 routes in {networks}")
         hosts = ", ".join(cluster.hosts) or "no hosts"
         yield Text(f"              at most {plural(cluster.most_routes, 'route')} from each of {hosts}")
+
+
+def _ovn_router(router: OvnRouter) -> Iterator[Text]:
+    yield Text(f"router {router.address}", "bold").append(f"   for VPCs on OVN: {listed(router.vpcs)}", "not bold")
+    yield Text(f"  sources     {router.network}, addresses of DPUs, which OVN uses for packets of these VPCs")
+    yield Text("  permits     packets from a VPC to")
+    for permitted in router.permits:
+        yield Text(f"              {permitted.prefix}   {permitted.why}")
+    yield Text("  drops       other packets from a VPC to")
+    for dropped in router.drops:
+        yield Text(f"              {dropped.prefix}   {dropped.why}")
 
 
 def _fabric(switches: FabricSwitches) -> Iterator[Text]:
