@@ -309,6 +309,23 @@ def test_a_vm_runs_only_on_the_pool_that_it_names(objects: Any) -> None:
         assert ("nodeName" in view.get("VirtualMachineInstance", "x", "ns")["status"]) is there
 
 
+def test_a_vm_starts_only_where_the_drivers_of_its_volumes_are_registered(objects: Any) -> None:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    spec = {"volumes": [{"name": "disk", "dataVolume": {"name": "data"}}]}
+    instance = obj(virtual_machines.API, "VirtualMachineInstance", "x", spec, status={"phase": "Scheduling"})
+    claim = obj("v1", "PersistentVolumeClaim", "data", {"volumeName": "pvc-1"})
+    volume = obj("v1", "PersistentVolume", "pvc-1", {"csi": {"driver": "nfs.csi.k8s.io"}}, namespace="")
+    view = objects(instance, claim, volume, obj("v1", "Node", "n1", namespace="", status=ready), KUBEVIRT)
+    virtual_machines.reconcile(view)
+    assert "nodeName" not in view.get("VirtualMachineInstance", "x", "ns")["status"]
+
+    drivers = {"drivers": [{"name": "nfs.csi.k8s.io", "nodeID": "n1"}]}
+    view.create(obj("storage.k8s.io/v1", "CSINode", "n1", drivers, namespace=""))
+    virtual_machines.reconcile(view)
+
+    assert view.get("VirtualMachineInstance", "x", "ns")["status"]["nodeName"] == "n1"
+
+
 def test_nobody_starts_a_vm_or_fills_a_disk_before_the_operators_are_there(objects: Any) -> None:
     starting = {**KUBEVIRT, "status": {"phase": "Deploying"}}
     spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "1Gi"}}}}

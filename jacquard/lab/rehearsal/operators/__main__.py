@@ -47,6 +47,7 @@ from jacquard.lab.rehearsal.operators.network import (
 from jacquard.lab.rehearsal.operators.pulls.kubelets import Kubelets
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
+from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
 from jacquard.lab.rehearsal.operators.view import LOG, SIMULATED, View
 from jacquard.lab.rehearsal.operators.vms import snapshots, virtual_machines, vm_fleets, volumes
 from jacquard.lab.rehearsal.region import MANAGEMENT, Region
@@ -121,6 +122,7 @@ class Parts:
         self.servers = Servers(region)
         self.upstream = Upstream(region)
         self.kubelets = Kubelets(self.upstream)
+        self.drivers = Registrations()
         self.helm = helm.Controller(Charts.if_built(region.folder / "charts"), self.upstream.serve)
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
@@ -170,6 +172,7 @@ def round_of(parts: Parts) -> int:
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve)
+                _try(cluster, parts.drivers.reconcile, management, cluster, view)
                 _try(cluster, parts.blocks.reconcile, management, cluster, view)
                 _try(cluster, kustomizations.in_tenant, management, cluster, view)
             _try(cluster, parts.sandboxes.reconcile, view)

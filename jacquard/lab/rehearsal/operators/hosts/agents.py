@@ -21,6 +21,11 @@ from jacquard.providers.kube.objects import dig
 _DAEMON_SET = ("apps/v1", "DaemonSet")
 _BY = {"HelmRelease": (FLUX_NAME, FLUX_NAMESPACE), "Kustomization": APPLIED_BY}
 """Labels that Flux sets on installed objects, by the kind of their source."""
+_PLACEMENT = ("nodeSelector", "affinity", "tolerations")
+KUBELET_ROOT = "/var/lib/kubelet"
+"""Default of kubelets and charts for the directory of volumes and sockets."""
+REGISTRATION = "plugins_registry"
+"""Folder in the kubelet's root directory in which the kubelet finds the sockets of CSI drivers."""
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _Acts = Callable[[View, Object, Object, Object], None]
@@ -38,14 +43,18 @@ class Agent:
     namespace: str = ""
     """Namespace that the chart's operator creates for the DaemonSet; empty: the namespace of the release."""
     host_network: bool = False
-    tolerations: tuple[str, ...] = ()
-    """Path of the tolerations in the chart's values."""
+    placement: tuple[str, ...] | None = None
+    """Path of the mapping with node selector, affinity and tolerations in the chart's values; None: no values."""
     otherwise: tuple[dict[str, str], ...] = ()
     """Tolerations if the chart's values contain none."""
     selector: tuple[str, str] | None = None
     """Node label of the agent's nodes."""
     labels: Callable[[View, Object], None] | None = None
     """Applies the effect of the chart's operator on each node of the cluster."""
+    driver: str = ""
+    """CSI driver that the agent registers with the kubelet of its node (operators/storage)."""
+    kubelet: tuple[str, ...] = ()
+    """Path of the kubelet's root directory in the chart's values, for agents with a driver."""
 
 
 def _network_ready(reason: str) -> _Acts:
@@ -69,7 +78,7 @@ AGENTS = {
         image="quay.io/cilium/cilium:v{}",
         acts=_network_ready("CiliumIsUp"),
         host_network=True,
-        tolerations=("tolerations",),
+        placement=(),
         otherwise=tuple(_EVERY_TAINT),
     ),
     "tigera-operator": Agent(
@@ -91,13 +100,13 @@ AGENTS = {
         name="node-feature-discovery-worker",
         image="registry.k8s.io/nfd/node-feature-discovery:v{}",
         acts=node_features.publish,
-        tolerations=("worker", "tolerations"),
+        placement=("worker",),
     ),
     "gpu-operator": Agent(
         name="nvidia-device-plugin-daemonset",
         image="nvcr.io/nvidia/k8s-device-plugin:v{}",
         acts=gpus.offer,
-        tolerations=("daemonsets", "tolerations"),
+        placement=("daemonsets",),
         otherwise=tuple(_GPU_TAINT),
         selector=gpus.SELECTOR,
         labels=gpus.label,
@@ -112,6 +121,30 @@ AGENTS = {
         name="nv-ipam-node-ds",
         image="nvcr.io/nvidia/mellanox/nvidia-k8s-ipam:network-operator-v{}",
         otherwise=tuple(_EVERY_TAINT),
+    ),
+    "csi-driver-nfs": Agent(
+        name="csi-nfs-node",
+        image="registry.k8s.io/sig-storage/nfsplugin:v{}",
+        host_network=True,
+        placement=("node",),
+        otherwise=tuple(_EVERY_TAINT),
+        driver="nfs.csi.k8s.io",
+        kubelet=("kubeletDir",),
+    ),
+    "topolvm": Agent(
+        name="topolvm-node",
+        image="ghcr.io/topolvm/topolvm-with-sidecar:{}",
+        placement=("node",),
+        driver="topolvm.io",
+        kubelet=("node", "kubeletWorkDirectory"),
+    ),
+    "vast-csi": Agent(
+        name="csi-vast-node",
+        image="docker.io/vastdataorg/csi:v{}",
+        host_network=True,
+        placement=("node",),
+        driver="csi.vastdata.com",
+        kubelet=("kubeletPath",),
     ),
 }
 """Agents of operators, by the name of the operator's chart or manifests."""
@@ -137,23 +170,30 @@ def reconcile(
         if by_flux and not is_from_helm(body) and place not in wanted:
             view.delete(body)
     for place, (agent, body) in wanted.items():
-        if place not in existing or _tolerations(existing[place]) != _tolerations(body):
+        if place not in existing or _placement(existing[place]) != _placement(body):
             _install(view, agent, body)
+    nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if releases else {}
+    for labels in {agent.labels for agent, _ in releases if agent.labels}:
+        for node in nodes.values():
+            labels(view, node)
+    for agent, release, pod in running(view, releases) if nodes else ():
+        name = pod["spec"]["nodeName"]
+        if name in nodes and agent.acts and (agent.selector is None or _has(nodes[name], agent.selector)):
+            agent.acts(view, nodes[name], pod, release)
+
+
+def running(view: View, releases: Iterable[tuple[Agent, Object]]) -> Iterator[tuple[Agent, Object, Object]]:
+    """Yield the running pods of the DaemonSets of installed ``releases``, with agent and release."""
+    existing = {_place(body): body for body in view.all(*_DAEMON_SET)}
     acting = {
         place: (agent, release)
         for agent, release in releases
         for place in (*map(_place, _daemon_sets(agent, release, "")), *_from_helm(release, existing))
     }
-    nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
-    for labels in {agent.labels for agent, _ in acting.values() if agent.labels}:
-        for node in nodes.values():
-            labels(view, node)
-    for pod in view.all("v1", "Pod") if nodes else ():
-        place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
-        if place in acting and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
-            agent, release = acting[place]
-            if agent.acts and (agent.selector is None or _has(nodes[name], agent.selector)):
-                agent.acts(view, nodes[name], pod, release)
+    for pod in view.all("v1", "Pod") if acting else ():
+        place = _daemon_set_of(pod)
+        if place in acting and not deleting(pod) and dig(pod, "status", "phase") == "Running":
+            yield (*acting[place], pod)
 
 
 def installed(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
@@ -197,15 +237,20 @@ def _images(body: Object) -> Iterator[str]:
 
 
 def _daemon_set(agent: Agent, image: str, spec: Object, labels: dict[str, str]) -> Object:
-    tolerations = dig(spec.get("values") or {}, *agent.tolerations) if agent.tolerations else None
+    values = spec.get("values") or {}
+    placement = {} if agent.placement is None else dig(values, *agent.placement) or {}
     pods = {"app": agent.name}
     pod: dict[str, Any] = {
         "hostNetwork": agent.host_network,
-        "tolerations": list(agent.otherwise) if tolerations is None else tolerations,
+        "tolerations": list(agent.otherwise),
         "containers": [{"name": "agent", "image": image}],
+        **{key: placement[key] for key in _PLACEMENT if placement.get(key) is not None},
     }
     if agent.selector:
         pod["nodeSelector"] = dict([agent.selector])
+    if agent.driver:
+        root = dig(values, *agent.kubelet) or KUBELET_ROOT
+        pod["volumes"] = [{"name": "registration", "hostPath": {"path": f"{root.rstrip('/')}/{REGISTRATION}"}}]
     return {
         "apiVersion": _DAEMON_SET[0],
         "kind": _DAEMON_SET[1],
@@ -232,8 +277,15 @@ def _place(body: Object) -> tuple[str, str]:
     return body["metadata"]["namespace"], body["metadata"]["name"]
 
 
-def _tolerations(body: Object) -> list[Object]:
-    return dig(body, "spec", "template", "spec", "tolerations") or []
+def _placement(body: Object) -> list[Any]:
+    """Return what a changed release may change in the pods of an agent."""
+    pod = dig(body, "spec", "template", "spec") or {}
+    return [*(pod.get(key) or None for key in _PLACEMENT), host_paths(pod)]
+
+
+def host_paths(pod: Object) -> list[str]:
+    """Return the host paths of a pod spec."""
+    return [path for volume in pod.get("volumes") or () if (path := dig(volume, "hostPath", "path"))]
 
 
 def _has(node: Object, label: tuple[str, str]) -> bool:

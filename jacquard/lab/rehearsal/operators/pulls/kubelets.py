@@ -15,6 +15,7 @@ from jacquard.lab.rehearsal.operators.events import event
 from jacquard.lab.rehearsal.operators.network.attachments import waits_for_sandbox
 from jacquard.lab.rehearsal.operators.pulls.pulls import Answer, Pulls
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
+from jacquard.lab.rehearsal.operators.storage.mounts import Mounts
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting
 from jacquard.machine import settings
 from jacquard.providers.kube.objects import dig
@@ -51,16 +52,18 @@ class Kubelets:
     def __init__(self, upstream: Upstream) -> None:
         """Start without pulled images."""
         self._upstream = upstream
+        self._mounts = Mounts()
         self._present: dict[tuple[str, str, str], str] = {}
         """Image IDs by cluster, node and image."""
         self._failing: dict[tuple[str, str], _Failing] = {}
         """Failing pulls by UID of the pod and image."""
 
     def reconcile(self, management: View, cluster: str, view: View) -> None:
-        """Pull the images of a cluster's pods that do not run yet."""
+        """Pull the images of a cluster's pods that do not run yet, after their volumes are mounted."""
         pulls = Pulls(management, cluster, self._upstream)
         for pod in view.all("v1", "Pod"):
-            if _waits(pod) and _is_simulated(view.find("v1", "Node", pod["spec"]["nodeName"])):
+            starts = _waits(pod) and _is_simulated(view.find("v1", "Node", pod["spec"]["nodeName"]))
+            if starts and self._mounts.mounted(view, pod):
                 self._reconcile(view, pod, pulls)
 
     def _reconcile(self, view: View, pod: Object, pulls: Pulls) -> None:

@@ -74,5 +74,8 @@ def _pod(name: str, importer: Object, claim: Object) -> Object:
             **({"nodeName": node} if node else {}),
             "restartPolicy": "OnFailure",
             "containers": [{"name": "importer", "image": "cdi-importer"}],
+            "volumes": [
+                {"name": "cdi-data-vol", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}},
+            ],
         },
     }

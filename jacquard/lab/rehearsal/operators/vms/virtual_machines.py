@@ -3,6 +3,7 @@
 import zlib
 
 from jacquard.lab.rehearsal.operators.references import Reference, missing
+from jacquard.lab.rehearsal.operators.storage.mounts import unregistered
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
 from jacquard.lab.rehearsal.operators.vms.importers import SELECTED_NODE, waits
 from jacquard.lab.rehearsal.operators.vms.placement import admits, is_schedulable, tolerates
@@ -41,9 +42,11 @@ def reconcile(view: View) -> None:
 
 
 def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
-    """Bind an instance to a node, like the scheduler binds the instance's launcher pod."""
+    """Bind an instance to a node when its launcher pod can start there: all its volumes can be mounted."""
     if not dig(instance, "status", "nodeName") and (node := _node(view, instance, instance["spec"], handlers)):
-        view.patch(instance, {"status": {"nodeName": node}})
+        claims = _claims(view, instance["spec"], instance["metadata"]["namespace"])
+        if not any(unregistered(view, node, claims)):
+            view.patch(instance, {"status": {"nodeName": node}})
 
 
 def _node(view: View, of: Object, spec: Object, handlers: list[Object]) -> str | None:

@@ -1,0 +1,1 @@
+"""Simulated storage drivers on nodes: registration with kubelets, and volumes of pods."""
