@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
+from jacquard.lab.rehearsal.operators.releases.services import unplaced
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, reported
 from jacquard.providers.kube.objects import dig
 
@@ -133,7 +134,10 @@ def report(view: View, hosted: Callable[[str], View | None], subjects: tuple[Sub
                 continue
             lacking = missing(view, obj, subject.references) or _missing_namespaces(obj, hosted)
             name, reason = subject.unmet if lacking else subject.met
-            patch = conditions(obj, **{name: ("False" if lacking else "True", reason, "; ".join(lacking))})
+            changed = {name: ("False" if lacking else "True", reason, "; ".join(lacking))}
+            if not lacking and (waits := unplaced(obj, _target(obj, hosted))):
+                changed = {"Ready": ("Unknown", "Progressing", waits)}
+            patch = conditions(obj, **changed)
             if patch:
                 view.status(obj, {**({} if "status" in obj else subject.initial), **patch})
 
@@ -163,11 +167,9 @@ def _missing_namespaces(obj: Object, hosted: Callable[[str], View | None]) -> li
     Flux does not create namespaces there (upstream fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig
     reference; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, Target namespace).
     """
-    secret = dig(obj, "spec", "kubeConfig", "secretRef", "name")
-    if obj["kind"] not in _NAMESPACES or not secret:
+    cluster, target = _cluster(obj), _target(obj, hosted)
+    if obj["kind"] not in _NAMESPACES or not cluster:
         return []
-    cluster = secret.removesuffix("-kubeconfig")
-    target = hosted(cluster)
     if target is None:
         return [f"cluster '{cluster}' does not answer"]
     default = obj["metadata"]["namespace"]
@@ -177,6 +179,16 @@ def _missing_namespaces(obj: Object, hosted: Callable[[str], View | None]) -> li
         for space in spaces
         if target.find("v1", "Namespace", space) is None
     ]
+
+
+def _cluster(obj: Object) -> str:
+    """Return the cluster to which Flux applies ``obj``; empty for its own cluster."""
+    return str(dig(obj, "spec", "kubeConfig", "secretRef", "name") or "").removesuffix("-kubeconfig")
+
+
+def _target(obj: Object, hosted: Callable[[str], View | None]) -> View | None:
+    """Return the cluster to which Flux applies ``obj``; None for its own cluster, or if it does not respond."""
+    return hosted(_cluster(obj)) if _cluster(obj) else None
 
 
 def values(obj: Any, path: str) -> Iterator[Any]:
