@@ -90,15 +90,6 @@ def test_what_a_release_does_not_say_of_its_place_is_as_in_flux(said: Any, place
     assert Place.of(obj(*RELEASE, "own", said, namespace="acme")) == place
 
 
-def test_webhooks_are_left_out_since_nothing_answers_them(objects: Any) -> None:
-    hook = obj("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook", namespace="")
-    management, view = objects(release(), source()), objects()
-
-    Controller(Rendered(hook, deployment())).reconcile(management, here(view))
-
-    assert {kind for kind, *_ in view.installed} == {"Deployment", "Secret"}
-
-
 def test_a_release_waits_for_its_source_its_prerequisites_its_cluster_and_whoever_suspended_it(objects: Any) -> None:
     charts = Rendered(deployment())
 

@@ -1,9 +1,9 @@
 """Simulated helm-controller of Flux for releases whose charts are available locally: the real helm renders them.
 
 Such a release has the controller's finalizer, so that all other simulations ignore it. Other releases are simulated: a
-stage reports them as installed, and `agents` simulates their effect on nodes. Hooks and webhooks are not applied,
-because no server would answer a webhook. CRDs remain when a release is deleted, because the region had these CRDs
-before. Without ``disableWait``, a release becomes ready when its pods run.
+stage reports them as installed, and `agents` simulates their effect on nodes. Hooks are not applied, and webhooks only
+in tenant clusters while no pod could answer them (`chart_webhooks`). CRDs remain when a release is deleted, because the
+region had these CRDs before. Without ``disableWait``, a release becomes ready when its pods run.
 """
 
 import time
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from jacquard.lab.rehearsal import crds
 from jacquard.lab.rehearsal.charts import KIND, Charts, HelmError
+from jacquard.lab.rehearsal.operators.releases import chart_webhooks
 from jacquard.lab.rehearsal.operators.releases.helm_records import KEPT, Place, Record, history, record, records
 from jacquard.lab.rehearsal.operators.releases.helm_watch import FIELD_MANAGER, Drift, unready
 from jacquard.lab.rehearsal.operators.releases.installed import HELM, Chart, fetched
@@ -22,7 +23,6 @@ FLUX_NAME, FLUX_NAMESPACE = "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.
 """Labels that Flux sets on installed objects."""
 FINALIZER = "finalizers.fluxcd.io"
 _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
-_WEBHOOKS = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 _AGAIN_SECONDS = 10.0
 """Delay before a failed release is retried."""
 
@@ -52,6 +52,8 @@ class Controller:
         self._applied: dict[str, tuple[int, list[Object]]] = {}
         """Revision and objects of releases that wait for their pods, by attempt."""
         self._drift = Drift()
+        self._answered: set[str] = set()
+        """Attempts whose webhooks are removed, because pods of them run."""
 
     def reconcile(self, management: View, hosted: Callable[[str], View | None]) -> None:
         """Update all releases.
@@ -76,10 +78,19 @@ class Controller:
             elif not is_real(release):
                 _finalizer(management, release, on=True)
             elif target is not None and spec.get("suspend") is not True:
+                self._remove_webhooks(release, target)
                 if _due(release, chart):
                     self._install(management, release, target, chart)
                 elif reported(release, "Ready"):
                     self._drift.put_right(release, target)
+
+    def _remove_webhooks(self, release: Object, target: View) -> None:
+        """Remove the webhooks of a release in a tenant cluster as soon as their pods run."""
+        attempt = f"{release['metadata']['uid']} {dig(release, 'status', 'lastAttemptedRevision')}"
+        if "kubeConfig" in release["spec"] and attempt not in self._answered:
+            left = chart_webhooks.remove_answered(target, list(_of(target, Place.of(release))))
+            if reported(release, "Ready") and not left:
+                self._answered.add(attempt)
 
     def _can_render(self, release: Object, chart: Chart) -> bool:
         """Return whether helm can render the chart of a release."""
@@ -137,7 +148,10 @@ class Controller:
             return revision, [], [str(error)]
         self._serve(image for body in objects for image in _images(body))
         bodies = [_marked(body, release["metadata"], place) for body in objects if not _left_out(body, release, target)]
-        errors = [failure for body in bodies if (failure := target.install(body, place.namespace, FIELD_MANAGER))]
+        webhooks = [body for body in bodies if body["kind"] in chart_webhooks.KINDS]
+        bodies = [body for body in bodies if body["kind"] not in chart_webhooks.KINDS]
+        applied = [*bodies, *chart_webhooks.unanswered(target, webhooks)]
+        errors = [failure for body in applied if (failure := target.install(body, place.namespace, FIELD_MANAGER))]
         bodies = [body for body in bodies if body["kind"] != KIND]
         if not errors:
             current = {_key(body) for body in bodies}
@@ -163,9 +177,10 @@ def _left_out(body: Object, release: Object, target: View) -> bool:
     In the management cluster, existing CRDs are not applied: the processing of schemas in the API server is half of the
     cost of the releases, and the region installs its CRDs earlier (published CRDs with ``CRDS_DIR``).
     """
-    if body["kind"] == KIND and "kubeConfig" not in release["spec"]:
-        return target.find(body["apiVersion"], KIND, body["metadata"]["name"]) is not None
-    return body["kind"] in _WEBHOOKS
+    if "kubeConfig" in release["spec"]:
+        return False
+    is_present = body["kind"] == KIND and target.find(body["apiVersion"], KIND, body["metadata"]["name"]) is not None
+    return is_present or body["kind"] in chart_webhooks.KINDS
 
 
 def _due(release: Object, chart: Chart) -> bool:
@@ -182,6 +197,16 @@ def _uninstall(target: View | None, place: Place) -> None:
         for body in reversed(entry.objects) if number == 0 else ():
             _delete(target, body)
         target.delete(entry.secret)
+    for body in list(_of(target, place)):
+        target.delete(body)
+
+
+def _of(target: View, place: Place) -> Iterator[Object]:
+    """Yield the webhook configurations of a release, which its records do not contain."""
+    marks = {_HELM_NAME: place.name, _HELM_NAMESPACE: place.namespace}.items()
+    for body in chart_webhooks.configurations(target):
+        if marks <= (body["metadata"].get("annotations") or {}).items():
+            yield body
 
 
 def _write_records(target: View, before: list[Record], newest: Object) -> None:
