@@ -16,7 +16,6 @@ from components.rules import causes
 from components.rules.control_planes import control_planes
 from components.rules.hosts import inventory
 from components.rules.network import (
-    dpf_versions,
     dual_stack,
     fabrics,
     isolation,
@@ -25,7 +24,7 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, locks
+from components.rules.region import capacity, locks, version_limits
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.tables import ALL
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
@@ -99,9 +98,9 @@ EXPLAINS = (
         because="sizes are immutable, so it is irrelevant whether another one fits",
     ),
     Explains(
-        causes=(dpf_versions.dpu_trains,),
-        consequences=(dpf_versions.hbn, images.doca),
-        because="DPUs need an image that DPF supports, and images and services are compared with that one",
+        causes=(version_limits.dpu_images,),
+        consequences=(images.doca,),
+        because="DPUs need an image that DPF supports, and other images are compared with that one",
     ),
     Explains(
         causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),

@@ -8,7 +8,6 @@ from components.rules.control_planes import cluster_namespaces, control_planes, 
 from components.rules.hosts import bare_metal, inventory
 from components.rules.network import (
     denied_networks,
-    dpf_versions,
     dpu_ports,
     dpu_release,
     dpus,
@@ -94,7 +93,6 @@ _MODULES = (
     rails,
     dpu_release,
     dpu_ports,
-    dpf_versions,
     buckets,
     storage,
     backends,

@@ -1,24 +1,37 @@
-"""Rule about projects in the version vector whose versions are incompatible (``version_limits.yaml``)."""
+"""Rules about projects whose versions are incompatible (``version_limits.yaml``)."""
 
 import re
 from collections.abc import Iterator
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
 import yaml
 from pydantic import Field
 
-from components.lookups.charts import needed_charts
-from components.lookups.pools import DataPath, place, problem
+from components.intents.dpus import find_dpu_image
+from components.lookups.charts import DataPlace, needed_charts
+from components.lookups.dpus import uses_dpf
+from components.lookups.pools import place, problem
+from components.render.network.dpus import HBN_IMAGE
 from components.render.pools import ironcore_metal
 from components.rules.rule import Rules
 from components.specs.base import Label, Spec, Text
 from components.specs.environment import Environment
-from components.specs.reading.loader import VERSIONS
-from components.specs.reading.problems import Problem
+from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed
 
 FILE = Path(__file__).with_suffix(".yaml")
 _NUMBER = re.compile(r"[0-9]+")
+_DOCA = "doca"
+"""Release of DOCA in the region's DPU image."""
+
+
+class Same(StrEnum):
+    """Part of a version that two projects share."""
+
+    VERSION = "version"
+    TRAIN = "train"
 
 
 class VersionLimit(Spec):
@@ -35,9 +48,29 @@ class VersionLimit(Spec):
     """First compatible version of ``other``."""
     other_below: Text | None = None
     """First later version of ``other`` that is not compatible."""
+    other_versions: tuple[Text, ...] = ()
+    """Compatible versions of ``other``; empty for all."""
+    other_trains: tuple[Text, ...] = ()
+    """Compatible trains of ``other``, such as ``3.2``; empty for all."""
+    other_same: Same | None = None
+    """Part of the version that ``other`` shares with ``project``."""
     why: Text
     source: str = Field(pattern=r"^[-A-Za-z0-9]+/[-A-Za-z0-9]+:\S+$")
     """Source of the limit, ``owner/repository:path``."""
+
+    def wanted(self, project: str, other: str) -> str:
+        """Return the compatible versions of ``other``, for version ``project``; empty if version ``other`` is one."""
+        if not _within(project, self.since, self.below):
+            return ""
+        versions = (project,) if self.other_same is Same.VERSION else self.other_versions
+        trains = (_train(project),) if self.other_same is Same.TRAIN else self.other_trains
+        if versions and other not in versions:
+            return listed(versions)
+        if trains and _train(other) not in trains:
+            return f"a release of train {listed(trains)}"
+        bounds = [("from", self.other_from), ("below", self.other_below)]
+        wanted = " and ".join(f"{word} {bound}" for word, bound in bounds if bound)
+        return "" if _within(other, self.other_from, self.other_below) else f"a version {wanted}"
 
 
 @cache
@@ -49,20 +82,38 @@ def version_limits() -> tuple[VersionLimit, ...]:
 def limits(environment: Environment) -> Iterator[Problem]:
     """Report versions that are incompatible with those of other projects, and artefacts without their projects."""
     yield from _unnamed(environment)
+    for limit, found in _violations(environment):
+        if limit.other != _DOCA:
+            yield found
+
+
+def dpu_images(environment: Environment) -> Iterator[Problem]:
+    """Report a DPU image that the release of DPF does not support."""
+    for limit, found in _violations(environment):
+        if limit.other == _DOCA:
+            yield found
+
+
+def _violations(environment: Environment) -> Iterator[tuple[VersionLimit, Problem]]:
+    """Yield the limits that versions violate, each with its problem.
+
+    Only the first violation of a version is reported. Versions with a violation do not limit others.
+    """
     versions = dict(_versions(environment))
     for limit in version_limits():
-        project, other = versions.get(limit.project), versions.get(limit.other)
-        if project is None or other is None or not _within(project[0], limit.since, limit.below):
+        if limit.project not in versions or limit.other not in versions:
             continue
-        if not _within(other[0], limit.other_from, limit.other_below):
-            there = place(environment, VERSIONS, project[1])
-            bounds = [f"from {limit.other_from}" if limit.other_from else "", f"below {limit.other_below}"]
-            wanted = " and ".join(bound for bound in bounds if bound and not bound.endswith("None"))
+        (project, there), (other, (file, path)) = versions[limit.project], versions[limit.other]
+        if wanted := limit.wanted(project, other):
+            remedy = "select another DPU image" if limit.other == _DOCA else f"write {wanted}"
+            if limit.project == _DOCA:
+                remedy += ", or select another DPU image"
             text = (
-                f"{limit.other} {other[0]} is not compatible with {limit.project} {project[0]} ({there}), because"
-                f" {limit.why}; write a version {wanted}"
+                f"{limit.other} {other} is not compatible with {limit.project} {project}"
+                f" ({place(environment, *there)}), because {limit.why}; {remedy}"
             )
-            yield problem(environment, VERSIONS, other[1], text)
+            yield limit, problem(environment, file, path, text)
+            del versions[limit.other]
 
 
 def _unnamed(environment: Environment) -> Iterator[Problem]:
@@ -75,19 +126,30 @@ def _unnamed(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, VERSIONS, path, f"{text} {{metal-operator: ..., boot-operator: ...}}")
 
 
-def _versions(environment: Environment) -> Iterator[tuple[str, tuple[str, DataPath]]]:
-    """Yield the projects that a region installs, each with its version and the path of the version."""
+def _versions(environment: Environment) -> Iterator[tuple[str, tuple[str, DataPlace]]]:
+    """Yield the projects that a region installs, each with its version and the place of the version."""
     vector, needed = environment.versions, needed_charts(environment)
-    for index, chart in enumerate(vector.charts):
-        if chart.name in needed:
-            yield chart.name, (chart.version, ("charts", index, "version"))
+    for name, chart in vector.installed(environment.region.image_channel).items():
+        if name in needed:
+            yield name, (chart.version, (VERSIONS, ("charts", vector.charts.index(chart), "version")))
     for index, artefact in enumerate(vector.manifests):
         if artefact.name in needed:
-            yield artefact.name, (artefact.version, ("manifests", index, "version"))
+            yield artefact.name, (artefact.version, (VERSIONS, ("manifests", index, "version")))
             for name, version in artefact.contents.items():
-                yield name, (version, ("manifests", index, "contents", name))
+                yield name, (version, (VERSIONS, ("manifests", index, "contents", name)))
     if vector.ironic is not None:
-        yield "ironic", (vector.ironic.version, ("ironic", "version"))
+        yield "ironic", (vector.ironic.version, (VERSIONS, ("ironic", "version")))
+    if uses_dpf(environment):
+        yield from _on_dpus(environment)
+
+
+def _on_dpus(environment: Environment) -> Iterator[tuple[str, tuple[str, DataPlace]]]:
+    """Yield the software on DPUs, as `_versions`."""
+    if image := find_dpu_image(environment, environment.region.dpus.image):
+        yield _DOCA, (image.doca, (REGION, ("dpus", "image")))
+    for index, tool in enumerate(environment.versions.tools):
+        if tool.name == HBN_IMAGE and tool.tag:
+            yield tool.name, (tool.tag.partition("-")[0], (VERSIONS, ("tools", index, "tag")))
 
 
 def _within(version: str, first: str | None, end: str | None) -> bool:
@@ -100,4 +162,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in _NUMBER.findall(version.rpartition("-")[0] or version))
 
 
-RULES = Rules(data=(limits,))
+def _train(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+RULES = Rules(data=(limits, dpu_images))

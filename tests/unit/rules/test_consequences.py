@@ -46,12 +46,7 @@ GIVEN = "load_balancers: 10.65.17.0/26"
 
 CASES = [
     (
-        "dpf-versions.dpu-trains",
-        "dpf-versions.hbn",
-        [[REGION, "image: bfb-3.2.0", "image: bfb-2.9.2"]],
-    ),
-    (
-        "dpf-versions.dpu-trains",
+        "version-limits.dpu-images",
         "images.doca",
         [[REGION, "image: bfb-3.2.0", "image: bfb-2.9.2"]],
     ),
