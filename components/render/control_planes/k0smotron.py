@@ -38,6 +38,9 @@ PROVIDERS = tuple(
 _IMAGE = "k0sproject/k0s"
 """Repository of k0s; k0smotron adds the version as the tag."""
 _KONNECTIVITY_PORT = 8132
+_FLAGS = ("--disable-components=metrics-server",)
+"""Flags of k0s. Its metrics-server and the add-on have the same APIService. Flux takes ownership of existing
+objects, and both would overwrite it (K0S:pkg/component/controller/metricserver.go)."""
 _COMPONENT = "app.kubernetes.io/component"
 _SERVERS = "cluster.x-k8s.io/control-plane"
 _K0S_RELEASE = "k0s.0"
@@ -86,6 +89,7 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             # k0smotron has no field for the address and annotations of the Service, so the Service is patched.
             "patches": [_annotated("Service", control_plane.address_request)],
             "storage": _storage(control_plane),
+            "controlPlaneFlags": list(_FLAGS),
             "k0sConfig": _k0s(control_plane),
             **given(mounts=[_mount(item) for item in files(cluster)]),
             "resources": resources(control_plane.nodes, *components),

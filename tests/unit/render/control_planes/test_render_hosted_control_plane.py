@@ -85,6 +85,10 @@ def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     assert '"external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example"' in patch["patch"]["content"]
 
 
+def test_k0s_does_not_install_what_an_add_on_installs(inputs_of: Any) -> None:
+    assert k0smotron(inputs_of)["controlPlaneFlags"] == ["--disable-components=metrics-server"]
+
+
 @pytest.mark.parametrize("backend", ControlPlaneBackend)
 def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
     inputs_with: Any, backend: ControlPlaneBackend
