@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pod_tables import CONTROL_PLANES, Pod, cluster_of, dig, pods_of
@@ -13,6 +14,7 @@ from components.lookups.pools import clusters, vm_pools
 from components.lookups.scheduling import SchedulingNode, Taint, rejected, unscheduled
 from components.render import labels as keys
 from components.render.manifest import Manifest
+from components.render.pools.node_paths import K0S, KUBEADM, KUBELET_ROOT
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import PoolRole
 
@@ -109,11 +111,11 @@ def _registered(bootstrap: Mapping[str, Any]) -> tuple[dict[str, str], list[Tain
         node = bootstrap["joinConfiguration"]["nodeRegistration"]
         arguments = {entry["name"]: entry["value"] for entry in node.get("kubeletExtraArgs", ())}
         taints: list[Taint] = [{"value": "", **taint} for taint in node.get("taints", ())]
-        return _pairs(arguments["node-labels"]), taints, str(arguments.get("root-dir", "/var/lib/kubelet"))
+        return _pairs(arguments["node-labels"]), taints, str(arguments.get("root-dir", KUBELET_ROOT))
     flags = dict(flag.removeprefix("--").split("=", 1) for flag in bootstrap["args"])
     matches = [re.fullmatch(r"([^=]+)=([^:]*):(.+)", text) for text in flags.get("taints", "").split(",") if text]
     taints = [{"key": match[1], "value": match[2], "effect": match[3]} for match in matches if match]
-    return _pairs(flags["labels"]), taints, flags.get("kubelet-root-dir", "/var/lib/k0s/kubelet")
+    return _pairs(flags["labels"]), taints, flags.get("kubelet-root-dir", _K0S_ROOT)
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -136,7 +138,7 @@ def homeless(cluster: Cluster) -> Iterator[tuple[str, str, str]]:
             if any(_in(host, root) for root in _KUBELET) and not all(_in(host, root) for root in cluster.kubelet_roots):
                 yield pod.of, pod.name, f"{path} is outside {', '.join(sorted(cluster.kubelet_roots))}"
             elif any(_in(host, folder) for folder in others):
-                yield pod.of, pod.name, f"{path} is outside {', '.join(_RUNTIME[cluster.distribution])}"
+                yield pod.of, pod.name, f"{path} is outside {', '.join(sorted(_RUNTIME[cluster.distribution]))}"
             elif not any(_in(host, folder) for folder in (*_KUBELET, *_IMAGE)) and host != "/":
                 yield pod.of, pod.name, f"{path} is in no folder of golden images"
 
@@ -145,9 +147,14 @@ def _in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-_KUBELET = ("/var/lib/kubelet", "/var/lib/k0s/kubelet")
-_RUNTIME = {"kubeadm": ("/run/containerd", "/etc/containerd"), "k0s": ("/run/k0s", "/etc/k0s")}
-"""Folders of containerd: sockets and configuration (K0S:docs/runtime.md, containerd/containerd:docs/man)."""
+_K0S_ROOT = "/var/lib/k0s/kubelet"
+"""Folder of the kubelet with k0s, unless the template of its nodes overrides it (K0S:docs/directories.md)."""
+_KUBELET = (KUBELET_ROOT, _K0S_ROOT)
+_RUNTIME = {
+    name: {str(Path(file).parent) for file in (paths.socket, paths.config)}
+    for name, paths in {"kubeadm": KUBEADM, "k0s": K0S}.items()
+}
+"""Folders of containerd: socket and configuration."""
 _IMAGE = ("/boot", "/dev", "/etc", "/lib", "/opt/cni/bin", "/proc", "/run", "/sys", "/usr", "/var/lib", "/var/log")
 """Folders of every golden image. Pods create folders of their own in /etc, /run, /usr/local, /var/lib and /var/log.
 Both distributions read CNI plug-ins from /opt/cni/bin (K0S:pkg/component/controller/kuberouter.go)."""

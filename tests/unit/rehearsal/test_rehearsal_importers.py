@@ -10,11 +10,12 @@ from live_objects import obj
 
 from components.inputs.manifests import everything
 from components.lookups.pools import clusters, vm_pools
+from components.lookups.scheduling import unscheduled
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole, TaintEffect, TaintSpec
 from components.specs.reading.loader import load_environment
-from jacquard.lab.rehearsal.operators.vms.placement import HARD, admits, tolerates
+from jacquard.lab.rehearsal.operators.vms.placement import scheduling_node
 
 CRITICAL = TaintSpec(key="CriticalAddonsOnly", effect=TaintEffect.NO_SCHEDULE)
 
@@ -57,7 +58,5 @@ def test_pods_that_fill_disks_fit_the_nodes_of_vms_and_services_the_system_pool(
         expected = {"infra": system, "workload": {pool.name for pool in vm_pools(environment, vms, cluster)} | system}
         for part, names in expected.items():
             placement = cdi.body["spec"][part]
-            fits = {
-                name for name, node in nodes.items() if admits(placement, node) and tolerates(placement, node, HARD)
-            }
+            fits = {name for name, node in nodes.items() if not unscheduled(placement, scheduling_node(node))}
             assert fits == names, (cluster.name, part)

@@ -7,8 +7,9 @@ of that node rejects a pod whose labels or NoExecute taints do not match. The sc
 
 from typing import Any
 
+from components.lookups.scheduling import rejected
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
-from jacquard.lab.rehearsal.operators.vms.placement import EVICTING, admits, tolerates
+from jacquard.lab.rehearsal.operators.vms.placement import scheduling_node
 from jacquard.providers.kube.objects import dig
 
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -42,7 +43,7 @@ def runs(view: View, importer: Object, claim: Object) -> bool:
     node = view.find("v1", "Node", dig(pod, "spec", "nodeName"))
     if node is None or dig(pod, "status", "phase") == _REJECTED["phase"]:
         return False
-    if not admits(pod["spec"], node) or not tolerates(pod["spec"], node, EVICTING):
+    if rejected(pod["spec"], scheduling_node(node)):
         view.status(pod, _REJECTED)
         return False
     return bool(dig(pod, "status", "phase") == "Running")

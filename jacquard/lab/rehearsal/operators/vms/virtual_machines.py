@@ -2,11 +2,12 @@
 
 import zlib
 
+from components.lookups.scheduling import unscheduled
 from jacquard.lab.rehearsal.operators.references import Reference, missing
 from jacquard.lab.rehearsal.operators.storage.mounts import unregistered
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
 from jacquard.lab.rehearsal.operators.vms.importers import SELECTED_NODE, waits
-from jacquard.lab.rehearsal.operators.vms.placement import admits, is_schedulable, tolerates
+from jacquard.lab.rehearsal.operators.vms.placement import is_schedulable, scheduling_node
 from jacquard.lab.rehearsal.operators.vms.volumes import CDI
 from jacquard.providers.kube.objects import dig
 
@@ -52,15 +53,13 @@ def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
 def _node(view: View, of: Object, spec: Object, handlers: list[Object]) -> str | None:
     """Return a node with a handler of KubeVirt for the instance ``spec`` of VM or instance ``of``; None if none fits.
 
-    Instance and handler must tolerate the taints of the node; the node selector of the instance applies. Volumes on
-    disks of a node determine the node.
+    Selectors, affinity and tolerations of the instance and of the handlers apply. Volumes on disks of a node determine
+    the node.
     """
-    placement = {"nodeSelector": spec.get("nodeSelector")}
     nodes = [
-        node["metadata"]["name"]
-        for node in view.all("v1", "Node")
-        if is_schedulable(node) and tolerates(spec, node) and admits(placement, node)
-        if all(admits(handler, node) and tolerates(handler, node) for handler in handlers)
+        node.name
+        for node in map(scheduling_node, filter(is_schedulable, view.all("v1", "Node")))
+        if not any(unscheduled(pod, node) for pod in (spec, *handlers))
     ]
     claims = _claims(view, spec, of["metadata"]["namespace"])
     selected = {(claim["metadata"].get("annotations") or {}).get(SELECTED_NODE) for claim in claims} - {None}
