@@ -1,11 +1,11 @@
 """Fabrics of VPCs and clusters: partitions, VRFs, ports, and the halls available to a cluster."""
 
 from components.lookups.pools import PlacedCluster, PlacedPool, most_nodes
-from components.render.add_ons.cluster_facts import services
 from components.render.network.device_plugins import IMAGES
 from components.render.network.infiniband import DAEMON, Partition
 from components.render.network.port_functions import MULTUS
 from components.render.network.roce import RocePorts
+from components.render.pod_placement import services
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.network.fabrics import FabricKind, FabricSpec

@@ -7,9 +7,9 @@ a block of each subnet for its pods. A block has as many addresses as a port can
 from components.lookups.fabrics import cutting, on_roce
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import PlacedCluster, most_nodes
-from components.render.add_ons.cluster_facts import services
 from components.render.network.port_functions import CNI_PLUGINS, MULTUS
 from components.render.network.rails import NV_IPAM, Rails, block_of
+from components.render.pod_placement import services
 from components.render.region.kustomizations import ByManifests
 from components.specs.base import Network
 from components.specs.environment import Environment

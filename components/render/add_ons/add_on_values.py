@@ -10,8 +10,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from components.render.add_ons import cni
-from components.render.add_ons.cluster_facts import EVERY_NODE, ClusterFacts
+from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
+from components.render.pod_placement import EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
 

@@ -1,19 +1,14 @@
-"""Cluster properties that add-on values depend on, and the placement of platform pods."""
+"""Cluster properties that add-on values depend on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.render import labels as keys
+from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
-
-EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
-"""Tolerations of agents that every node needs: all taints of a tenant's pools."""
-CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
-"""Toleration of the only taint that CoreDNS, as installed by kubeadm, also tolerates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +42,7 @@ class ClusterFacts:
     @property
     def selector(self) -> dict[str, str]:
         """Return the node selector of services: the system pool if the cluster has one, otherwise empty."""
-        return _system(system_pool=self.system_pool)
+        return dict(SYSTEM_POOL) if self.system_pool else {}
 
     @property
     def placement(self) -> dict[str, Any]:
@@ -57,10 +52,8 @@ class ClusterFacts:
     @property
     def affine_placement(self) -> dict[str, Any]:
         """Return `placement` for charts with a value for the affinity and none for the node selector."""
-        terms = [{"key": key, "operator": "In", "values": [value]} for key, value in self.selector.items()]
-        required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
-        affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-        return {**({"affinity": affinity} if terms else {}), "tolerations": [CRITICAL]}
+        affinity = {"affinity": {"nodeAffinity": required(ON_SYSTEM_POOL)}} if self.system_pool else {}
+        return {**affinity, "tolerations": [CRITICAL]}
 
     @property
     def early_placement(self) -> dict[str, Any]:
@@ -71,13 +64,3 @@ class ClusterFacts:
     def selected(self) -> dict[str, Any]:
         """Return the node selector of services as chart values; empty if services may run on any node."""
         return {"nodeSelector": self.selector} if self.selector else {}
-
-
-def services(*, system_pool: bool) -> dict[str, Any]:
-    """Return the placement of services that can wait for a ready node, on the system pool if the cluster has one."""
-    selector = _system(system_pool=system_pool)
-    return {**({"nodeSelector": selector} if selector else {}), "tolerations": [CRITICAL]}
-
-
-def _system(*, system_pool: bool) -> dict[str, str]:
-    return {keys.NODE_ROLE: "system"} if system_pool else {}

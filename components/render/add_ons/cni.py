@@ -11,9 +11,10 @@ cluster, and agents and operators run on the host network, tolerate all taints, 
 
 from typing import Any
 
-from components.render.add_ons.cluster_facts import EVERY_NODE, ClusterFacts
+from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import SERVICE
 from components.render.control_planes.control_plane import API_PORT
+from components.render.pod_placement import EVERY_NODE
 
 CILIUM = "cilium"
 CALICO = "tigera-operator"

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from components.render import labels as keys
-from components.render.add_ons.cluster_facts import EVERY_NODE
 from components.render.manifest import Manifest
 from components.render.objects import manifest
+from components.render.pod_placement import EVERY_NODE
 from components.specs.hosts.instance_types import InstanceType, PortUse
 from components.specs.region.versions import Tool
 

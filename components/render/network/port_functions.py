@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from components.render import labels as keys
-from components.render.add_ons.cluster_facts import EVERY_NODE
 from components.render.manifest import Manifest
 from components.render.network.device_plugins import ADAPTERS, VENDOR, fetched
 from components.render.objects import given, manifest, namespace
+from components.render.pod_placement import EVERY_NODE
 from components.render.region.kustomizations import ByManifests, installed_in
 from components.render.region.operators import Operator
 from components.specs.hosts.instance_types import InstanceType

@@ -7,8 +7,9 @@ an IMEX daemon on each node that runs a pod with such a claim. The device plugin
 from typing import Any
 
 from components.render import labels as keys
-from components.render.add_ons.cluster_facts import EVERY_NODE, ClusterFacts
+from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import SERVICE
+from components.render.pod_placement import EVERY_NODE
 
 CHART = "dra-driver-nvidia-gpu"
 AGENTS = f"{CHART}-kubelet-plugin"

@@ -6,6 +6,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.add_ons.pod_priorities import SERVICE
+from components.render.pod_placement import any_of, required
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +28,7 @@ class DriverPlacement:
         """Return the affinity of agents to nodes with local disks, as chart values; empty for all nodes."""
         if self.with_disks is None:
             return {}
-        kinds = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": list(self.with_disks)}
-        required = {"nodeSelectorTerms": [{"matchExpressions": [kinds]}]}
-        return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}}
+        return {"affinity": {"nodeAffinity": required(any_of(keys.NODE_INSTANCE_TYPE, self.with_disks))}}
 
 
 ANYWHERE = DriverPlacement()

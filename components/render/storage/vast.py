@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from components.render.add_ons.cluster_facts import EVERY_NODE
 from components.render.objects import given
+from components.render.pod_placement import EVERY_NODE
 from components.render.storage.driver_placement import DriverPlacement
 from components.specs.storage.vast import VastClassSpec
 

@@ -4,13 +4,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.render import labels as keys
-from components.render.add_ons.cluster_facts import CRITICAL
-from components.specs.pools.node_pool import PoolRole, TaintEffect, TaintSpec
+from components.render.pod_placement import CRITICAL, ON_SYSTEM_POOL, any_of, required, services
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
+
+_LINUX = {"kubernetes.io/os": "linux"}
 
 
 def vm_placement(pools: Iterable[str], taints: Iterable[TaintSpec]) -> dict[str, Any]:
     """Return the placement on nodes of ``pools``, tolerating their ``taints``."""
-    return _linux() | {"affinity": {"nodeAffinity": _required(_in(keys.NODE_POOL, pools))}} | tolerating(taints)
+    affinity = {"nodeAffinity": required(any_of(keys.NODE_POOL, pools))}
+    return {"nodeSelector": _LINUX, "affinity": affinity, **tolerating(taints)}
 
 
 def disk_placement(pools: Iterable[str], taints: Iterable[TaintSpec], *, system_pool: bool) -> dict[str, Any]:
@@ -20,14 +23,14 @@ def disk_placement(pools: Iterable[str], taints: Iterable[TaintSpec], *, system_
     kubelet rejects a pod that does not match that node (CDI:pkg/controller/common/util.go, SetNodeNameIfPopulator). All
     other disks are preferably filled on the system pool.
     """
-    terms = [_in(keys.NODE_POOL, pools)]
+    terms = [any_of(keys.NODE_POOL, pools)]
     preferred: dict[str, Any] = {}
     if system_pool:
-        system = _in(keys.NODE_ROLE, (PoolRole.SYSTEM.value,))
-        terms.append(system)
-        preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": system}]}
+        terms.append(ON_SYSTEM_POOL)
+        preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": ON_SYSTEM_POOL}]}
     tolerations = [CRITICAL, *tolerating(taints).get("tolerations", ())]
-    return _linux() | {"affinity": {"nodeAffinity": _required(*terms) | preferred}, "tolerations": tolerations}
+    affinity = {"nodeAffinity": required(*terms) | preferred}
+    return {"nodeSelector": _LINUX, "affinity": affinity, "tolerations": tolerations}
 
 
 def services_placement(*, system_pool: bool) -> dict[str, Any]:
@@ -35,8 +38,7 @@ def services_placement(*, system_pool: bool) -> dict[str, Any]:
 
     CDI's operator adds no toleration of its own (CDI:pkg/operator), so the system pool's taint is tolerated here.
     """
-    role = {keys.NODE_ROLE: PoolRole.SYSTEM.value} if system_pool else {}
-    return _linux(**role) | {"tolerations": [CRITICAL]}
+    return services(system_pool=system_pool, labels=_LINUX)
 
 
 def tolerating(taints: Iterable[TaintSpec]) -> dict[str, Any]:
@@ -47,16 +49,3 @@ def tolerating(taints: Iterable[TaintSpec]) -> dict[str, Any]:
         if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
     ]
     return {"tolerations": tolerations} if tolerations else {}
-
-
-def _linux(**labels: str) -> dict[str, Any]:
-    return {"nodeSelector": {"kubernetes.io/os": "linux", **labels}}
-
-
-def _in(label: str, values: Iterable[str]) -> dict[str, Any]:
-    return {"matchExpressions": [{"key": label, "operator": "In", "values": list(values)}]}
-
-
-def _required(*terms: dict[str, Any]) -> dict[str, Any]:
-    """Return the node affinity for nodes that match any of ``terms``."""
-    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}

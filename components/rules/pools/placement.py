@@ -6,8 +6,7 @@ from typing import Any
 from components.lookups.add_ons import add_ons
 from components.lookups.pools import PlacedCluster, clusters, problem
 from components.lookups.scheduling import SchedulingNode, unscheduled
-from components.render import labels as keys
-from components.render.add_ons.cluster_facts import CRITICAL, services
+from components.render.pod_placement import CRITICAL, SYSTEM_POOL, services
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.pools.node_pool import NodePoolSpec, PoolRole
@@ -61,7 +60,7 @@ def _nowhere(placed: PlacedCluster, pod: Mapping[str, Any]) -> str:
 
 
 def _node(pool: NodePoolSpec) -> SchedulingNode:
-    role = {keys.NODE_ROLE: PoolRole.SYSTEM.value} if pool.role is PoolRole.SYSTEM else {}
+    role = dict(SYSTEM_POOL) if pool.role is PoolRole.SYSTEM else {}
     taints = tuple({"key": taint.key, "value": taint.value, "effect": taint.effect.value} for taint in pool.taints)
     return SchedulingNode(name=pool.name, labels=role, taints=taints)
 
