@@ -41,7 +41,8 @@ def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_re
     assert not is_changed(provider, inputs, inputs, outputs)
     [line] = provider.engine.lines
     assert line == (
-        "1 objects of other controllers cannot be patched yet; the next up patches them: HostFirmwareSettings inventory/u02"
+        "1 objects of other controllers cannot be patched yet; the next up patches them: "
+        "HostFirmwareSettings inventory/u02"
     )
 
 
