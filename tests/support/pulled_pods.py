@@ -20,7 +20,11 @@ MIRROR = "registry.example"
 URL = "https://quay.io/v2/cilium/cilium/manifests/v1.20.0"
 HOSTS = f'[host."https://{MIRROR}"]\n  capabilities = ["pull", "resolve"]\n'
 DEPLOYMENT = {"svc.dpu.nvidia.com/owned-by-dpudeployment": "dpf_acme"}
-RULES: list[Rule] = [("10.3.0.9/32", "permit", {"443": {}}), ("0.0.0.0/0", "deny", None)]
+RULES: list[Rule] = [
+    ("{{ ipaddresses.ip_host.ip }}/32", "deny", None),
+    ("10.3.0.9/32", "permit", {"443": {}}),
+    ("0.0.0.0/0", "deny", None),
+]
 
 
 class Registries:
