@@ -278,7 +278,7 @@ def _place(body: Object) -> tuple[str, str]:
 
 
 def _placement(body: Object) -> list[Any]:
-    """Return what a changed release may change in the pods of an agent."""
+    """Return the fields of an agent's pods that depend on its release."""
     pod = dig(body, "spec", "template", "spec") or {}
     return [*(pod.get(key) or None for key in _PLACEMENT), host_paths(pod)]
 
