@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PUBLIC = ("docker.io/library/busybox:1.37", "registry.k8s.io/pause:3.10.1")
+IMPORTER = "quay.io/kubevirt/cdi-importer:latest"
+"""Image of CDI's simulated pods; upstream's tag is the version of CDI."""
+PUBLIC = ("docker.io/library/busybox:1.37", "registry.k8s.io/pause:3.10.1", IMPORTER)
 """Images that users' pods may run, in addition to the images of the platform."""
 CONTENT_TYPE = "application/vnd.oci.image.manifest.v1+json"
 _DOCKER_HUB = "docker.io"

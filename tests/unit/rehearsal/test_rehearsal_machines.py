@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.view import reported
-from jacquard.lab.rehearsal.operators.vms import virtual_machines, vm_fleets, volumes
+from jacquard.lab.rehearsal.operators.vms import importers, virtual_machines, vm_fleets, volumes
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 WANTED = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}
@@ -395,3 +396,13 @@ def test_a_smaller_fleet_loses_its_highest_numbers_and_the_others_follow_their_t
         "desk-1": "Halted",
         "bastion": "Always",
     }
+
+
+def test_the_image_of_importers_is_served(objects: Any) -> None:
+    view = objects(obj("v1", "PersistentVolumeClaim", "data"))
+    claim = view.get("PersistentVolumeClaim", "data", "ns")
+
+    importers.runs(view, IMPORTER, claim)
+
+    [container] = view.get("Pod", "importer-data", "ns")["spec"]["containers"]
+    assert container["image"] in PUBLIC

@@ -8,6 +8,7 @@ of that node rejects a pod whose labels or NoExecute taints do not match. The sc
 from typing import Any
 
 from components.lookups.scheduling import rejected
+from jacquard.lab.rehearsal.images import IMPORTER
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
 from jacquard.lab.rehearsal.operators.vms.placement import scheduling_node
 from jacquard.providers.kube.objects import dig
@@ -74,7 +75,7 @@ def _pod(name: str, importer: Object, claim: Object) -> Object:
             **spec,
             **({"nodeName": node} if node else {}),
             "restartPolicy": "OnFailure",
-            "containers": [{"name": "importer", "image": "cdi-importer"}],
+            "containers": [{"name": "importer", "image": IMPORTER}],
             "volumes": [
                 {"name": "cdi-data-vol", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}},
             ],
