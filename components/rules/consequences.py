@@ -24,7 +24,7 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, locks, version_limits
+from components.rules.region import capacity, lock_pins, locks, version_limits
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.tables import ALL
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
@@ -104,7 +104,7 @@ EXPLAINS = (
     ),
     Explains(
         causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),
-        consequences=(locks.pins,),
+        consequences=(lock_pins.pins,),
         where=lambda problem: problem.rule != RuleId.IMAGE_OUTSIDE_CHANNEL,
         because="the image fits the value that nodes keep, so no promotion is needed",
     ),

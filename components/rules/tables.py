@@ -35,6 +35,7 @@ from components.rules.region import (
     dns,
     external_secrets,
     governance,
+    lock_pins,
     locks,
     names,
     quotas,
@@ -44,7 +45,7 @@ from components.rules.region import (
 )
 from components.rules.rule import Rules
 from components.rules.storage import backends, buckets, storage, tenant_separation
-from components.rules.vms import vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
+from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
 
 _MODULES = (
     references,
@@ -61,6 +62,7 @@ _MODULES = (
     quotas,
     governance,
     locks,
+    lock_pins,
     contradictions,
     running,
     inventory,
@@ -98,6 +100,7 @@ _MODULES = (
     backends,
     tenant_separation,
     vm_offering,
+    vm_gpus,
     vm_orders,
     vm_nodes,
     vm_guests,

@@ -20,7 +20,8 @@ from jacquard.previews.attestations.attestation import DIGITS, AttestationError,
 from jacquard.previews.attestations.signing import SignatureError, signer
 from jacquard.previews.attestations.statement import Candidate, facts_now
 from jacquard.previews.impacts.edits import edits
-from jacquard.previews.impacts.impact import Impact, TenantImpact
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.tenant_impact import TenantImpact
 from stacks.target import stack_names
 
 

@@ -19,7 +19,7 @@ from components.allocate.ledger import freed_numbers, numbers_of
 from components.allocate.releases import release_quarantine
 from components.lookups.number_kinds import Kind
 from components.lookups.numbers import Block, as_block
-from components.rules.region import locks
+from components.rules.region import lock_pins, locks
 from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.locks import AllocationsLock
@@ -133,7 +133,7 @@ class Edits(RuleBasedStateMachine):
         """Ask what `jacquard check` asks of lock files of those that the sequence ended with."""
         numbers, pins = sealed(self.now.allocations), sealed(self.now.image_pins)
         written = self.now.model_copy(update={"allocations": numbers, "image_pins": pins})
-        rules = (locks.hand_edits, locks.numbers, locks.allocations, locks.pins)
+        rules = (locks.hand_edits, locks.numbers, locks.allocations, lock_pins.pins)
         assert [problem for rule in rules for problem in rule(written)] == []
 
     def _edit(self, subject: str, **changes: Any) -> None:

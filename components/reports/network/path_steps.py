@@ -1,10 +1,12 @@
 """Decisions on the path of a packet: device, rule, and owner of the rule."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
 
 from components.render.network.packets import Rule
-from components.render.network.vpc import Vpc
+from components.render.network.vpc import Peer, Vpc
 from components.specs.base import Network, Spec
 from components.specs.network.tenant_network import Egress
 from components.specs.region.region import NetworksSpec
@@ -46,6 +48,12 @@ class Verdict:
     rule: str
     passes: bool
     kept_by: Keeper = Keeper.RENDERED
+
+    @classmethod
+    def by_peering(cls, vpc: str, peer: Peer) -> Verdict:
+        """Return the verdict of VRF ``vpc``, which imports the routes of ``peer``."""
+        words = f"peering with {peer.tenant}/{peer.vpc}: routes of route target {peer.numbers.evpn_target}"
+        return cls(f"VRF {vpc}", words, passes=True)
 
 
 def why(vpc: Vpc, rule: Rule, plan: NetworksSpec) -> str:

@@ -1,8 +1,7 @@
 """Reachability between two ends: rules, devices and owners, derived from the data without querying devices.
 
-A connection requires both directions. Rules of DPUs apply to each direction, so both are evaluated there; only rules of
-security groups depend on the end that opens the connection. Kubernetes NetworkPolicies, Kube-OVN and OVN permit
-replies.
+A connection requires both directions. DPUs evaluate rules for each direction; only rules of security groups depend on
+the end that opens the connection. Kubernetes NetworkPolicies, Kube-OVN and OVN permit replies.
 """
 
 from collections.abc import Iterator
@@ -154,7 +153,7 @@ class Region:
         if source.vpc:
             yield from self._leaves(self._vpcs[source.vpc], source, target, asked)
             if peer := self._peer(source, target):
-                yield _by_peering(source.vpc, peer)
+                yield Verdict.by_peering(source.vpc, peer)
                 yield from self._receives(self._vpcs[peer.vpc], source, asked.turned)
                 return
             yield from self._crosses(self._vpcs[source.vpc], target)
@@ -174,7 +173,7 @@ class Region:
         if target in on_dpus and target.vpc:
             yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned, reply=True)
             if peer := self._peer(target, seen):
-                yield _by_peering(target.vpc, peer)
+                yield Verdict.by_peering(target.vpc, peer)
                 yield from self._receives(self._vpcs[peer.vpc], target, asked, reply=True)
                 return
             yield from self._crosses(self._vpcs[target.vpc], seen)
@@ -299,8 +298,3 @@ class Region:
         inside = next((network for network in allowed.inside if source.address.subnet_of(network)), None)
         rule = f"ingress: none, and {inside} excepted" if inside else "ingress: none"
         return Verdict(device, rule, inside is not None)
-
-
-def _by_peering(vpc: str, peer: Peer) -> Verdict:
-    words = f"peering with {peer.tenant}/{peer.vpc}: routes of route target {peer.numbers.evpn_target}"
-    return Verdict(f"VRF {vpc}", words, passes=True)

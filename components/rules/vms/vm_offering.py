@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from components.intents.images import find_image
-from components.intents.nodes import intents_of
 from components.intents.vm_room import node_resources, ordered, vms_in, vms_on
 from components.lookups.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
 from components.render.vms.virtual_machine import MOST_INLINE, user_data
@@ -13,15 +11,14 @@ from components.specs.base import bytes_of
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType
-from components.specs.keys import pool_key
 from components.specs.pools.huge_pages import PageSize
 from components.specs.pools.node_pool import NodePoolSpec
-from components.specs.reading.loader import IMAGES, REGION, VM_OFFERINGS
+from components.specs.reading.loader import REGION, VM_OFFERINGS
 from components.specs.reading.problems import Problem, listed, one_of
 from components.specs.region.tenant import TenantSpec
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VmsSpec
-from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
+from components.specs.vms.vm_sizes import EvictionStrategy
 
 AREA = "vms"
 """Prefix of the names of these rules in waivers and reports."""
@@ -98,7 +95,7 @@ def vm_roots(environment: Environment) -> Iterator[Problem]:
 def vm_placement(environment: Environment) -> Iterator[Problem]:
     """Report VMs that fit on no node of their pool."""
     sizes = environment.vm_catalog.sizes_by_name()
-    for tenant, vms, cluster in _homes(environment):
+    for tenant, vms, cluster in homes(environment):
         chosen = {pool.name: pool for pool in vm_pools(environment, vms, cluster)}
         for path, vm in vms_of(tenant):
             if vm.pool not in chosen or vm.size not in sizes:
@@ -117,7 +114,7 @@ def vm_room(environment: Environment) -> Iterator[Problem]:
     of the kubelet's file system is declared for all nodes.
     """
     kinds = environment.instance_types.by_name
-    for tenant, vms, cluster in _homes(environment):
+    for tenant, vms, cluster in homes(environment):
         used, room = ordered(environment, vms), Counter[str]()
         chosen = [pool for pool in vm_pools(environment, vms, cluster) if pool.instance_type in kinds]
         for pool in chosen:
@@ -169,33 +166,16 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), path, text)
 
 
-def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes with different GPUs under one device name: KubeVirt permits one selector per device name."""
-    first: dict[str, tuple[str, str]] = {}
-    for index, size in enumerate(environment.vm_catalog.sizes):
-        if size.gpu is None:
-            continue
-        path = ("sizes", index, "gpu", "pci_selector")
-        here = place(environment, VM_OFFERINGS, path)
-        other, there = first.setdefault(size.gpu.device, (size.gpu.pci_selector, here))
-        if other != size.gpu.pci_selector:
-            text = (
-                f"'{size.gpu.pci_selector}' differs from the selector of {size.gpu.device} elsewhere ('{other}',"
-                f" {there}); correct one of the two, or the device"
-            )
-            yield problem(environment, VM_OFFERINGS, path, text)
-
-
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
     """Report VM sizes that fit on no node for VMs, for example because nodes have another GPU."""
     sizes = environment.vm_catalog.sizes_by_name()
-    for tenant, vms, cluster in _homes(environment):
+    for tenant, vms, cluster in homes(environment):
         if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
             continue
         if not {pool.name for pool in cluster.pools}.issuperset(vms.pools):
             continue
         chosen = vm_pools(environment, vms, cluster)
-        kinds = _kinds(environment, chosen)
+        kinds = kinds_of(environment, chosen)
         there = listed(f"{pool.name} of {pool.instance_type}" for pool in chosen) or "none without GPUs"
         for index, name in enumerate(vms.offerings):
             if name in sizes and not any(vms_on(kind, sizes[name]) for kind in kinds):
@@ -206,38 +186,7 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
-def vm_gpus(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes with GPUs that no pool for VMs provides, because images reserve the GPUs for containers."""
-    sizes = environment.vm_catalog.sizes_by_name()
-    for tenant, vms, cluster in _homes(environment):
-        chosen = vm_pools(environment, vms, cluster)
-        for index, name in enumerate(vms.offerings):
-            gpu = sizes[name].gpu if name in sizes else None
-            if gpu is None:
-                continue
-            able = [pool for pool in chosen if any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))]
-            lacking = [_kept_from_vms(environment, cluster.name, pool, gpu) for pool in able]
-            if lacking and all(lacking):
-                text = (
-                    f"'{name}' has {gpu.count} of {gpu.device}, but {'; '.join(lacking)}; in one of these pools, use an"
-                    f" image that lists {gpu.pci_selector} in contents.vfio_devices ({IMAGES}), or remove the offering"
-                )
-                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
-
-
-def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, gpu: VmGpuSpec) -> str:
-    """Return the image of ``pool`` that does not reserve ``gpu`` for VMs, with the reason; empty if all images do."""
-    intents = intents_of(environment, pool_key(cluster, pool.name))
-    for name in dict.fromkeys(intent.image for intent in intents.values()):
-        image = find_image(environment, name)
-        if image and gpu.pci_selector.upper() not in {device.upper() for device in image.contents.vfio_devices}:
-            driver = image.contents.gpu_driver
-            other = f"has gpu_driver {driver} for containers" if driver else "binds no such device"
-            return f"image {name} of pool {pool.name} {other} instead of binding {gpu.pci_selector} to vfio-pci"
-    return ""
-
-
-def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, ClusterSpec]]:
+def homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, ClusterSpec]]:
     """Yield each tenant with VMs, its offerings, and the cluster that runs the VMs."""
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
@@ -279,7 +228,8 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
                     yield problem(environment, file, (*path, "pools", at, "retire"), text)
 
 
-def _kinds(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
+def kinds_of(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
+    """Return the distinct known instance types of ``pools``."""
     known = environment.instance_types.by_name
     return [known[name] for name in dict.fromkeys(pool.instance_type for pool in pools) if name in known]
 
@@ -294,9 +244,7 @@ RULES = Rules(
         vm_room,
         vm_fleets,
         vm_root_disks,
-        vm_gpu_selectors,
         vm_sizes,
-        vm_gpus,
         vm_endings,
     )
 )

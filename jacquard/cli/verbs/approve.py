@@ -12,12 +12,14 @@ from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_
 from jacquard.cli import arguments, base_comparison, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown
-from jacquard.cli.views.changes.impact import DIGITS, verdict
+from jacquard.cli.views.changes.impact import verdict
+from jacquard.cli.views.changes.impact_lists import DIGITS
 from jacquard.cli.views.changes.lock_changes import file_changes, show_diff
 from jacquard.machine import paths, settings
 from jacquard.machine.files import replace_text
 from jacquard.previews.bases import committer
-from jacquard.previews.impacts.impact import Impact, TenantImpact
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.tenant_impact import TenantImpact
 
 _MOST_CHARACTERS = 253
 _Tenant = Annotated[str, typer.Argument(metavar="TENANT", help="Tenant whose approval is required.")]

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from components.specs.region.approvals import ApprovalSpec, approval_of
 from jacquard.previews.attestations.digests import part_digest
-from jacquard.previews.impacts.impact import Agreement, Impact, Lost, Row, TenantImpact
+from jacquard.previews.impacts.impact import Impact, Lost, Row
+from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
 
 
 def agreed(

@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from components.specs.base import SHA256, Sha256, Spec
 from components.specs.reading.problems import dotted
-from jacquard.previews.impacts.impact import Agreement
+from jacquard.previews.impacts.tenant_impact import Agreement
 
 FILE = "attestation.json"
 DIGITS = 12

@@ -11,7 +11,8 @@ from typing import Any
 
 from components.lookups.effects.changes import Change
 from components.lookups.effects.table import CREATED
-from jacquard.previews.impacts.impact import Impact, Lost, Row, TenantImpact
+from jacquard.previews.impacts.impact import Impact, Lost, Row
+from jacquard.previews.impacts.tenant_impact import TenantImpact
 
 _ROW = ("falls_on", "part", "effect", "when", "count", "change", "gpus", "digest")
 _ROLL = ("out_at_once", "surge", "paused")

@@ -12,8 +12,9 @@ from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.pools.nodes import Windows
 from components.specs.region.tenant import Approval, TenantSpec
-from jacquard.previews.impacts.impact import DISRUPTIVE, Contracted, Freeze, Row, TenantImpact, TenantWindow
+from jacquard.previews.impacts.impact import DISRUPTIVE, Row
 from jacquard.previews.impacts.nodes import out_at_once
+from jacquard.previews.impacts.tenant_impact import Contracted, Freeze, TenantImpact, TenantWindow
 
 
 def tenants(

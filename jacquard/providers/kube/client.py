@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -18,6 +17,7 @@ from urllib3.util import Retry, Timeout, parse_url
 from jacquard.providers.kube import kubeconfig
 from jacquard.providers.kube.discovery import Discovery, Resource
 from jacquard.providers.kube.errors import ApiError, Unreachable, refusal
+from jacquard.providers.kube.objects import ObjectRef
 
 PAGE = 500
 """Objects per page of a list, the same as in kubectl."""
@@ -31,26 +31,6 @@ _PATIENCE = Retry(
     4, connect=0, read=0, redirect=0, other=0, status_forcelist=[429], allowed_methods=None, raise_on_status=False
 )
 """Retries only after 429, because the server has then not processed the request; the caller handles other errors."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectRef:
-    """Identifies an object; for a namespaced kind, ``namespace`` None is the namespace of the context."""
-
-    api_version: str
-    kind: str
-    name: str
-    namespace: str | None = None
-
-    @classmethod
-    def of(cls, body: Mapping[str, Any]) -> ObjectRef:
-        """Return the reference of a complete object."""
-        metadata = body["metadata"]
-        return cls(body["apiVersion"], body["kind"], metadata["name"], metadata.get("namespace"))
-
-    def __str__(self) -> str:
-        place = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind} {place}{self.name}"
 
 
 class ApiServer:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from jacquard.providers.errors import ProviderError
-from jacquard.providers.kube.client import ApiServer, ObjectRef
+from jacquard.providers.kube.client import ApiServer
 from jacquard.providers.kube.errors import ApiError
 from jacquard.providers.kube.jsonpath import JsonPathError, evaluate, parse, written
+from jacquard.providers.kube.objects import ObjectRef
 
 POLL_SECONDS = 1.0
 """Pause between two reads of an object; the first pauses are shorter."""

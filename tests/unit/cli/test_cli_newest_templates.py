@@ -11,7 +11,7 @@ from impacts import edited, impact_of
 from newer_templates import NEXT_DPUS, NEXT_NODES, add_revisions
 from typer.testing import Result
 
-from jacquard.cli.views.changes.impact import templates
+from jacquard.cli.views.changes.impact_lists import templates
 
 Invoke = Callable[..., Result]
 TODAY = ("--today", "2026-11-21")

@@ -11,7 +11,7 @@ from promoting import promote
 from components.intents.images import choose_image
 from components.lookups.pools import pools
 from components.rollout.promotion import Promotion
-from components.rules.region import locks
+from components.rules.region import lock_pins
 from components.specs.reading.problems import SpecError
 
 
@@ -196,7 +196,7 @@ def test_a_pool_with_a_waiver_may_leave_the_channel_when_somebody_promotes_it(la
     moved = environment.model_copy(update={"image_pins": pins})
 
     assert {pins.node(f"acme-train/train/{rack}").image for rack in ("a01", "a02")} == {"gpu-2026.12.0"}
-    assert [item.text for item in locks.pins(moved) if "channel" in item.text] == []
+    assert [item.text for item in lock_pins.pins(moved) if "channel" in item.text] == []
     image = choose_image(environment, train.cluster, train.pool)
     assert image is not None
     assert image.version == "gpu-2026.11.1"  # what nobody asks for stays in the channel

@@ -1,4 +1,4 @@
-"""Impact of a change as text: verdict, table of affected parts, causes, deletions and pending promotions."""
+"""Impact of a change as text: verdict, table of affected parts, causes and lists."""
 
 import datetime as dt
 from collections import defaultdict
@@ -13,17 +13,8 @@ from components.specs.keys import pool_of
 from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
-from jacquard.previews.impacts.impact import (
-    DISRUPTIVE,
-    Agreement,
-    Cause,
-    Forced,
-    Impact,
-    Occupancy,
-    Roll,
-    Row,
-    TenantImpact,
-)
+from jacquard.cli.views.changes import impact_lists
+from jacquard.previews.impacts.impact import DISRUPTIVE, Cause, Forced, Impact, Occupancy, Roll, Row
 from jacquard.previews.impacts.nodes import out_at_once
 from jacquard.previews.impacts.occupancy import utc_text
 
@@ -46,8 +37,6 @@ COLUMNS = (
 _NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
-DIGITS = 12
-"""Number of displayed digits of a digest; files and JSON contain the complete digest."""
 
 
 def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
@@ -61,17 +50,17 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
         yield _table(affected)
     for part in affected:
         yield from reasons(part)
-    tenant_lines = list(tenants(impact))
+    tenant_lines = list(impact_lists.tenants(impact))
     if tenant_lines:
         yield Text("")
         yield Text("tenants:")
     yield from (Text(f"  {line}") for line in tenant_lines)
-    yield from charts(impact)
-    yield from templates(impact)
-    yield from pulls(impact)
-    yield from lost(impact)
-    yield from behind(impact)
-    yield from elsewhere(impact)
+    yield from impact_lists.charts(impact)
+    yield from impact_lists.templates(impact)
+    yield from impact_lists.pulls(impact)
+    yield from impact_lists.lost(impact)
+    yield from impact_lists.behind(impact)
+    yield from impact_lists.elsewhere(impact)
 
 
 def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
@@ -123,39 +112,6 @@ def parts(rows: Iterable[Row]) -> list[list[Row]]:
 
 def _name(part: Sequence[Row]) -> str:
     return part[0].part if len(part) == 1 else f"{pool_of(part[0].part)}, {len(part)} groups"
-
-
-def tenants(impact: Impact) -> Iterator[str]:
-    """Yield a line per affected tenant: required approval, available capacity, window and freezes."""
-    for tenant in impact.tenants:
-        notes = [word(tenant)] if tenant.asks else []
-        notes += [
-            f"at least {contract.lowest} of {contract.contracted} contracted {contract.instance_type} available"
-            for contract in tenant.capacity
-        ]
-        if tenant.window:
-            enforced = "" if tenant.window.held else ", not enforced"
-            opens = f", {plural(tenant.window.openings, 'opening')}" if tenant.window.openings else ""
-            notes.append(f"window {tenant.window.text}{opens}{enforced}")
-        notes += [
-            f"freeze {freeze.name} {freeze.begins:%Y-%m-%d} to {freeze.ends:%Y-%m-%d}" for freeze in tenant.freezes
-        ]
-        if notes:
-            yield f"{tenant.tenant}: {'; '.join(notes)}"
-
-
-def word(tenant: TenantImpact) -> str:
-    """Return the state of a tenant's approval for its part of the change, identified by the digest of the part."""
-    part = f"part {(tenant.digest or '')[:DIGITS]}"
-    match tenant.agreement:
-        case None:
-            return f"{tenant.asks} must approve {part}"
-        case Agreement(void=True) as approval:
-            expired = f"the approval by {approval.by} expired on {approval.expires}"
-            return f"{tenant.asks} must approve {part} again: {expired}"
-        case approval:
-            until = f", until {approval.expires}" if approval.expires else ""
-            return f"{part} approved by {approval.by} on {approval.day}{until}"
 
 
 def _table(affected: Sequence[Sequence[Row]]) -> Table:
@@ -221,63 +177,6 @@ def reasons(part: Sequence[Row]) -> Iterator[Text]:
 
 def _edit(cause: Cause) -> str:
     return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'none'} -> {cause.new or 'none'}"
-
-
-def lost(impact: Impact) -> Iterator[Text]:
-    """Yield the objects that are no longer declared, by outcome: deleted, retained or protected."""
-    for outcome in dict.fromkeys(item.outcome for item in impact.lost):
-        names = [f"{item.kind.rpartition('/')[2]} {item.name}" for item in impact.lost if item.outcome == outcome]
-        yield Text("")
-        yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
-
-
-def charts(impact: Impact) -> Iterator[Text]:
-    """Yield the clusters whose chart releases change, with the workloads that restart."""
-    if impact.charts:
-        yield Text("")
-        yield Text("charts:")
-    for chart in impact.charts:
-        yield Text(f"  {chart.cluster}: {chart.told}")
-
-
-def templates(impact: Impact) -> Iterator[Text]:
-    """Yield the pools and DPUs whose template revision changes, with the improvements."""
-    if impact.templates:
-        yield Text("")
-        yield Text("template revisions:")
-    for item in impact.templates:
-        yield Text(f"  {item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}")
-        yield from (Text(f"    {improvement}") for improvement in item.improvements)
-
-
-def pulls(impact: Impact) -> Iterator[Text]:
-    """Yield the pools whose nodes pull images from other registries."""
-    if impact.pulls:
-        yield Text("")
-        yield Text("image pulls:")
-    for moved in impact.pulls:
-        yield Text(f"  {plural(moved.nodes, 'node')} of {moved.pool}: {moved.before} -> {moved.after}")
-
-
-def behind(impact: Impact) -> Iterator[Text]:
-    """Yield the pools that are out of date, and the command that promotes each."""
-    if impact.behind:
-        yield Text("")
-        yield Text("pending promotions:")
-    for item in impact.behind:
-        since = "since this change" if item.new else "before this change"
-        yield Text(f"  {item.pool} ({listed(item.fields)}), {since}: {item.command}")
-
-
-def elsewhere(impact: Impact) -> Iterator[Text]:
-    """Yield the other environments that the change of the catalogue affects."""
-    if impact.shared:
-        yield Text("")
-        yield Text("other environments that use this catalogue:")
-    for other in impact.shared:
-        machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
-        worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
-        yield Text(f"  {other.environment}: {worst}{machines}; see: jacquard impact {other.environment}")
 
 
 def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from components.lookups.effects.effect import Effect, worst_of
 from jacquard.cli.views.changes import impact as view
+from jacquard.cli.views.changes import impact_lists
 from jacquard.cli.views.changes.markdown import bounded, bullets, code, fold, table
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
@@ -12,12 +13,12 @@ MARK = "<!-- jacquard impact -->"
 """First line of each comment; the next run finds and overwrites the comment with this line."""
 _LEFT_OUT = "{} omitted (size limit of comments); `jacquard impact --format json` contains all."
 _DETAILS = {
-    "charts": view.charts,
-    "template revisions": view.templates,
-    "image pulls": view.pulls,
-    "objects no longer declared": view.lost,
-    "pending promotions": view.behind,
-    "other environments": view.elsewhere,
+    "charts": impact_lists.charts,
+    "template revisions": impact_lists.templates,
+    "image pulls": impact_lists.pulls,
+    "objects no longer declared": impact_lists.lost,
+    "pending promotions": impact_lists.behind,
+    "other environments": impact_lists.elsewhere,
 }
 
 
@@ -42,7 +43,7 @@ def overview(impact: Impact) -> Iterator[str]:
     if parts := view.parts(impact.rows):
         columns = view.columns(parts)
         yield table(columns, (view.cells(part)[: len(columns)] for part in parts))
-    if tenant_lines := list(view.tenants(impact)):
+    if tenant_lines := list(impact_lists.tenants(impact)):
         yield "\n".join(["", "Tenants:", "", bullets(tenant_lines)])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from components.specs.keys import pool_of
 from jacquard.cli.console import plural
 from jacquard.cli.views.changes import impact as view
+from jacquard.cli.views.changes import impact_lists
 from jacquard.cli.views.report import waves
 from jacquard.cli.views.report.filled import filled, source
 from jacquard.cli.views.report.parts import parts
@@ -44,7 +45,9 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
         "spares": drawn.spares(),
         "rolls": drawn.rolls(),
         "start": f"{report.timeline.start:%Y-%m-%d %H:%M} UTC",
-        "words": {tenant.tenant: view.word(tenant) if tenant.asks else "not required" for tenant in impact.tenants},
+        "words": {
+            tenant.tenant: impact_lists.word(tenant) if tenant.asks else "not required" for tenant in impact.tenants
+        },
         "preview": report.preview,
     }
 

@@ -1,0 +1,85 @@
+"""Rules about the pins and intents in lock files."""
+
+from collections.abc import Iterator, Mapping
+
+from components.intents.images import choose_image, standing_objections
+from components.intents.nodes import pinned_image
+from components.lookups.pools import DataPath, PlacedPool, place, pools, problem
+from components.render.network import dpu_templates
+from components.render.pools import template_revisions
+from components.rules.rule import Rules
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.catalog import DpuImage, GoldenImage
+
+AREA = "locks"
+"""Prefix of the names of these rules in reports."""
+
+
+def pins(environment: Environment) -> Iterator[Problem]:
+    """Report pinned intents that are no longer allowed. Pins that are merely out of date are not reported."""
+    by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
+    for group, name in lock.groups.items():
+        placed, intent = by_key.get(pool_of(group)), lock.intents[name]
+        if placed is None:
+            continue
+        image = pinned_image(environment, intent)
+        if image is None:
+            known = [entry.version for entry in environment.images.images]
+            text = f"image {intent.image} is not in {IMAGES} ({listed(known)}); add it there again"
+            text += f", or {_move(environment, placed)}"
+            yield problem(environment, IMAGE_PINS, ("groups", group), text)
+            continue
+        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
+            text = f"{objection}; {_move(environment, placed)}"
+            yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+
+
+def intents(environment: Environment) -> Iterator[Problem]:
+    """Report intents of a newer Jacquard release, and content that changed under an immutable name."""
+    lock = environment.image_pins
+    for section, of in (("intents", template_revisions), ("dpu_intents", dpu_templates)):
+        for name, intent in getattr(lock, section).items():
+            if intent.revision > of.newest():
+                text = f"revision {intent.revision} is newer than this library ({of.newest()}); use the newer release"
+                yield problem(environment, IMAGE_PINS, (section, name, "revision"), text)
+    images = [(("images", index), image) for index, image in enumerate(environment.images.images)]
+    yield from _republished(environment, "intents", {image.version: (path, image) for path, image in images})
+    dpus = [(("dpu_images", index), image) for index, image in enumerate(environment.images.dpu_images)]
+    yield from _republished(environment, "dpu_intents", {image.version: (path, image) for path, image in dpus})
+    baselines = {item.name: (index, item) for index, item in enumerate(environment.firmware.firmware_baselines)}
+    for name, node in lock.intents.items():
+        index, baseline = baselines.get(node.firmware.name if node.firmware else "", (0, None))
+        if node.firmware and baseline and baseline.content != node.firmware:
+            there = place(environment, FIRMWARE, ("firmware_baselines", index))
+            text = (
+                f"{baseline.name} differs from {there}; a baseline never changes under its name, restore it there and"
+                " add a separate one for the changes"
+            )
+            yield problem(environment, IMAGE_PINS, ("intents", name, "firmware"), text)
+
+
+def _republished(
+    environment: Environment, section: str, images: Mapping[str, tuple[DataPath, GoldenImage | DpuImage]]
+) -> Iterator[Problem]:
+    for name, intent in getattr(environment.image_pins, section).items():
+        if intent.image in images and intent.sha256 != images[intent.image][1].sha256:
+            path, image = images[intent.image]
+            line = environment.positions.line(IMAGES, (*path, "sha256"))
+            text = (
+                f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
+                f" {IMAGES}:{line}); an image never changes under its version, restore the digest that was published"
+            )
+            yield problem(environment, IMAGE_PINS, (section, name, "sha256"), text)
+
+
+def _move(environment: Environment, placed: PlacedPool) -> str:
+    better = choose_image(environment, placed.cluster, placed.pool)
+    if better is None:
+        return f"add a compatible image to {IMAGES}"
+    return f"run jacquard promote {environment.name} {placed.key} --to {better.version}"
+
+
+RULES = Rules(locks=(pins, intents), promoted=(pins, intents))

@@ -1,0 +1,105 @@
+"""Impact of a change as lists: tenants, deletions, charts, templates, image pulls and pending promotions."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from components.lookups.effects.effect import Effect
+from components.specs.reading.problems import listed
+from jacquard.cli.console import plural
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
+
+_MOST = 10
+DIGITS = 12
+"""Number of displayed digits of a digest; files and JSON contain the complete digest."""
+
+
+def tenants(impact: Impact) -> Iterator[str]:
+    """Yield a line per affected tenant: required approval, available capacity, window and freezes."""
+    for tenant in impact.tenants:
+        notes = [word(tenant)] if tenant.asks else []
+        notes += [
+            f"at least {contract.lowest} of {contract.contracted} contracted {contract.instance_type} available"
+            for contract in tenant.capacity
+        ]
+        if tenant.window:
+            enforced = "" if tenant.window.held else ", not enforced"
+            opens = f", {plural(tenant.window.openings, 'opening')}" if tenant.window.openings else ""
+            notes.append(f"window {tenant.window.text}{opens}{enforced}")
+        notes += [
+            f"freeze {freeze.name} {freeze.begins:%Y-%m-%d} to {freeze.ends:%Y-%m-%d}" for freeze in tenant.freezes
+        ]
+        if notes:
+            yield f"{tenant.tenant}: {'; '.join(notes)}"
+
+
+def word(tenant: TenantImpact) -> str:
+    """Return the state of a tenant's approval for its part of the change, identified by the digest of the part."""
+    part = f"part {(tenant.digest or '')[:DIGITS]}"
+    match tenant.agreement:
+        case None:
+            return f"{tenant.asks} must approve {part}"
+        case Agreement(void=True) as approval:
+            expired = f"the approval by {approval.by} expired on {approval.expires}"
+            return f"{tenant.asks} must approve {part} again: {expired}"
+        case approval:
+            until = f", until {approval.expires}" if approval.expires else ""
+            return f"{part} approved by {approval.by} on {approval.day}{until}"
+
+
+def lost(impact: Impact) -> Iterator[Text]:
+    """Yield the objects that are no longer declared, by outcome: deleted, retained or protected."""
+    for outcome in dict.fromkeys(item.outcome for item in impact.lost):
+        names = [f"{item.kind.rpartition('/')[2]} {item.name}" for item in impact.lost if item.outcome == outcome]
+        yield Text("")
+        yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
+
+
+def charts(impact: Impact) -> Iterator[Text]:
+    """Yield the clusters whose chart releases change, with the workloads that restart."""
+    if impact.charts:
+        yield Text("")
+        yield Text("charts:")
+    for chart in impact.charts:
+        yield Text(f"  {chart.cluster}: {chart.told}")
+
+
+def templates(impact: Impact) -> Iterator[Text]:
+    """Yield the pools and DPUs whose template revision changes, with the improvements."""
+    if impact.templates:
+        yield Text("")
+        yield Text("template revisions:")
+    for item in impact.templates:
+        yield Text(f"  {item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}")
+        yield from (Text(f"    {improvement}") for improvement in item.improvements)
+
+
+def pulls(impact: Impact) -> Iterator[Text]:
+    """Yield the pools whose nodes pull images from other registries."""
+    if impact.pulls:
+        yield Text("")
+        yield Text("image pulls:")
+    for moved in impact.pulls:
+        yield Text(f"  {plural(moved.nodes, 'node')} of {moved.pool}: {moved.before} -> {moved.after}")
+
+
+def behind(impact: Impact) -> Iterator[Text]:
+    """Yield the pools that are out of date, and the command that promotes each."""
+    if impact.behind:
+        yield Text("")
+        yield Text("pending promotions:")
+    for item in impact.behind:
+        since = "since this change" if item.new else "before this change"
+        yield Text(f"  {item.pool} ({listed(item.fields)}), {since}: {item.command}")
+
+
+def elsewhere(impact: Impact) -> Iterator[Text]:
+    """Yield the other environments that the change of the catalogue affects."""
+    if impact.shared:
+        yield Text("")
+        yield Text("other environments that use this catalogue:")
+    for other in impact.shared:
+        machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
+        worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
+        yield Text(f"  {other.environment}: {worst}{machines}; see: jacquard impact {other.environment}")
