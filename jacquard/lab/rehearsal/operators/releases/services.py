@@ -5,10 +5,11 @@ chart has no Deployment. Its pods are assumed to run as soon as the scheduler wo
 has the labels that they require, and only taints that they tolerate. A DaemonSet without nodes delays no release.
 """
 
-from components.lookups.scheduling import SchedulingNode, unscheduled
+from components.lookups.scheduling import unscheduled
 from jacquard.lab.rehearsal.operators.releases import chart_pods
 from jacquard.lab.rehearsal.operators.releases.helm import RELEASE, is_real
 from jacquard.lab.rehearsal.operators.view import Object, View
+from jacquard.lab.rehearsal.operators.vms.placement import scheduling_node
 from jacquard.providers.kube.objects import dig
 
 _DEPLOYED = ("services", "anywhere")
@@ -38,9 +39,7 @@ def _refusals(pod: Object, target: View) -> str | None:
     """Return why no node takes ``pod``, each reason once; None if a node takes it."""
     reasons: dict[str, None] = {}
     for node in target.all("v1", "Node"):
-        labels, taints = node["metadata"].get("labels") or {}, dig(node, "spec", "taints") or ()
-        scheduling = SchedulingNode(name=node["metadata"]["name"], labels=labels, taints=tuple(taints))
-        reason = unscheduled(pod, scheduling)
+        reason = unscheduled(pod, scheduling_node(node))
         if not reason:
             return None
         reasons[reason] = None
