@@ -40,8 +40,8 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
     of the controller, not only those of the pool, are inspected, prepared and provisioned in one queue. In addition, no
     host is claimed until its DPU is installed, which is a queue of all DPUs of the region.
 
-    The sum is an upper bound. It depends on declared limits and on the size of the inventory only, so that an
-    assignment of hosts to another tenant changes no health check.
+    The sum is an upper bound. It depends on declared limits, the catalogue and the inventory only, so that a promotion
+    or an assignment of hosts of another tenant changes no health check.
     """
     steps = environment.region.nodes.durations or _UNMEASURED
     flash = steps.firmware_minutes if _updates_firmware(environment) else 0
@@ -53,8 +53,12 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
 
 
 def _updates_firmware(environment: Environment) -> bool:
-    """Return whether a pinned intent updates firmware, which occupies a place in the queue of the controller."""
-    return any(intent.firmware and intent.firmware.updates for intent in environment.image_pins.intents.values())
+    """Return whether a baseline of the hosts updates firmware, which occupies a place in the controller's queue."""
+    kinds = {host.instance_type for host in environment.hosts}
+    return any(
+        baseline.updates and not kinds.isdisjoint(baseline.instance_types)
+        for baseline in environment.firmware.firmware_baselines
+    )
 
 
 def _most_hosts(environment: Environment, cluster: str) -> int:

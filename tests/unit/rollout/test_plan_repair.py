@@ -10,7 +10,7 @@ from components.rollout import repair
 from components.rollout.repair import most_broken, startup_seconds
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
-from components.specs.hosts.firmware import Firmware, FirmwareComponent
+from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.pools.node_pool import HealthSpec, NodePoolSpec
 from components.specs.pools.nodes import StepDurationsSpec
 
@@ -62,17 +62,16 @@ def test_a_machine_that_waits_for_its_turn_is_not_broken(
 
 def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: Any) -> None:
     environment = fleet(laptop.load(), 101)
-    updated = Firmware(
-        name="a", components={"bios": FirmwareComponent(version="1", url="https://firmware.example/bios")}
-    )
-    pins = environment.image_pins
-    intents = {key: intent.model_copy(update={"firmware": updated}) for key, intent in pins.intents.items()}
+    none = environment.model_copy(update={"firmware": FirmwareCatalog(schema_version=1)})
 
-    assert startup_seconds(environment, "acme-train", pool(0)) == 3600 + (6 * 45 + 3 * 30) * 60
-
-    environment = environment.model_copy(update={"image_pins": pins.model_copy(update={"intents": intents})})
-
+    assert environment.hosts[0].instance_type in {
+        kind
+        for baseline in environment.firmware.firmware_baselines
+        if baseline.updates
+        for kind in baseline.instance_types
+    }
     assert startup_seconds(environment, "acme-train", pool(0)) == 3600 + (6 * 75 + 3 * 30) * 60
+    assert startup_seconds(none, "acme-train", pool(0)) == 3600 + (6 * 45 + 3 * 30) * 60
 
 
 def test_the_queue_is_that_of_the_controller_of_the_cluster(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
