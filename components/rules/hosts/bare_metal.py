@@ -56,8 +56,9 @@ def ramdisks(environment: Environment) -> Iterator[Problem]:
     have = {Architecture.AMD64} if ironic is None else {ramdisk.architecture for ramdisk in ironic.ramdisks}
     racks: dict[Architecture, dict[str, None]] = {}
     for host in environment.hosts:
-        if kinds[host.instance_type].architecture not in have:
-            racks.setdefault(kinds[host.instance_type].architecture, {})[host.rack] = None
+        kind = kinds.get(host.instance_type)
+        if kind is not None and kind.architecture not in have:
+            racks.setdefault(kind.architecture, {})[host.rack] = None
     for architecture, names in racks.items():
         where = f"hosts of {listed(names, _MAX_RACKS)}"
         if ironic is None:
