@@ -141,9 +141,8 @@ def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
     If the region lists no DPU clusters, the single default cluster assigns all of them.
     """
     for prefix, by_cluster in vpc.host_links.items():
-        every = (NumberRange(first=0, last=_room(prefix) - 1),)
-        for part in by_cluster.get(at, ()) if vpc.linked else every:
-            yield from (prefix.network_address + PER_LINK * number for number in _numbers(part))
+        parts = map(_numbers, by_cluster.get(at, ())) if vpc.linked else (range(_room(prefix)),)
+        yield from (prefix.network_address + PER_LINK * number for numbers in parts for number in numbers)
 
 
 def linked(environment: Environment) -> Iterator[tuple[str, str]]:
