@@ -24,7 +24,7 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, lock_pins, locks, version_limits
+from components.rules.region import capacity, lock_pins, locks, registry, version_limits
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.tables import ALL
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
@@ -96,6 +96,12 @@ EXPLAINS = (
         ),
         same_place=True,
         because="sizes are immutable, so it is irrelevant whether another one fits",
+    ),
+    Explains(
+        causes=(locks.numbers,),
+        of=lambda problem: problem.path == "networks.control_plane_vips",
+        consequences=(registry.address,),
+        because="the network of these addresses was moved, and other assigned addresses are outside it too",
     ),
     Explains(
         causes=(version_limits.dpu_images,),

@@ -105,6 +105,11 @@ CASES = [
             ]
         ],
     ),
+    (
+        "locks.numbers",
+        "registry.address",
+        [[REGION, "control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.5.0.0/24"]],
+    ),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
