@@ -32,7 +32,10 @@ def rows(column: int = 3) -> list[str]:
 
 
 def missing(cell: str) -> list[str]:
-    """Return what ``cell`` names in vain; a flag or path of an upstream kind begins with a slash."""
+    """Return what ``cell`` names in vain; a flag or path of an upstream kind begins with a slash.
+
+    Paths of files are relative to ``components`` or to the repository.
+    """
     names = [name for name in _NAME.findall(cell) if not name.startswith("/")]
     return [name for name in names if not _named(name)] + [
         link for link in links(cell) if not leads_somewhere(PAGE, link)
@@ -42,8 +45,8 @@ def missing(cell: str) -> list[str]:
 def _named(name: str) -> bool:
     if field := _FIELD.fullmatch(name):
         return field[2] in _models().get(field[1], ())
-    if name.endswith(".py"):
-        return (paths.ROOT / "components" / name).is_file()
+    if name.endswith((".py", ".yaml")):
+        return any((folder / name).is_file() for folder in (paths.ROOT, paths.ROOT / "components"))
     return name in descriptions() or name in {rule.name for rule in RULES}
 
 
