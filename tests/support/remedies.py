@@ -195,7 +195,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"remove (\S+) and run jacquard allocate \S+ --accept-edits", _allocate_anew),
         (r"; run jacquard allocate \S+( --accept-edits)?$", _allocate),
         (r"jacquard promote \S+ (\S+) --to (\S+)", _promote),
-        (r"; (?:write|add) (\w+): ([^;,]+?)( instead)?(?:, or .*)?$", _write_key),
+        (r"; (?:write|add) (\w+): (?!\S+ to )([^;,]+?)( instead)?(?:, or .*)?$", _write_key),
         (r"(?:; |, )write (?:at (?:least|most) |one of |one from )?" + _PROSE + _LITERAL + _STOP, _write_value),
         (r"; write one of ([-\w./]+)", _write_value),
         (r"; write (\S*<tenant>\S*), or (?:add )?a waiver", _write_value),
@@ -265,8 +265,8 @@ _ASKS = {
         "a decision": (
             "make (a new|two|one of|the pools|its pools) | create | merge | use a | keep one | list  | raise  | "
             "lower  | one of the needs | add one with | from add_ons | remove '[-a-z]+' from | "
-            "other hours | write (one|a number) from | split | write (a group|that|at most that|at least that|less) | "
-            "promote to "
+            "other hours | permit TCP port | remove the taint | write (one|a number|a version) from | split | write (a group|that|at most that|at least that|less) | "
+            "promote (to|the pools) "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | start another | "
             "next to kubelet | such as | list the gates | add the claim | reserved value | or (add )?a waiver | "

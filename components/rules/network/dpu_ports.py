@@ -42,10 +42,7 @@ def region_name(environment: Environment) -> Iterator[Problem]:
             other[image.contents.dpu_interface or ""].add(image.version)
     if other:
         shown = "; ".join(f"{port} ({listed(naturally(versions))})" for port, versions in sorted(other.items()))
-        text = (
-            f"{name} is the name in the region, but images in use give the port another one: {shown}; remove"
-            " host_interface"
-        )
+        text = f"{name} is the name in the region, but images in use give the port another one: {shown}; remove it"
         yield problem(environment, REGION, ("dpus", "host_interface"), text)
 
 

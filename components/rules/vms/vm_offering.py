@@ -155,7 +155,7 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
             continue
         offered = [sizes[name] for name in tenant.vms.offerings if name in sizes]
         named = [(("vms", "images", at), images.get(name)) for at, name in enumerate(tenant.vms.images)]
-        own = [(("vms", "own_images", at, "size"), image) for at, image in enumerate(tenant.vms.own_images)]
+        own = [(("vms", "own_images", at), image) for at, image in enumerate(tenant.vms.own_images)]
         for path, image in (*named, *own):
             small = [size for size in offered if image and bytes_of(size.root_disk) < bytes_of(image.size)]
             if image and small:

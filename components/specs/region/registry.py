@@ -83,9 +83,8 @@ class RegistrySpec(CheckedSpec):
             text = "is required with cache; add an address of networks.control_plane_vips"
             yield ConstraintViolation(text, ("address",))
         if "/" in self.mirror:
-            yield ConstraintViolation(
-                "has a path, but the cache serves the root of its host; remove the path", ("mirror",), self.mirror
-            )
+            text = f"has a path, but the cache serves the root of its host; write {self._authority}"
+            yield ConstraintViolation(text, ("mirror",), self.mirror)
         for index, upstream in enumerate(self.cache.upstreams):
             if upstream in self.cache.upstreams[:index]:
                 yield ConstraintViolation("is already listed; remove it", ("cache", "upstreams", index), upstream)
