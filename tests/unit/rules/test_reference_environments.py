@@ -21,7 +21,7 @@ from jacquard.machine import paths
 
 NAMES = REFERENCES
 CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py")))
-RESOURCES_PER_STACK = 300
+RESOURCES_PER_STACK = 320
 """The file backend rewrites the whole state twice per operation: 500 resources take 8 times as long as 100."""
 OF_A_CLUSTER = 3
 """What a stack needs to reach one cluster: a provider of single objects, one of sets, the kubeconfig's command."""
