@@ -105,9 +105,9 @@ def _violations(environment: Environment) -> Iterator[tuple[VersionLimit, Proble
             continue
         (project, there), (other, (file, path)) = versions[limit.project], versions[limit.other]
         if wanted := limit.wanted(project, other):
-            remedy = "select another DPU image" if limit.other == _DOCA else f"write {wanted}"
+            remedy = "pick another DPU image" if limit.other == _DOCA else f"write {wanted}"
             if limit.project == _DOCA:
-                remedy += ", or select another DPU image"
+                remedy += ", or pick another DPU image"
             text = (
                 f"{limit.other} {other} is not compatible with {limit.project} {project}"
                 f" ({place(environment, *there)}), because {limit.why}; {remedy}"
