@@ -1,10 +1,13 @@
 """The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests.
 
 Reports name lines of the data by markers (``places.py``), so that they stay right when the examples get more lines.
+Edits and reports name an intent by a group that has it, such as ``{acme-train/train/a01}`` or ``{dpus/acme}``, because
+the digest in its name changes with each new field.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +17,14 @@ import yaml
 from workbench import Workbench
 
 from components.specs.reading.fixes import FixedFile
+from components.specs.reading.loader import IMAGE_PINS
 from components.specs.reading.problems import SpecError
 from jacquard.machine import paths
 
 _UNIT = paths.ROOT / "tests" / "unit"
 FOLDERS = (_UNIT / "specs", _UNIT / "rules")
+
+_GROUP = re.compile(r"\{((?:dpus|[\w-]+/[\w-]+)/[\w-]+)\}")
 
 Case = dict[str, Any]
 
@@ -39,7 +45,7 @@ def title(case: Case) -> str:
 
 def expected(bench: Workbench, case: Case) -> str:
     """Return the report of ``case`` with the lines in the files of ``bench``."""
-    return bench.resolved(case["report"]).removesuffix("\n")
+    return bench.resolved(_with_intents(bench, case["report"])).removesuffix("\n")
 
 
 def expected_fixes(bench: Workbench, case: Case) -> list[str]:
@@ -70,16 +76,24 @@ def apply(bench: Workbench, steps: Iterable[list[str] | str]) -> None:
                 bench.allocate()
             case ["promote", pool, version]:
                 bench.promote(pool, version)
-            case ["intent", name, field, value]:
-                bench.intend(name, field, yaml.safe_load(value))
+            case ["intent", group, field, value]:
+                bench.intend(bench.load().image_pins.groups[group], field, yaml.safe_load(value))
             case [file, text]:
                 (bench.folder / file).write_text(text, encoding="utf-8")
             case [file, old, new]:
                 edited.append(file)
-                bench.edit(file, old, new)
+                bench.edit(file, _with_intents(bench, old), _with_intents(bench, new))
     if any(file.endswith(".lock.yaml") for file in edited):
         with suppress(SpecError):
             bench.sign()  # what is wrong beside the digest is the matter here
+
+
+def _with_intents(bench: Workbench, text: str) -> str:
+    """Return ``text`` with the names of intents in place of groups that have them."""
+    if not _GROUP.search(text):
+        return text
+    lock = yaml.load((bench.folder / IMAGE_PINS).read_bytes(), Loader=yaml.CSafeLoader)
+    return _GROUP.sub(lambda match: (lock["groups"] | lock["dpus"])[match[1]], text)
 
 
 def add_column(bench: Workbench, column: str, values: dict[str, str]) -> None:
