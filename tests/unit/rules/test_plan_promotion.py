@@ -59,7 +59,8 @@ def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str,
 
 def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
     laptop.edit("region.yaml", "mirror: registry.laptop.cloud.example", "mirror: mirror.example")
-    laptop.edit("../catalog/images.yaml", "kernel: 6.8.0-85, registry_hosts: true", "kernel: 6.8.0-85")
+    for _ in ("gpu-2026.10.2", "gpu-2026.11.1"):
+        laptop.edit("../catalog/images.yaml", ", registry_hosts: true", "")
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
     laptop.edit("../catalog/images.yaml", "kernel: 6.8.0-85", "kernel: 6.8.0-85, registry_hosts: true")
@@ -70,10 +71,11 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
         " configures no registry mirror (contents.registry_hosts), and nodes pull through mirror.example"
     )
     assert after.node("acme-train/train/a01").mirror == "mirror.example"
-    assert after.node("acme-train/infer/a03").mirror is None
+    assert after.node("acme-train/infer/a03").mirror == "registry.laptop.cloud.example"
 
 
 def test_nodes_get_their_address_by_their_next_promotion(laptop: Any) -> None:
+    laptop.intend(laptop.load().image_pins.groups["acme-train/train/a01"], "network", None)
     before = laptop.load().image_pins
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
     network = after.node("acme-train/train/a01").network
@@ -120,8 +122,6 @@ def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
 
 
 def test_the_image_before_is_a_way_back_by_its_name_too(laptop: Any) -> None:
-    laptop.edit("region.yaml", "nodes:\n  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}", "nodes: {}")
-    laptop.allocate()
     environment = laptop.load()
     before = environment.image_pins
     lock = promote(environment, "acme-train/train", "gpu-2026.11.1")

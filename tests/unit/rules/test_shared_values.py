@@ -87,8 +87,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
         pytest.param(
             "us-east-04a",
             "h100-ib-8",
-            "infiniband_ports: 8",
-            "infiniband_ports: 0",
+            ", gpudirect_rdma: true}\n    infiniband_ports: 8",
+            "}\n    infiniband_ports: 0",
             (
                 ":LINE  instance_types[0].infiniband_ports: with 0 ports and 16 virtual functions each, borealis-train,"
                 " cobalt-one, delphi-fold and 1 more have GUIDs without ports"

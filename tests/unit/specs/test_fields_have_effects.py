@@ -33,7 +33,6 @@ EXCEPTIONS = {
     "Freed.*": BY_LOOP,
     "GoldenImage.supported": BY_PROPERTY,
     "ImageContents.containerd": PRINTED,
-    "ImageContents.kernel": PRINTED,
     "FabricSpec.vnis": BY_LOOP,
     "InstanceType.cpu_model": PRINTED,
     "InstanceType.ethernet_ports": PRINTED,
