@@ -193,7 +193,7 @@ def test_a_denied_network_is_told_with_the_list_that_denies_it(
 UNKNOWN = (
     "--path: 'pod:acme-trian' is not an end of a path (host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE,"
     " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks, ovn,"
-    " api:acme-train, pod:acme-train and 9 more); did you mean 'pod:acme-train'?"
+    " registry, api:acme-train and 10 more); did you mean 'pod:acme-train'?"
 )
 OUTSIDE = "--path: neither internet nor storage is in a VPC, but Jacquard controls only connections of VPCs"
 NOWHERE = "--path: '2001:db8::1' is an IPv6 address that no pod reaches: clusters have no external IPv6 routes"

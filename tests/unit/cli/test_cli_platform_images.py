@@ -30,7 +30,7 @@ def test_each_artefact_is_a_line_and_what_is_by_tag_is_told_with_its_reason(invo
     assert lines[-3:] == [
         f"{artefacts - tags} of {artefacts} are pinned by digest",
         f"by tag: dpu-charts, since {dpf}",
-        f"by tag: images, since {dpf}",
+        f"by tag: images, since {dpf}; control planes use images with their version as tag",
     ]
 
 

@@ -125,7 +125,13 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
         "    Secret in research of cluster management: bmc-a01\n"
         "    fix: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
     )
-    assert len(texts) == 4
+    assert texts.keys() == {
+        "CA certificates of BMCs",
+        "certificates of external shared data stores",
+        "certificates of the registry",
+        "logins of BMCs, one for each rack in each namespace with its hosts",
+        "password of the BMCs of all DPUs",
+    }
 
 
 def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() -> None:
@@ -209,10 +215,11 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop has 5 missing prerequisites"
+    assert lines[0] == "waiting: stack laptop has 6 missing prerequisites"
     assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
     assert "    Secret in external-dns of cluster management: dns-key" in lines
+    assert "    Secret in registry of cluster management: registry-tls" in lines
     assert lines[-1] == "resume with: pulumi up -s laptop"
     assert through(Cluster(*SPACES, *of(MANAGEMENT))) == []
 
