@@ -51,22 +51,22 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         ),
         "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
         (
-            "  caused by images.lock.yaml:LINE groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@f93b8f63d1bfa8b3"
+            "  caused by images.lock.yaml:LINE groups.acme-train/train/a01: gpu-2026.10.2@ed2b84974a393e93 -> "
+            "gpu-2026.11.1@e06e131809d7e64e"
         ),
         (
-            "  caused by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@f93b8f63d1bfa8b3"
+            "  caused by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@ed2b84974a393e93 -> "
+            "gpu-2026.11.1@e06e131809d7e64e"
         ),
         "",
         "tenants:",
         ("  acme: platform@acme.example must approve part DIGEST; at least 12 of 14 contracted h100-ib-8 available"),
         "",
         (
-            "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-ca24621faf, "
-            "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-78040f4184, "
-            "Metal3MachineTemplate management/acme-train/acme-train-train-a02-c56a5f60db, "
-            "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-78040f4184"
+            "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-cb7141bdfa, "
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-d43d9ee633, "
+            "Metal3MachineTemplate management/acme-train/acme-train-train-a02-862f7cb42e, "
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-d43d9ee633"
         ),
         "",
         "pending promotions:",

@@ -41,7 +41,7 @@ def test_the_plan_tells_what_newer_templates_bring(invoke: Invoke, data_folder: 
     shown = lines(invoke(*LAB, "--newest-templates", "--plan"))
     planned = json.loads(invoke(*LAB, "--newest-templates", "--plan", "--format", "json").stdout)
 
-    assert shown[1] == f"  revision 1 -> {NEXT_NODES}"
+    assert shown[1] == f"  revision {NEXT_NODES - 1} -> {NEXT_NODES}"
     assert f"  revision {NEXT_NODES}: nodes are newer" in shown
     assert planned["templates"][-1] == {"revision": NEXT_NODES, "text": "nodes are newer"}
     assert sum(group["nodes"] for wave in planned["waves"] for group in wave["groups"]) == 4
@@ -87,7 +87,7 @@ def test_images_shows_who_is_on_older_templates_and_the_command(invoke: Invoke, 
     data = json.loads(invoke("show", "laptop", "images", *TODAY, "--format", "json").stdout)
 
     [row] = (line for line in shown if line.endswith("promote laptop globex-lab/lab --newest-templates"))
-    assert row.split()[:5] == ["globex-lab/lab", "1", "of", str(NEXT_NODES), "3"]
+    assert row.split()[:5] == ["globex-lab/lab", str(NEXT_NODES - 1), "of", str(NEXT_NODES), "3"]
     assert f"  node templates, revision {NEXT_NODES}: nodes are newer" in shown
     assert f"  DPU templates, revision {NEXT_DPUS}: DPUs are newer" in shown
     [dpus] = [item for item in data["templates"] if item["pool"] == "dpus"]

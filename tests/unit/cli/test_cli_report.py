@@ -154,8 +154,8 @@ def test_edits_and_fields_that_force_a_change_stand_with_their_part(shown: Eleme
     assert part[1] == [
         resolved("images.lock.yaml:<groups.acme-train/train/a01>", data / "environments" / "laptop"),
         "groups.acme-train/train/a01",
-        "gpu-2026.10.2@869a40df17452a4c",
-        "gpu-2026.11.1@f93b8f63d1bfa8b3",
+        "gpu-2026.10.2@ed2b84974a393e93",
+        "gpu-2026.11.1@e06e131809d7e64e",
     ]
     assert part[4][:5] == [
         "replaced",
