@@ -62,8 +62,10 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     """Return the lock files, as complete as possible, with the problems of failed allocations."""
     assignment = assign(environment, released)
     numbers = number(environment, assignment.hosts)
-    vpcs, link_problems = assign_links(environment, numbers.vpcs, assignment.hosts)
-    addresses, address_problems = give_addresses(environment, vpcs, assignment.hosts)
+    vpcs, crowded = assign_links(environment, numbers.vpcs, assignment.hosts)
+    # Too few links are one problem, not also one per host without an address.
+    roomy = {name: vpc for name, vpc in vpcs.items() if name not in crowded}
+    addresses, address_problems = give_addresses(environment, roomy, assignment.hosts)
     control_planes, control_plane_problems = control_plane_pins(environment)
     groups, problems = _pins(environment, list(assignment.groups))
     dpus = dpu_pins(environment, vpcs)
@@ -91,7 +93,7 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     lacking = [
         *assignment.problems,
         *numbers.problems,
-        *link_problems,
+        *crowded.values(),
         *address_problems,
         *control_plane_problems,
         *problems,

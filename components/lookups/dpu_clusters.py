@@ -67,21 +67,23 @@ def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:
 
 def assign_links(
     environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]
-) -> tuple[dict[str, VpcAllocation], list[Problem]]:
-    """Return ``vpcs`` with the links that their hosts need in each DPU cluster; report VPCs with too few links.
+) -> tuple[dict[str, VpcAllocation], dict[str, Problem]]:
+    """Return ``vpcs`` with the links that their hosts need in each DPU cluster, and a problem per VPC with too few.
+
+    Problems are by name of VPC. Links of such a VPC stay as they are.
 
     Args:
         environment: loaded environment.
         vpcs: allocations by VPC.
         hosts: ``cluster/pool`` by host.
     """
-    needed, allocated, crowded = _links_needed(environment, hosts), {}, []
+    needed, allocated, crowded = _links_needed(environment, hosts), dict[str, VpcAllocation](), dict[str, Problem]()
     names = {item.name for item in environment.region.dpus.clusters}
     for name, vpc in vpcs.items():
         kept = {at: parts for at, parts in _in_a_row(vpc).items() if at in names}
         links = share(_room(*vpc.host_links), kept, needed.get(name, {}))
         if links is None:
-            crowded.append(_too_few(environment, name, vpc, needed[name]))
+            crowded[name] = _too_few(environment, name, vpc, needed[name])
         allocated[name] = vpc if links is None else _with_links(vpc, links)
     return allocated, crowded
 
