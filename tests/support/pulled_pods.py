@@ -65,10 +65,14 @@ def events(view: Any) -> list[tuple[str, str, str]]:
     return [(one["type"], one["reason"], one["message"]) for one in view.all("v1", "Event")]
 
 
-def startup(rules: list[Rule]) -> str:
+def startup(rules: list[Rule], states: tuple[str, ...] = ()) -> str:
+    tracked = {"conntrack": {state: {} for state in states}} if states else {}
     listed = {
         str(10 * number): {
-            "match": {"ip": {"dest-ip": to, **({"protocol": "tcp", "tcp": {"dest-port": ports}} if ports else {})}},
+            "match": {
+                "ip": {"dest-ip": to, **({"protocol": "tcp", "tcp": {"dest-port": ports}} if ports else {})},
+                **tracked,
+            },
             "action": {action: {}},
         }
         for number, (to, action, ports) in enumerate(rules, start=1)
@@ -83,9 +87,9 @@ def dpu() -> Any:
     return obj("provisioning.dpu.nvidia.com/v1alpha1", "DPU", "d1", {"dpuNodeName": "h1"}, "dpf", metadata=metadata)
 
 
-def hbn(rules: list[Rule] = RULES) -> list[Any]:
-    """Return what DPF has of the host of the node, whose DPU filters by ``rules``."""
-    values = {"values": {"configuration": {"startupYAMLJ2": startup(rules)}}}
+def hbn(rules: list[Rule] = RULES, states: tuple[str, ...] = ()) -> list[Any]:
+    """Return what DPF has of the host of the node, whose DPU filters by ``rules`` for packets in ``states``."""
+    values = {"values": {"configuration": {"startupYAMLJ2": startup(rules, states)}}}
     services = {"hbn": {"serviceTemplate": "hbn", "serviceConfiguration": "acme-hbn"}}
     config = {"serviceConfiguration": {"helmChart": values}}
     return [

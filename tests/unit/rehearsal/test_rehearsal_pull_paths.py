@@ -56,6 +56,17 @@ def test_the_permission_is_for_one_port(objects: Any, files: dict[str, str]) -> 
     assert "dial tcp 10.3.0.9:5000: i/o timeout" in waiting(view)[1]
 
 
+@pytest.mark.parametrize(
+    ("states", "reason"), [(("established", "new"), "ContainerCreating"), (("established",), "ErrImagePull")]
+)
+def test_a_rule_for_replies_lets_no_pull_through(objects: Any, states: tuple[str, ...], reason: str) -> None:
+    view = objects(node(), pod(CILIUM))
+
+    pull(objects(*hbn([("0.0.0.0/0", "permit", None)], states)), view, Registries(CILIUM))
+
+    assert waiting(view)[0] == reason
+
+
 @pytest.mark.parametrize(("routed", "reason"), [(True, "ContainerCreating"), (False, "ErrImagePull")])
 def test_a_network_of_ovn_reaches_registries_only_if_it_is_routed(objects: Any, *, routed: bool, reason: str) -> None:
     view = objects(node(), pod(CILIUM))

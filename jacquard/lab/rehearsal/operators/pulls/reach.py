@@ -22,8 +22,8 @@ from jacquard.providers.kube.objects import dig
 UNKNOWN = IPv4Address("192.0.2.1")
 """Example of an address that no object names, such as of a public registry; reserved for documentation (RFC 5737)."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
-_UNRESOLVED = "X"
-"""Replaces a placeholder, such as the address of the DPU itself in a rule."""
+_GATEWAY = "192.0.2.254"
+"""Value of all template expressions; in access lists they are the DPU's address on the link to its host."""
 _ANYWHERE = "0.0.0.0/0"
 _Rules: TypeAlias = tuple[tuple[Mapping[str, Any], bool], ...]
 """Matches in order, each with whether it permits packets."""
@@ -79,7 +79,7 @@ _VPC = "vpc.dpu.nvidia.com/v1alpha1"
 @lru_cache(maxsize=64)
 def access_lists(startup: str) -> tuple[_Rules, ...]:
     """Return the access lists for packets that the host sends, from a startup configuration of HBN."""
-    documents = yaml.load(_TEMPLATE.sub(_UNRESOLVED, startup), yaml.CSafeLoader)
+    documents = yaml.load(_TEMPLATE.sub(_GATEWAY, startup), yaml.CSafeLoader)
     settings: Mapping[str, Any] = next((document["set"] for document in documents if "set" in document), {})
     bound = [
         name
@@ -93,7 +93,7 @@ def access_lists(startup: str) -> tuple[_Rules, ...]:
 
 def _in_order(rules: Mapping[str, Any]) -> _Rules:
     ordered = sorted(rules.items(), key=lambda item: int(item[0]))
-    return tuple((dig(rule, "match", "ip") or {}, "permit" in rule["action"]) for _, rule in ordered)
+    return tuple((rule.get("match") or {}, "permit" in rule["action"]) for _, rule in ordered)
 
 
 def _permits(rules: _Rules, address: IPv4Address, port: int) -> bool:
@@ -101,14 +101,14 @@ def _permits(rules: _Rules, address: IPv4Address, port: int) -> bool:
 
 
 def _matches(match: Mapping[str, Any], address: IPv4Address, port: int) -> bool:
-    ports: Mapping[str, Any] = match.get("tcp") or {}
+    """Return whether ``match`` matches the first packet of a connection to ``port`` of ``address``."""
+    packet: Mapping[str, Any] = match.get("ip") or {}
+    ports: Mapping[str, Any] = packet.get("tcp") or {}
     listed = ports.get("dest-port")
-    destination = match.get("dest-ip", _ANYWHERE)
     return (
-        # No registry is at the address of a DPU.
-        not destination.startswith(_UNRESOLVED)
-        and address in IPv4Network(destination)
-        and match.get("protocol", "tcp") == "tcp"
+        "new" in match.get("conntrack", ("new",))
+        and address in IPv4Network(packet.get("dest-ip", _ANYWHERE))
+        and packet.get("protocol", "tcp") == "tcp"
         # The source port of a new connection is in no rule.
         and "source-port" not in ports
         and (listed is None or str(port) in {str(number) for number in listed})
