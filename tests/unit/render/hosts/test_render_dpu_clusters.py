@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
@@ -162,8 +163,13 @@ def test_no_two_dpu_clusters_give_out_a_link_of_a_vpc(region: Environment) -> No
     [mine], [theirs] = (region.allocations.vpcs["acme"].links[at] for at in ("two", "one"))
     first = region.allocations.vpcs["acme"].hosts.network_address
 
+    spec = copy.deepcopy(pool.body["spec"])
+    given = spec["ipv4Network"].pop("allocations")
+
     assert theirs.last + 1 == mine.first
-    assert pool.body["spec"] == {
+    assert {*given.values()} <= {f"{first + 4 * number}/30" for number in range(mine.first, mine.last + 1)}
+    assert {dpu.split("-")[0] for dpu in given} == {"a03", "a04"}
+    assert spec == {
         "ipv4Network": {
             "network": "10.65.16.0/24",
             "prefixSize": 30,

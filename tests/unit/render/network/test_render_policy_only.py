@@ -17,6 +17,7 @@ INSIDE = [
     for cidr in ("10.65.16.0/24", "10.64.0.0/16", "10.65.0.0/20", "10.65.17.0/26", "10.2.0.0/17")
 ]
 CONTROL_PLANE = {"ipBlock": {"cidr": "10.3.0.1/32"}}
+REGISTRY = {"to": [{"ipBlock": {"cidr": "10.3.0.250/32"}}], "ports": [{"protocol": "TCP", "port": 443}]}
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,6 @@ def test_the_default_namespace_of_each_cluster_is_denied_what_the_vpc_does_not_a
             "podSelector": {},
             "policyTypes": ["Ingress", "Egress"],
             "ingress": [{"from": sources}],
-            "egress": [{"to": targets}],
+            "egress": [{"to": targets}, REGISTRY],
         },
     }
