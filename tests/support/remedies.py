@@ -265,8 +265,8 @@ _ASKS = {
         "a decision": (
             "make (a new|two|one of|the pools|its pools) | create | merge | use a | keep one | list  | raise  | "
             "lower  | one of the needs | add one with | from add_ons | remove '[-a-z]+' from | "
-            "other hours | permit TCP port | remove the taint | write (one|a number|a version) from | split | "
-            "write (a group|that|at most that|at least that|less) | "
+            "permit TCP port | remove the taint | other hours | "
+            "write (one|a number|a version) from | split | write (a group|that|at most that|at least that|less) | "
             "promote (to|the pools) "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | start another | "
