@@ -94,6 +94,7 @@ def test_a_tenant_that_comes_moves_nobody(laptop: Any) -> None:
     text = (laptop.folder / GLOBEX).read_text(encoding="utf-8")
     text = (
         text.replace("globex", "aardvark")
+        .replace("isolation: dpf-ovn", "isolation: dpf-hbn")
         .replace("h100-ib-8, nodes: 4}", "cpu-gen4, nodes: 2}")
         .replace(", gpus]", "]")
     )
