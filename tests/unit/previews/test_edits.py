@@ -53,12 +53,12 @@ def test_a_cell_of_the_inventory_has_the_line_of_its_host(head: Path) -> None:
 
 
 def test_a_file_of_the_catalogue_and_one_that_is_new_are_named_as_reports_name_them(head: Path) -> None:
-    (head / "laptop" / "waivers.yaml").write_text("schema_version: 1\n", encoding="utf-8")
+    (head / "laptop" / "policy.yaml").write_text("schema_version: 1\n", encoding="utf-8")
     found = changed(head, "../catalog/versions.yaml", "version: v1.19.2", "version: v1.19.3")
     place = resolved("../catalog/versions.yaml:<charts.cert-manager.version>", LAPTOP)
     assert found == [
         (place, "charts.cert-manager.version", "v1.19.2", "v1.19.3"),
-        ("waivers.yaml:1", "", None, {"schema_version": 1}),
+        ("policy.yaml:1", "", None, {"schema_version": 1}),
     ]
 
 
