@@ -58,7 +58,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def promoted(data: Path) -> Report:
-    return report_of(data, ("region.yaml", STEPS), then=("promote acme-train/train gpu-2026.11.1",))
+    steps = [("region.yaml", STEPS)]
+    base = edited(data / "base", "laptop", steps, ()).root
+    bench = edited(data, "laptop", steps, ("promote acme-train/train gpu-2026.11.1",))
+    return report(load_environment("laptop", base), bench.load(), impact_of(bench, base), NOW)
 
 
 @pytest.fixture(scope="module")
