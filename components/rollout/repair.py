@@ -2,7 +2,6 @@
 
 import math
 
-from components.lookups.dpus import uses_dpf
 from components.lookups.pools import declared_spares
 from components.lookups.spares import spares_for
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
@@ -38,7 +37,8 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
     Machine exceeds the timeout while it waits, Metal3 powers off the host that the Machine claims later, while the
     image is written. The timeout must therefore exceed the longest wait, which is that of the first day. Then all hosts
     of the controller, not only those of the pool, are inspected, prepared and provisioned in one queue. In addition, no
-    host is claimed until its DPU is installed, which is a queue of all DPUs of the region.
+    host is claimed until its DPU is installed, which is a queue of all DPUs of the region. Before a VPC on DPUs exists,
+    the queue counts as well, so that the first one changes nothing for other tenants.
 
     The sum is an upper bound. It depends on declared limits, the catalogue and the inventory only, so that a promotion
     or an assignment of hosts of another tenant changes no health check.
@@ -47,8 +47,7 @@ def startup_seconds(environment: Environment, cluster: str, pool: NodePoolSpec) 
     flash = steps.firmware_minutes if _updates_firmware(environment) else 0
     turn = steps.inspect_minutes + flash + steps.deprovision_minutes + steps.boot_minutes
     queued = provisioning_turns(_most_hosts(environment, cluster)) * turn
-    if uses_dpf(environment):
-        queued += math.ceil(len(environment.hosts) / INSTALLED_AT_ONCE) * steps.dpu_minutes
+    queued += math.ceil(len(environment.hosts) / INSTALLED_AT_ONCE) * steps.dpu_minutes
     return pool.health.node_startup_timeout_seconds + queued * _MINUTE
 
 

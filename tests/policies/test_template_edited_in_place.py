@@ -52,9 +52,7 @@ def test_refuses_a_rendered_template_that_was_edited_under_its_name(context: Con
 
 
 def test_refuses_any_edit_of_a_rendered_template(rendered: Rendered, context: Context) -> None:
-    verdicts = {
-        RULE.judge(edited(fact, nodeReuse=False), context).verdict for fact in rendered("Metal3MachineTemplate")
-    }
+    verdicts = {RULE.judge(edited(fact, nodeReuse=None), context).verdict for fact in rendered("Metal3MachineTemplate")}
 
     assert verdicts == {Verdict.VIOLATION}
 

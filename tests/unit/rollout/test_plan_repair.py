@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -40,8 +41,12 @@ def test_no_more_nodes_are_repaired_at_once_than_are_to_spare(
     assert most_broken(laptop.load(), pool(spares, max_unhealthy=limit), nodes) == most
 
 
+DPU_MINUTES = 30
+"""Time for which DPF installs up to 50 DPUs at once."""
+
+
 def fleet(environment: Environment, hosts: int, **nodes: Any) -> Environment:
-    """Return ``environment`` with as many hosts, without DPUs that DPF installs, and other settings of its nodes."""
+    """Return ``environment`` with as many hosts, and other settings of its nodes."""
     region = environment.region
     region = region.model_copy(update={"nodes": region.nodes.model_copy(update=nodes)})
     return environment.model_copy(update={"region": region, "hosts": environment.hosts[:1] * hosts})
@@ -52,12 +57,13 @@ def test_a_machine_that_waits_for_its_turn_is_not_broken(
     laptop: Any, monkeypatch: pytest.MonkeyPatch, hosts: int, turns: int
 ) -> None:
     environment = laptop.load()
-    monkeypatch.setattr(repair, "uses_dpf", lambda _: False)
     monkeypatch.setattr(repair, "_updates_firmware", lambda _: False)
     short = pool(0, node_startup_timeout_seconds=1800)
+    dpus = DPU_MINUTES * math.ceil(hosts / 50)
 
-    assert startup_seconds(fleet(environment, hosts), "acme-train", pool(0)) == 3600 + turns * 45 * 60
-    assert startup_seconds(fleet(environment, hosts, durations=STEPS), "acme-train", short) == 1800 + turns * 35 * 60
+    assert startup_seconds(fleet(environment, hosts), "acme-train", pool(0)) == 3600 + (turns * 45 + dpus) * 60
+    measured = startup_seconds(fleet(environment, hosts, durations=STEPS), "acme-train", short)
+    assert measured == 1800 + (turns * 35 + dpus) * 60
 
 
 def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: Any) -> None:
@@ -76,7 +82,6 @@ def test_dpus_and_firmware_have_their_turn_before_a_machine_has_a_host(laptop: A
 
 def test_the_queue_is_that_of_the_controller_of_the_cluster(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = fleet(laptop.load(), 100)
-    monkeypatch.setattr(repair, "uses_dpf", lambda _: False)
     monkeypatch.setattr(repair, "_updates_firmware", lambda _: False)
     shards = (
         ControllerSpec(name="north", boot=BootMethod.VIRTUAL_MEDIA, max_hosts=40),
@@ -93,4 +98,4 @@ def test_the_queue_is_that_of_the_controller_of_the_cluster(laptop: Any, monkeyp
             }
         )
 
-        assert startup_seconds(sharded, "acme-train", pool(0)) == 3600 + turns * 45 * 60
+        assert startup_seconds(sharded, "acme-train", pool(0)) == 3600 + (turns * 45 + 2 * DPU_MINUTES) * 60

@@ -36,6 +36,7 @@ def _add_rack(laptop: Any) -> None:
 
 def _add_tenant(laptop: Any, name: str) -> None:
     text = (laptop.folder / GLOBEX).read_text(encoding="utf-8").replace("globex", name).replace(", gpus]", "]")
+    text = text.replace("isolation: dpf-ovn", "isolation: dpf-hbn")
     text = text.replace("h100-ib-8, nodes: 4}\n    storage", "cpu-gen4, nodes: 1}\n    storage")
     text = text.replace("contract:\n  - {instance_type: h100-ib-8, nodes: 4}\n", "")
     (laptop.folder / "tenants" / f"{name}.yaml").write_text(text, encoding="utf-8")

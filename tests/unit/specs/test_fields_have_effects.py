@@ -25,6 +25,7 @@ BY_CHART = "read by templates of charts/virtual-machine"
 EXCEPTIONS = {
     "BorderSpec.internet": BY_PROPERTY,
     "ChartCatalogSpec.preference": BY_CHART,
+    "ChartCatalogSpec.tolerations": BY_CHART,
     "ChartClassSpec.*": BY_CHART,
     "ChartSizeSpec.instancetype": BY_CHART,
     "ChartValuesSpec.catalog": BY_CHART,

@@ -44,7 +44,8 @@ class Agent:
     """Namespace that the chart's operator creates for the DaemonSet; empty: the namespace of the release."""
     host_network: bool = False
     placement: tuple[str, ...] | None = None
-    """Path of the mapping with node selector, affinity and tolerations in the chart's values; None: no values."""
+    """Path of the mapping with node selector, affinity and tolerations in the chart's values; None if the chart has no
+    such values."""
     otherwise: tuple[dict[str, str], ...] = ()
     """Tolerations if the chart's values contain none."""
     selector: tuple[str, str] | None = None

@@ -22,8 +22,8 @@ from jacquard.providers.kube.objects import dig
 UNKNOWN = IPv4Address("192.0.2.1")
 """Example of an address that no object names, such as of a public registry; reserved for documentation (RFC 5737)."""
 _TEMPLATE = re.compile(r"\{\{.*?\}\}")
-_GATEWAY = "192.0.2.254"
-"""Value of all template expressions; in access lists they are the DPU's address on the link to its host."""
+_UNRESOLVED = "X"
+"""Replaces a placeholder, such as the address of the DPU itself in a rule."""
 _ANYWHERE = "0.0.0.0/0"
 _Rules: TypeAlias = tuple[tuple[Mapping[str, Any], bool], ...]
 """Matches in order, each with whether it permits packets."""
@@ -79,7 +79,7 @@ _VPC = "vpc.dpu.nvidia.com/v1alpha1"
 @lru_cache(maxsize=64)
 def access_lists(startup: str) -> tuple[_Rules, ...]:
     """Return the access lists for packets that the host sends, from a startup configuration of HBN."""
-    documents = yaml.load(_TEMPLATE.sub(_GATEWAY, startup), yaml.CSafeLoader)
+    documents = yaml.load(_TEMPLATE.sub(_UNRESOLVED, startup), yaml.CSafeLoader)
     settings: Mapping[str, Any] = next((document["set"] for document in documents if "set" in document), {})
     bound = [
         name
@@ -105,10 +105,13 @@ def _matches(match: Mapping[str, Any], address: IPv4Address, port: int) -> bool:
     packet: Mapping[str, Any] = match.get("ip") or {}
     ports: Mapping[str, Any] = packet.get("tcp") or {}
     listed = ports.get("dest-port")
+    destination = packet.get("dest-ip", _ANYWHERE)
     return (
-        "new" in match.get("conntrack", ("new",))
-        and address in IPv4Network(packet.get("dest-ip", _ANYWHERE))
+        # No registry is at the address of a DPU.
+        not destination.startswith(_UNRESOLVED)
+        and address in IPv4Network(destination)
         and packet.get("protocol", "tcp") == "tcp"
+        and "new" in match.get("conntrack", ("new",))
         # The source port of a new connection is in no rule.
         and "source-port" not in ports
         and (listed is None or str(port) in {str(number) for number in listed})
