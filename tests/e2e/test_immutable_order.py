@@ -114,6 +114,8 @@ def test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_ano
     bench.edit("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop")
     bench.edit(GLOBEX, moved, "")
     bench.edit("tenants/acme.yaml", "vpcs:\n", f"vpcs:\n{moved}")
+    of_globex = (bench.folder / "waivers.yaml").read_text(encoding="utf-8").partition("waivers:\n")[2]
+    bench.edit("waivers.yaml", "waivers:\n", f"waivers:\n{of_globex.replace('globex', 'acme')}")
     bench.allocate_checked()
     bench.promote_dpus()
 

@@ -76,7 +76,7 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     )
 
     region.edit("catalog/versions.yaml", "v1.36.1]", "v1.36.1, v1.37.0]")
-    region.edit("catalog/versions.yaml", "kubernetes: v1.36}", "kubernetes: v1.37}")
+    region.edit("catalog/versions.yaml", "kubernetes: v1.36,", "kubernetes: v1.37,")
     region.edit(GLOBEX, f"version: {NEXT_MINOR}", "version: v1.37.0")
     assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == resolved(
         "v1.37.0 is 2 minor versions above v1.35.2, and control planes are upgraded one minor version at a time; write"
@@ -85,7 +85,7 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     )
     region.edit(GLOBEX, "version: v1.37.0", "version: v1.35.2")
     region.edit("catalog/versions.yaml", "v1.36.1, v1.37.0]", "v1.36.1]")
-    region.edit("catalog/versions.yaml", "kubernetes: v1.37}", "kubernetes: v1.36}")
+    region.edit("catalog/versions.yaml", "kubernetes: v1.37,", "kubernetes: v1.36,")
 
 
 @pytest.mark.parametrize("stack", [ENVIRONMENT, f"{ENVIRONMENT}.bootstrap"])
