@@ -50,7 +50,7 @@ class OutdatedTemplates:
 
 def newest(kind: type[Intent]) -> int:
     """Return the newest revision of intents of ``kind``; charts have only one revision."""
-    return max(_TEMPLATES[kind].REVISIONS) if kind in _TEMPLATES else 1
+    return int(_TEMPLATES[kind].newest()) if kind in _TEMPLATES else 1
 
 
 def need(intent: Intent) -> Need[Any] | None:

@@ -78,6 +78,11 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
 
 
+def gives(environment: Environment, placed: PlacedCluster, capability: Capability) -> bool:
+    """Return whether an add-on of a cluster provides ``capability``."""
+    return any(entry.gives is capability for entry in add_ons(environment, placed))
+
+
 def named(cluster: ClusterSpec) -> tuple[str, ...]:
     """Return the add-ons that ``cluster`` names."""
     return () if cluster.add_ons == DEFAULT else tuple(name for name in cluster.add_ons if name != DEFAULT)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.lookups.add_ons import add_ons
+from components.lookups.add_ons import gives
 from components.lookups.pools import PlacedCluster, public_addresses
 from components.render.region.dns import ClusterDnsInput
 from components.specs.add_ons.add_ons import Capability
@@ -28,5 +28,5 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
 
 def has_names(environment: Environment, placed: PlacedCluster) -> bool:
     """Return whether Services of a cluster get DNS records: the region has DNS, and Services get addresses."""
-    addresses = any(entry.gives is Capability.LOAD_BALANCERS for entry in add_ons(environment, placed))
+    addresses = gives(environment, placed, Capability.LOAD_BALANCERS)
     return environment.region.dns is not None and addresses

@@ -12,18 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from environment_data import ENVIRONMENTS
 from namespaces import Namespace
+from with_rails import CLUSTER, rails_of_reference
 
-from components.inputs.slice_inputs import inputs
-from components.lookups.slices import slices
 from components.render.network.rails import Rails, render
-from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.base import Address, Network
-from components.specs.reading.loader import load_environment
 
 pytestmark = pytest.mark.e2e
-CLUSTER = "wisent-train"
 _FIRST_TABLE = 100
 
 
@@ -49,11 +44,7 @@ class Interface:
 
 @pytest.fixture(scope="module")
 def rails() -> Rails:
-    region = load_environment("eu-south-03a", ENVIRONMENTS)
-    every = (item for part in slices(region) for item in inputs(region, part))
-    [found] = [one for one in every if isinstance(one, TenantNetworkInput) and one.cluster == CLUSTER]
-    assert found.rails is not None
-    return found.rails
+    return rails_of_reference()
 
 
 @pytest.fixture

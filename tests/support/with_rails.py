@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from environment_data import ENVIRONMENTS
 from small_region import NODE_TYPE, changed, small_region
 
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.network.rails import Rails
+from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType, RdmaSpec
 from components.specs.network.fabrics import FabricSpec
+from components.specs.reading.loader import load_environment
 from components.specs.region.versions import Tool
 
 RANGE = Network("10.200.0.0/16")
+
+
+CLUSTER = "wisent-train"
+"""Cluster of eu-south-03a whose pods have rails."""
+
+
+def rails_of_reference() -> Rails:
+    """Return the rails of `CLUSTER`."""
+    region = load_environment("eu-south-03a", ENVIRONMENTS)
+    every = (item for part in slices(region) for item in inputs(region, part))
+    [found] = [one for one in every if isinstance(one, TenantNetworkInput) and one.cluster == CLUSTER]
+    assert found.rails is not None
+    return found.rails
 
 
 def with_rails(prefixes: Network = RANGE) -> Environment:

@@ -6,7 +6,7 @@ leaf switches must therefore accept only the addresses of the host's cluster.
 
 from collections.abc import Iterator
 
-from components.lookups.add_ons import add_ons
+from components.lookups.add_ons import gives
 from components.lookups.pools import clusters, public_addresses
 from components.render.backends import NETWORK_BACKENDS
 from components.specs.add_ons.add_ons import Capability
@@ -39,7 +39,7 @@ def leaf_sessions(environment: Environment) -> Iterator[LeafSessions]:
     lock = environment.allocations
     for placed in clusters(environment):
         cluster, vpc = placed.cluster, placed.vpc
-        announces = any(entry.gives is Capability.LOAD_BALANCERS for entry in add_ons(environment, placed))
+        announces = gives(environment, placed, Capability.LOAD_BALANCERS)
         if vpc is None or NETWORK_BACKENDS[vpc.isolation].on_dpus or not announces:
             continue
         numbers = lock.vpcs[cluster.vpc].of_cluster(cluster.name)

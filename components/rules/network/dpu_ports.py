@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from components.lookups.add_ons import add_ons
+from components.lookups.add_ons import gives
 from components.lookups.dpu_ports import images_of, port_name
 from components.lookups.pools import PlacedCluster, clusters, problem
 from components.rules.rule import Rules
@@ -67,7 +67,7 @@ def _announcing(environment: Environment) -> Iterator[tuple[GoldenImage, str]]:
 
 
 def _images(environment: Environment, placed: PlacedCluster) -> list[GoldenImage]:
-    announces = any(entry.gives is Capability.LOAD_BALANCERS for entry in add_ons(environment, placed))
+    announces = gives(environment, placed, Capability.LOAD_BALANCERS)
     return images_of(environment, placed.cluster.name) if announces else []
 
 

@@ -103,7 +103,7 @@ def promote(
     groups are promoted together if the canary and the limits of the region allow it. Otherwise promote wave by wave:
     the canary first, and each wave with evidence that the previous one is settled. The rollout stays open in the lock
     file until the last wave or a rollback. --plan shows the changes and their reasons. A newer template revision alone
-    promotes nothing, unless --newest-templates is given or the pinned revision does not work.
+    is promoted only with --newest-templates, or if the pinned revision does not work.
     """
     spec = data.load(environment)
     problems = check_promotable(spec)

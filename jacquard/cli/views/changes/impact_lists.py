@@ -1,13 +1,13 @@
 """Impact of a change as lists: tenants, deletions, charts, templates, image pulls and pending promotions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
 from components.lookups.effects.effect import Effect
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
-from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
 
 _MOST = 10
@@ -58,48 +58,50 @@ def lost(impact: Impact) -> Iterator[Text]:
 
 def charts(impact: Impact) -> Iterator[Text]:
     """Yield the clusters whose chart releases change, with the workloads that restart."""
-    if impact.charts:
-        yield Text("")
-        yield Text("charts:")
-    for chart in impact.charts:
-        yield Text(f"  {chart.cluster}: {chart.told}")
+    yield from _titled("charts", (f"{chart.cluster}: {chart.told}" for chart in impact.charts))
 
 
 def templates(impact: Impact) -> Iterator[Text]:
     """Yield the pools and DPUs whose template revision changes, with the improvements."""
-    if impact.templates:
-        yield Text("")
-        yield Text("template revisions:")
-    for item in impact.templates:
-        yield Text(f"  {item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}")
-        yield from (Text(f"    {improvement}") for improvement in item.improvements)
+    lines = (
+        line
+        for item in impact.templates
+        for line in (
+            f"{item.pool}: {plural(item.groups, 'group')} from revision {item.before} to {item.after}",
+            *(f"  {improvement}" for improvement in item.improvements),
+        )
+    )
+    yield from _titled("template revisions", lines)
 
 
 def pulls(impact: Impact) -> Iterator[Text]:
     """Yield the pools whose nodes pull images from other registries."""
-    if impact.pulls:
-        yield Text("")
-        yield Text("image pulls:")
-    for moved in impact.pulls:
-        yield Text(f"  {plural(moved.nodes, 'node')} of {moved.pool}: {moved.before} -> {moved.after}")
+    lines = (f"{plural(one.nodes, 'node')} of {one.pool}: {one.before} -> {one.after}" for one in impact.pulls)
+    yield from _titled("image pulls", lines)
 
 
 def behind(impact: Impact) -> Iterator[Text]:
     """Yield the pools that are out of date, and the command that promotes each."""
-    if impact.behind:
-        yield Text("")
-        yield Text("pending promotions:")
-    for item in impact.behind:
-        since = "since this change" if item.new else "before this change"
-        yield Text(f"  {item.pool} ({listed(item.fields)}), {since}: {item.command}")
+    lines = (
+        f"{item.pool} ({listed(item.fields)}), {'since' if item.new else 'before'} this change: {item.command}"
+        for item in impact.behind
+    )
+    yield from _titled("pending promotions", lines)
 
 
 def elsewhere(impact: Impact) -> Iterator[Text]:
     """Yield the other environments that the change of the catalogue affects."""
-    if impact.shared:
-        yield Text("")
-        yield Text("other environments that use this catalogue:")
-    for other in impact.shared:
-        machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
-        worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
-        yield Text(f"  {other.environment}: {worst}{machines}; see: jacquard impact {other.environment}")
+    yield from _titled("other environments that use this catalogue", map(_shared, impact.shared))
+
+
+def _shared(other: Shared) -> str:
+    machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
+    worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
+    return f"{other.environment}: {worst}{machines}; see: jacquard impact {other.environment}"
+
+
+def _titled(title: str, lines: Iterable[str]) -> Iterator[Text]:
+    """Yield an empty line, the title and the indented ``lines``; nothing without lines."""
+    texts = [Text(f"  {line}") for line in lines]
+    if texts:
+        yield from (Text(""), Text(f"{title}:"), *texts)

@@ -7,28 +7,18 @@ from dataclasses import replace
 from typing import get_type_hints
 
 import pytest
-from environment_data import ENVIRONMENTS
 from small_region import changed
+from with_rails import CLUSTER, rails_of_reference
 
-from components.inputs.slice_inputs import inputs
-from components.lookups.slices import slices
 from components.render.manifest import Manifest
 from components.render.network.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
-from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.base import Network
 from components.specs.hosts.instance_types import InstanceType, RdmaSpec
-from components.specs.reading.loader import load_environment
-
-CLUSTER = "wisent-train"
 
 
 @pytest.fixture(scope="module")
 def rails() -> Rails:
-    region = load_environment("eu-south-03a", ENVIRONMENTS)
-    every = (item for part in slices(region) for item in inputs(region, part))
-    [found] = [one for one in every if isinstance(one, TenantNetworkInput) and one.cluster == CLUSTER]
-    assert found.rails is not None
-    return found.rails
+    return rails_of_reference()
 
 
 def _of(kind: str, rails: Rails) -> list[Manifest]:
