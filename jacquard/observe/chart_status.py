@@ -14,9 +14,10 @@ from itertools import islice
 from components.lookups.charts import charts_inside
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
-from jacquard.observe.objects import Object, condition, holds
+from jacquard.observe.objects import Object
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pool
+from jacquard.observe.release_status import last_installed, unready
 from jacquard.providers.kube.objects import dig
 
 
@@ -64,7 +65,7 @@ def _status(environment: Environment, seen: Observation, cluster: str, chart: st
         for body in seen.of("HelmRelease")
         if body["metadata"].get("namespace") == cluster and dig(body, "spec", "chartRef") == named
     ]
-    digests = {_last(body).get("ociDigest") for body in releases}
+    digests = {last_installed(body).get("ociDigest") for body in releases}
     why = list(islice(_causes(source, releases, pin.digest, pools), 1))
     return ChartStatus(
         chart=chart,
@@ -84,13 +85,9 @@ def _causes(source: Object | None, releases: list[Object], digest: str, pools: l
         yield f"{'its OCIRepository' if source is None else 'its HelmRelease'} does not exist"
         return
     for body in (source, *releases):
-        if condition(body, "Ready").get("observedGeneration") != body["metadata"].get("generation"):
-            yield f"Flux has not observed the last change of its {body['kind']} yet"
-        elif not holds(body, "Ready"):
-            ready = condition(body, "Ready")
-            reason = ready.get("message") or ready.get("reason") or "no reason reported"
-            yield f"its {body['kind']} is not ready: {reason}"
-    if any(_last(body).get("ociDigest") != digest for body in releases):
+        if why := unready(body):
+            yield f"its {body['kind']} {why}"
+    if any(last_installed(body).get("ociDigest") != digest for body in releases):
         yield "Flux has not installed the pinned version yet"
     for pool in pools:
         for group in pool.groups:
@@ -99,11 +96,7 @@ def _causes(source: Object | None, releases: list[Object], digest: str, pools: l
 
 def _since(releases: list[Object], pools: list[Pool]) -> str | None:
     """Return the time at which the last release was installed or the last node became ready, whichever is later."""
-    times = [_last(body).get("lastDeployed") for body in releases]
+    times = [last_installed(body).get("lastDeployed") for body in releases]
     times += [group.settled_since for pool in pools for group in pool.groups]
     moments = [dt.datetime.fromisoformat(text) for text in times if text]
     return max(moments).isoformat() if moments else None
-
-
-def _last(body: Object) -> Object:
-    return next(iter(dig(body, "status", "history") or ()), {})

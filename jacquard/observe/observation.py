@@ -23,10 +23,11 @@ _NEUTRAL_KINDS = (
     ("cluster.x-k8s.io/v1beta2", "Machine"),
     ("provisioning.dpu.nvidia.com/v1alpha1", "DPU"),
     ("svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"),
+    ("helm.toolkit.fluxcd.io/v2", "HelmRelease"),
 )
 """Kinds of the management cluster that all regions have."""
-CHART_KINDS = (("helm.toolkit.fluxcd.io/v2", "HelmRelease"), ("source.toolkit.fluxcd.io/v1", "OCIRepository"))
-"""Kinds with the status of charts; only read if charts are pinned."""
+_CHART_SOURCES = (("source.toolkit.fluxcd.io/v1", "OCIRepository"),)
+"""Kind of the sources of charts; only read if charts are pinned."""
 _TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"), PENDING_PODS)
 _FIELDS = {PENDING_PODS[1]: "status.phase=Pending"}
 """Field selectors of a region's status, by kind."""
@@ -112,7 +113,7 @@ def observe(
 def _kinds(environment: Environment) -> tuple[Kind, ...]:
     """Return the kinds with the status of a region, for its backends only."""
     metal = bare_metal(environment)
-    charts = CHART_KINDS if environment.image_pins.charts else ()
+    charts = _CHART_SOURCES if environment.image_pins.charts else ()
     return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
 
 

@@ -18,6 +18,7 @@ from jacquard.observe.dpu_status import DpuDeploymentStatus, dpu_deployments
 from jacquard.observe.objects import UNKNOWN, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pool, Pools
+from jacquard.observe.release_status import ReleaseStatus, releases
 from jacquard.providers.kube.objects import dig
 
 RUNNING = "Running"
@@ -107,6 +108,8 @@ class RegionStatus:
     """DPUs by DPUDeployment. DPUs do not affect ``settled``: each DPU waits for the release of its maintenance hold."""
     charts: list[ChartStatus]
     """Charts that are pinned for clusters."""
+    releases: list[ReleaseStatus]
+    """All Helm releases; those of a pinned chart affect ``settled`` through their chart."""
     vpcs: list[Vpc]
     storage_classes: list[StorageClass]
     offerings: list[Offering]
@@ -119,6 +122,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     index = Pools(environment, seen)
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
     charts = chart_status(environment, seen, pools)
+    installed = releases(seen, {cluster.name for cluster in clusters})
     vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
     meant_to_run = _meant_to_run(environment)
     states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
@@ -138,6 +142,11 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
                 for reason in g.why
             ),
             *(f"{chart_key(chart.chart, chart.cluster)}: {reason}" for chart in charts for reason in chart.why),
+            *(
+                f"release {release.name} of {release.cluster} {release.why}"
+                for release in installed
+                if release.why and (release.cluster, release.chart) not in {(c.cluster, c.chart) for c in charts}
+            ),
             *(f"storage class {sc.name} is missing in {sc.cluster}" for sc in classes if sc.present is False),
             *(f"vm {name} is {state}" for name, state in states.items() if state not in (None, RUNNING)),
         ]
@@ -154,6 +163,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         dpus=_tally(str(dig(body, "status", "phase") or UNKNOWN) for body in seen.of("DPU")),
         dpu_deployments=dpu_deployments(environment, seen),
         charts=charts,
+        releases=installed,
         vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],
         storage_classes=classes,
         offerings=[

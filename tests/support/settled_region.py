@@ -7,7 +7,7 @@ from typing import Any
 from backend_objects import CONTROL_PLANE, MACHINE, TEMPLATE, conditions
 
 from components.intents.dpus import ordered_dpus
-from components.render.labels import FINGERPRINT
+from components.render.labels import FIELD_MANAGER, FINGERPRINT, MANAGED_BY
 from components.render.manifest import MANAGEMENT
 from components.render.network.dpu_templates import templates
 from components.render.network.dpus import NAMESPACE
@@ -32,6 +32,7 @@ def settled_region(environment: Environment) -> Observation:
         answers.dpu_deployment(key, dpus[key])
     for key, intent in environment.image_pins.charts.items():
         answers.chart(domain_of(key), environment.image_pins.chart_intents[intent])
+    answers.release("operators", "cert-manager", history=[{"chartVersion": "1.18.2"}])
     return Observation(objects=answers.seen)
 
 
@@ -105,20 +106,24 @@ class _Answers:
     def chart(self, cluster: str, intent: ChartIntent) -> None:
         """Add the source of a chart that is pinned for a cluster, and its release, installed on 2026-11-21."""
         installed = {"ociDigest": intent.digest, "lastDeployed": "2026-11-21T08:00:00Z"}
-        source = {"kind": "OCIRepository", "name": intent.chart, "namespace": cluster}
-        for kind, spec, status in (
-            ("OCIRepository", {"ref": {"digest": intent.digest}}, {}),
-            ("HelmRelease", {"chartRef": source}, {"history": [installed]}),
-        ):
-            ready = {"type": "Ready", "status": "True", "observedGeneration": 1}
-            self._add(
-                kind,
-                cluster,
-                intent.chart,
-                metadata={"generation": 1},
-                spec=spec,
-                status={"conditions": [ready], **status},
-            )
+        self._flux("OCIRepository", cluster, intent.chart, {"ref": {"digest": intent.digest}})
+        self.release(cluster, intent.chart, source_in=cluster, history=[installed])
+
+    def release(self, namespace: str, chart: str, source_in: str = "operators", **status: Any) -> None:
+        """Add the ready release of a chart."""
+        source = {"kind": "OCIRepository", "name": chart, "namespace": source_in}
+        self._flux("HelmRelease", namespace, chart, {"chartRef": source}, **status)
+
+    def _flux(self, kind: str, namespace: str, name: str, spec: Object, **status: Any) -> None:
+        ready = {"type": "Ready", "status": "True", "observedGeneration": 1}
+        self._add(
+            kind,
+            namespace,
+            name,
+            metadata={"generation": 1, "labels": {MANAGED_BY: FIELD_MANAGER}},
+            spec=spec,
+            status={"conditions": [ready], **status},
+        )
 
     def _add(self, kind: str, namespace: str, name: str | None = None, **rest: Any) -> None:
         metadata = {"name": name or namespace, "namespace": namespace, **rest.pop("metadata", {})}

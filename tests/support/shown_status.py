@@ -10,6 +10,7 @@ from jacquard.observe.chart_status import ChartStatus
 from jacquard.observe.dpu_status import DpuDeploymentStatus
 from jacquard.observe.pool_status import Group, Pool
 from jacquard.observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
+from jacquard.observe.release_status import ReleaseStatus
 
 GROUP = Group(
     name="acme-train-train-a01",
@@ -79,6 +80,14 @@ STATUS = RegionStatus(
             settled_since="2026-11-21T08:00:00+00:00",
             why=[],
         )
+    ],
+    releases=[
+        ReleaseStatus(
+            cluster="acme-train", name="cilium", chart="cilium", chart_version="1.20.1", ready=True, why=None
+        ),
+        ReleaseStatus(
+            cluster="management", name="kamaji", chart="kamaji", chart_version="26.4.1", ready=True, why=None
+        ),
     ],
     vpcs=[
         Vpc(

@@ -12,9 +12,9 @@ from jacquard.observe.region_status import assemble
 def status(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
     """Show the current state of a region.
 
-    Shows clusters, node pools, hardware, networks, storage and VMs. Counts existing machines: a pool is settled when
-    all declared nodes are ready and run the pinned image. If a cluster does not answer, it is named and the rest is
-    shown. Exits with 0, also if the region is not settled.
+    Shows clusters, node pools, hardware, Helm releases, networks, storage and VMs. Counts existing machines: a pool is
+    settled when all declared nodes are ready and run the pinned image. If a cluster does not answer, it is named and
+    the rest is shown. Exits with 0, also if the region is not settled.
     """
     spec = data.load(environment)
     state = assemble(spec, observe(spec))

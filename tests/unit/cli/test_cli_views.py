@@ -36,6 +36,11 @@ Pinned charts
 chart   cluster     version
 cilium  acme-train  1.20.1   as pinned
 
+Helm releases
+cluster     ready
+acme-train  1/1
+management  1/1
+
 Networks
 VPC   tenant  isolation  VNI    hosts          pods          egress
 acme  acme    dpf-hbn    10000  10.65.16.0/24  10.64.0.0/16  public
@@ -110,6 +115,14 @@ def test_a_chart_that_is_not_settled_says_why() -> None:
     status_view.show(screen, replace(STATUS, charts=[replace(STATUS.charts[0], settled=False, why=[why])]))
 
     assert f"cilium  acme-train  1.20.1   {why}" in text(screen).splitlines()
+
+
+def test_a_release_that_is_not_ready_has_a_reason() -> None:
+    failed = replace(STATUS.releases[0], ready=False, why="is not ready: timed out")
+    screen = console()
+    status_view.show(screen, replace(STATUS, releases=[failed, *STATUS.releases[1:]]))
+
+    assert "acme-train  0/1    cilium is not ready: timed out" in text(screen).splitlines()
 
 
 def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(

@@ -101,6 +101,7 @@ NEUTRAL = {
     *(f"{kind} cluster.x-k8s.io/v1beta2" for kind in ("Cluster", "MachineDeployment", "MachineSet", "Machine")),
     "DPU provisioning.dpu.nvidia.com/v1alpha1",
     "DPUDeployment svc.dpu.nvidia.com/v1alpha1",
+    "HelmRelease helm.toolkit.fluxcd.io/v2",
 }
 
 

@@ -76,7 +76,7 @@ UNSETTLED: dict[str, tuple[Callable[[Observation], None], str]] = {
     ),
     "a source that Flux has not seen": (
         condition("OCIRepository", observedGeneration=0),
-        "Flux has not observed the last change of its OCIRepository yet",
+        "its OCIRepository has a change that Flux has not observed yet",
     ),
     "a release that failed": (
         condition("HelmRelease", status="False", message="upgrade failed: timed out"),
@@ -103,7 +103,13 @@ def test_a_chart_is_not_settled_and_says_why(pinned: Environment, seen: Observat
     assert f"charts/cilium/acme-train: {one.why[0]}" in assemble(pinned, seen).why
 
 
-def test_nobody_asks_for_releases_where_no_chart_is_pinned(laptop: Environment, pinned: Environment) -> None:
+def test_a_failed_release_of_a_pinned_chart_is_reported_once(pinned: Environment, seen: Observation) -> None:
+    get(seen, "HelmRelease")["status"]["conditions"][0].update(status="False", message="upgrade failed")
+
+    assert assemble(pinned, seen).why == ["charts/cilium/acme-train: its HelmRelease is not ready: upgrade failed"]
+
+
+def test_sources_are_read_only_if_a_chart_is_pinned(laptop: Environment, pinned: Environment) -> None:
     asked: list[str] = []
 
     class Api:
@@ -111,7 +117,7 @@ def test_nobody_asks_for_releases_where_no_chart_is_pinned(laptop: Environment, 
             asked.append(kind)
             return []
 
-    for environment, kinds in ((laptop, set()), (pinned, {"HelmRelease", "OCIRepository"})):
+    for environment, kinds in ((laptop, {"HelmRelease"}), (pinned, {"HelmRelease", "OCIRepository"})):
         asked.clear()
         observe(environment, lambda *_: Api())  # type: ignore[arg-type,return-value]
         assert {"HelmRelease", "OCIRepository"} & set(asked) == kinds

@@ -61,6 +61,7 @@ def _all(status: RegionStatus) -> Iterator[Table]:
     yield _hardware(status)
     yield _dpus(status)
     yield _charts(status)
+    yield _releases(status)
     yield _vpcs(status)
     yield _storage(status)
     yield _offerings(status)
@@ -102,6 +103,16 @@ def _charts(status: RegionStatus) -> Table:
     for item in status.charts:
         state = Text("as pinned", _GOOD) if item.settled else Text("; ".join(item.why), _BAD)
         table.add_row(item.chart, item.cluster, item.version, state)
+    return table
+
+
+def _releases(status: RegionStatus) -> Table:
+    """Return the number of ready releases of each cluster, and the reason of each other release."""
+    table = _table("Helm releases", "cluster", "ready", "")
+    for cluster in dict.fromkeys(release.cluster for release in status.releases):
+        items = [release for release in status.releases if release.cluster == cluster]
+        reasons = "; ".join(f"{release.name} {release.why}" for release in items if release.why)
+        table.add_row(cluster, _share(sum(release.ready for release in items), len(items)), Text(reasons, _BAD))
     return table
 
 
