@@ -20,21 +20,17 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "leaf": (f"labels.{labels.LEAF}",),
     "instance_type": (f"labels.{labels.INSTANCE_TYPE}",),
 }
-_PATHS = (
-    ("metadata", "name"),
-    ("metadata", "namespace"),
-    ("spec", "bmc", "address"),
-    ("spec", "bmc", "credentialsName"),
-    ("spec", "bootMACAddress"),
-)
+_METADATA = ("name", "namespace", "deletionTimestamp")
 _HARDWARE = ("status", "hardware")
+_MARKS = {"inspect.metal3.io": "requested"}
+"""Meaning of annotations without a value, if it is not ``set``."""
 
 
 def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     """Return the hosts and errors of ``text``, which is JSON or YAML according to its first character.
 
-    A record has the identifying fields of ``metadata`` and ``spec``, its ``labels``, and the chassis data of the
-    inspection under ``hardware``.
+    A record has the identifying fields of ``metadata``, its ``labels`` and ``annotations``, ``spec``, the chassis data
+    of the inspection under ``hardware``, and the rest of ``status``.
     """
     read = read_json if text.lstrip()[:1] in {"{", "["} else read_yaml
     entries, problems = read(file, text, "items")
@@ -54,19 +50,25 @@ def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Prob
 
 
 def _fields(body: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for *path, last in _PATHS:
-        inner = fields
-        for step in path:
-            inner = inner.setdefault(step, {})
-        inner[last] = dig(body, *path, last)
-    names = dig(body, "metadata", "labels")
-    vendor = dig(body, *_HARDWARE, "systemVendor")
+    status, vendor = _object(dig(body, "status")), dig(body, *_HARDWARE, "systemVendor")
+    spec = _object(dig(body, "spec"))
+    annotations = _texts(dig(body, "metadata", "annotations"))
     return {
-        **fields,
-        "labels": _texts(names),
-        "hardware": {"hostname": dig(body, *_HARDWARE, "hostname"), "systemVendor": _texts(vendor)},
+        "metadata": {key: dig(body, "metadata", key) for key in _METADATA},
+        "labels": _texts(dig(body, "metadata", "labels")),
+        "spec": spec,
+        "hardware": {
+            "hostname": dig(body, *_HARDWARE, "hostname"),
+            "cpu": {"arch": dig(body, *_HARDWARE, "cpu", "arch")},
+            "systemVendor": _texts(vendor),
+        },
+        "annotations": {key: value or _MARKS.get(key, "set") for key, value in annotations.items()},
+        "status": {key: value for key, value in status.items() if key != "hardware"},
     }
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _texts(value: Any) -> dict[str, str]:

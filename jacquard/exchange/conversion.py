@@ -39,6 +39,12 @@ class Converter:
         for key, column in choices.maps.items():
             self._keys[column] = (key,)
 
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Return the keys whose values become columns or select rows."""
+        keys = (key for keys in self._keys.values() for key in keys)
+        return (*keys, *self._source.addresses, *self._choices.only)
+
     def hall(self, item: Record) -> str | None:
         """Return the hall of ``item``; None if ``item`` has no hall, or if the rows are already selected by hall."""
         keys = self._keys[HALL]

@@ -35,6 +35,7 @@ Values = Mapping[str, Mapping[str, str]]
 class Source:
     """Reader of a format."""
 
+    name: SourceFormat
     read: Callable[[str, str], tuple[list[Record], list[Problem]]]
     """Function that returns records and problems for a file's name and text."""
     keys: Mapping[str, tuple[str, ...]]
@@ -59,14 +60,32 @@ class Target:
     """Whether the other system logs in to BMCs, which requires addresses, user names and passwords."""
 
 
-SOURCES: Mapping[SourceFormat, Source] = {
-    SourceFormat.EKS_A_CSV: Source(
-        read=eks_a_csv.read_eks_a_csv, keys=eks_a_csv.SOURCES, addresses=eks_a_csv.ADDRESSES
+_SOURCES = (
+    Source(
+        name=SourceFormat.EKS_A_CSV,
+        read=eks_a_csv.read_eks_a_csv,
+        keys=eks_a_csv.SOURCES,
+        addresses=eks_a_csv.ADDRESSES,
     ),
-    SourceFormat.NETBOX: Source(read=netbox.read_netbox, keys=netbox.SOURCES, addresses=netbox.ADDRESSES),
-    SourceFormat.NICO: Source(read=nico.read_nico, keys=nico.SOURCES, addresses=nico.ADDRESSES),
-    SourceFormat.BARE_METAL_HOSTS: Source(read=bare_metal_hosts.read_bare_metal_hosts, keys=bare_metal_hosts.SOURCES),
-}
+    Source(
+        name=SourceFormat.NETBOX,
+        read=netbox.read_netbox,
+        keys=netbox.SOURCES,
+        addresses=netbox.ADDRESSES,
+    ),
+    Source(
+        name=SourceFormat.NICO,
+        read=nico.read_nico,
+        keys=nico.SOURCES,
+        addresses=nico.ADDRESSES,
+    ),
+    Source(
+        name=SourceFormat.BARE_METAL_HOSTS,
+        read=bare_metal_hosts.read_bare_metal_hosts,
+        keys=bare_metal_hosts.SOURCES,
+    ),
+)
+SOURCES: Mapping[SourceFormat, Source] = {source.name: source for source in _SOURCES}
 TARGETS: Mapping[TargetFormat, Target] = {
     TargetFormat.EKS_A_CSV: Target(
         title="EKS Anywhere", write=eks_a_csv.write_eks_a_csv, own=eks_a_csv.OWN, required=eks_a_csv.REQUIRED

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from components.lookups.pools import inventory_file
+from components.render.hosts.bare_metal_hosts import MACHINES
 from components.rules.hosts import inventory as rules
 from components.rules.network import port_guids
 from components.specs.environment import Environment
@@ -17,6 +18,7 @@ from jacquard.exchange.choices import Choices, wrong_choices
 from jacquard.exchange.conversion import Converter, Row, unprintable
 from jacquard.exchange.formats import Source
 from jacquard.exchange.records import Record
+from jacquard.exchange.treatments import Facts
 
 Cells = Mapping[str, str]
 _RULES = (
@@ -83,12 +85,21 @@ def import_hosts(
         text = _no_rows(hall, converter, wanted) if records else "has no entries; export it again"
         raise SpecError(environment.name, [Problem(file, 0, "", text)])
     new = [converter.row(item) for item in here]
+    facts = Facts(file, source.name, converter.used)
+    for item, row in zip(here, new, strict=True):
+        kind = environment.instance_types.by_name.get(row.cells["instance_type"])
+        facts.add(
+            item,
+            {} if kind is None else {"architecture": MACHINES[kind.architecture]},
+            new=row.cells["host"] not in old,
+        )
     problems = converter.problems
     draft = _Draft(environment, hall, new, old, prune=prune)
     problems += [*unprintable(new)] or draft.problems({(problem.line, problem.path) for problem in converter.problems})
+    problems += facts.problems
     if problems:
         raise SpecError(environment.name, problems)
-    notes = (*_withheld(here), *_left_out(len(records) - len(wanted), "excluded by --only"))
+    notes = (*_withheld(here), *facts.notes(), *_left_out(len(records) - len(wanted), "excluded by --only"))
     others = Counter(its for its in halls if its not in {None, hall})
     notes += _left_out(others.total(), f"of {'halls' if len(others) > 1 else 'hall'} {listed(others)}")
     return draft.outcome(notes)

@@ -39,6 +39,14 @@ class Record:
             return None
         return str(value).strip() or None
 
+    def fact(self, key: str) -> Any:
+        """Return the value at ``key``; for an object with a name, the name."""
+        value = _at(self.fields, key)
+        if isinstance(value, Mapping):
+            return value.get("name") or value
+        text = self.value(key)
+        return value if text is None else text
+
     def keys(self) -> Iterator[str]:
         """Yield the keys that have a text, in order."""
         return _keys(self.fields)

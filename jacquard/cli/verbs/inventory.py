@@ -114,6 +114,8 @@ def import_(
     Hosts are matched by name. Existing rows keep their order, new hosts are appended, and columns that the file does
     not contain keep their values. Nothing is written unless every row is valid and consistent with the region.
 
+    Fields without a column are rejected for new hosts, or named in notes, if they change what happens to a machine.
+
     Passwords and user names are never read, stored or shown: bmc_secret names the Secret that contains them. A BMC
     given as an address becomes DRIVER://ADDRESS/PATH, with --bmc-driver and --bmc-path.
     """

@@ -88,8 +88,12 @@ def test_no_password_is_read(read: Any, file: str) -> None:
 def test_it_is_said_that_passwords_are_not_read(read: Any) -> None:
     remedy = "not read: credentials are references; store them in the Secrets that bmc_secret names"
     left_out = "1 row excluded by --only: not read"
+    addresses = (
+        "ip_address, netmask, gateway, nameservers of 1 row not used: Jacquard assigns the networks and addresses"
+    )
+    disk = "disk of 1 row not used: root_device of the instance type selects the disk"
     assert {file: read(source, file, **choices).notes for file, (source, choices) in GOLDEN.items()} == {
-        "hardware.csv": (f"bmc_username, bmc_password of 1 row {remedy}", left_out),
+        "hardware.csv": (f"bmc_username, bmc_password of 1 row {remedy}", f"{addresses} of nodes", disk, left_out),
         "devices.csv": (f"bmc_password of 2 rows {remedy}", left_out),
         "devices.json": (f"password of 1 row {remedy}",),
         "expected_machines.json": (f"bmc_username, bmc_password of 2 rows {remedy}",),

@@ -10,7 +10,8 @@ import yaml
 from environment_data import LAPTOP
 from places import resolved
 
-_CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))
+_FILES = sorted(Path(__file__).parent.glob("refused*.yaml"))
+_CASES: list[dict[str, Any]] = [case for path in _FILES for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])
