@@ -26,7 +26,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from components.specs.formats import MAC, cidr, cron, mac
+from components.specs.formats import MAC, cidr, cron, mac, of_ipv4
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
@@ -155,7 +155,7 @@ def _ip(value: object, parse: Callable[[object], object]) -> object:
     try:
         return parse(value if isinstance(value, str | Address) else "")
     except ValueError:
-        msg = "must be an address like 10.0.0.20"
+        msg = f"must be an address{of_ipv4(value)} like 10.0.0.20"
         raise ValueError(msg) from None
 
 

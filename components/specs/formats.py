@@ -62,7 +62,7 @@ def cidr(value: object) -> object:
     try:
         interface = ipaddress.IPv4Interface(value if isinstance(value, str) and "/" in value else "")
     except ValueError:
-        msg = f"must be a network{_of_ipv4(value)} like 10.64.0.0/16{_alone(value)}"
+        msg = f"must be a network{of_ipv4(value)} like 10.64.0.0/16{_alone(value)}"
         raise ValueError(msg) from None
     if value != str(interface.network):
         rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
@@ -70,7 +70,7 @@ def cidr(value: object) -> object:
     return value
 
 
-def _of_ipv4(value: object) -> str:
+def of_ipv4(value: object) -> str:
     """Return `` of IPv4`` if ``value`` is an IPv6 address or network, otherwise an empty string."""
     try:
         ipaddress.IPv6Interface(value if isinstance(value, str) else "")

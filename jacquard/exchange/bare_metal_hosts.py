@@ -1,5 +1,6 @@
 """Reads the output of ``kubectl get baremetalhosts -A -o json`` or ``-o yaml``."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "leaf": (f"labels.{labels.LEAF}",),
     "instance_type": (f"labels.{labels.INSTANCE_TYPE}",),
 }
+_SCHEME = re.compile(r"([a-z][a-z0-9+-]*):(?![0-9]*$)")
+"""Driver before an address, without slashes; a name before a port is no driver."""
 _METADATA = ("name", "namespace", "deletionTimestamp")
 _HARDWARE = ("status", "hardware")
 _MARKS = {"inspect.metal3.io": "requested"}
@@ -52,6 +55,9 @@ def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Prob
 def _fields(body: Any) -> dict[str, Any]:
     status, vendor = _object(dig(body, "status")), dig(body, *_HARDWARE, "systemVendor")
     spec = _object(dig(body, "spec"))
+    address = dig(spec, "bmc", "address")
+    if isinstance(address, str):
+        spec = {**spec, "bmc": {**spec["bmc"], "address": _with_driver(address)}}
     annotations = _texts(dig(body, "metadata", "annotations"))
     return {
         "metadata": {key: dig(body, "metadata", key) for key in _METADATA},
@@ -69,6 +75,14 @@ def _fields(body: Any) -> dict[str, Any]:
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _with_driver(address: str) -> str:
+    """Return ``address`` with its driver: without a scheme, Metal3 uses IPMI (BMO:pkg/hardwareutils/bmc/access.go)."""
+    scheme = _SCHEME.match(address)
+    if "://" in address or not address:
+        return address
+    return f"{scheme[1]}://{address[scheme.end() :]}" if scheme else f"ipmi://{address}"
 
 
 def _texts(value: Any) -> dict[str, str]:

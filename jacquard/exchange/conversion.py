@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.reading.inventory_csv import ALL_COLUMNS, OPTIONAL_COLUMNS
 from components.specs.reading.problems import Problem, listed, nearest, shown
-from jacquard.exchange.addresses import host_of, mac
+from jacquard.exchange.addresses import host_of, mac, with_port
 from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
 from jacquard.exchange.formats import Source
 from jacquard.exchange.records import Record, whole
+
+_MAX_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class Converter:
     def used(self) -> tuple[str, ...]:
         """Return the keys whose values become columns or select rows."""
         keys = (key for keys in self._keys.values() for key in keys)
-        return (*keys, *self._source.addresses, *self._choices.only)
+        return (*keys, *self._source.addresses, *self._source.ports, *self._choices.only)
 
     def hall(self, item: Record) -> str | None:
         """Return the hall of ``item``; None if ``item`` has no hall, or if the rows are already selected by hall."""
@@ -94,7 +96,7 @@ class Converter:
             there, here = shown(host_of(address)), shown(host_of(cells["bmc"]))
             text = f"is {there} in {key} and {here} in {origins['bmc']}; write the same address in both, or remove one"
             self._problem(item, "bmc", text)
-        bmc = cells.get("bmc", "")
+        bmc = self._with_port(item, origins.get("bmc", ""), cells.get("bmc", ""))
         if parse_bmc(bmc).has_login:
             text = (
                 f"{origins['bmc']} contains credentials, not shown here; remove them and store them in the Secret of"
@@ -104,9 +106,30 @@ class Converter:
             bmc = parse_bmc(bmc).without_login
         if bmc and "://" not in bmc:
             same = self._choices.driver is None and host_of(known) == host_of(bmc)
-            bmc = known if same else self._choices.url(bmc)
+            port = parse_bmc(bmc).written_port
+            if not same:
+                bmc = self._choices.url(bmc)
+            else:
+                bmc = known if port in {None, parse_bmc(known).port} else with_port(known, port)
         if bmc:
             cells["bmc"] = bmc
+
+    def _with_port(self, item: Record, key: str, bmc: str) -> str:
+        """Return ``bmc`` with the port that the file has in a separate field."""
+        port_key, text = self._first(item, self._source.ports)
+        if not (bmc and text):
+            return bmc
+        port = int(text) if text.isascii() and text.isdecimal() else 0
+        address = parse_bmc(bmc)
+        if not 1 <= port <= _MAX_PORT:
+            self._problem(item, "bmc", f"{port_key} must be a port up to {_MAX_PORT} (got {shown(text)})")
+        elif "://" not in bmc and address.written_port is None:
+            return with_port(bmc, port)
+        elif port not in {address.written_port, None if "://" not in bmc else address.port}:
+            there = f"port {address.written_port}" if address.written_port else "no port"
+            rule = f"has {there} in {key} and port {port} in {port_key}; write the same port in both, or remove one"
+            self._problem(item, "bmc", rule)
+        return bmc
 
     def _instance_type(self, item: Record, key: str, name: str) -> str:
         kind = self._choices.types.get(name, name)

@@ -9,6 +9,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from jacquard.exchange.choices import MAX_LISTED
 from jacquard.exchange.formats import Target
 from jacquard.exchange.records import is_credential
 from jacquard.exchange.tables import read_table
@@ -111,9 +112,14 @@ def _notes(target: Target, hosts: Sequence[HostSpec], own: Mapping[str, Mapping[
         yield f"{target.title} rejects empty values, and the inventory lacks {listed(empty)}: add --set or --with"
     if not target.drives_bmcs:
         return
+    ports = [host.host for host in hosts if parse_bmc(host.bmc).written_port]
+    if ports:
+        rows = listed(ports, MAX_LISTED)
+        yield f"{target.title} uses the default port of BMCs; bmc has another port in the row of {rows}"
     names = [host.host for host in hosts if not _is_address(parse_bmc(host.bmc).host)]
     if names:
-        yield f"{target.title} requires IP addresses of BMCs; the BMC is a host name in the row of {listed(names)}"
+        rows = listed(names, MAX_LISTED)
+        yield f"{target.title} requires IP addresses of BMCs; the BMC is a host name in the row of {rows}"
     yield "user names and passwords of BMCs are empty: the inventory only names their Secrets (bmc_secret)"
 
 

@@ -42,6 +42,8 @@ class Source:
     """Record keys of each inventory column; the first key with a value is used."""
     addresses: tuple[str, ...] = ()
     """Record keys with the address of a BMC without its driver."""
+    ports: tuple[str, ...] = ()
+    """Record keys with the port of a BMC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,18 +68,21 @@ _SOURCES = (
         read=eks_a_csv.read_eks_a_csv,
         keys=eks_a_csv.SOURCES,
         addresses=eks_a_csv.ADDRESSES,
+        ports=("bmc_port",),
     ),
     Source(
         name=SourceFormat.NETBOX,
         read=netbox.read_netbox,
         keys=netbox.SOURCES,
         addresses=netbox.ADDRESSES,
+        ports=("cf_bmc_port", "bmc_port"),
     ),
     Source(
         name=SourceFormat.NICO,
         read=nico.read_nico,
         keys=nico.SOURCES,
         addresses=nico.ADDRESSES,
+        ports=("labels.bmc_port",),
     ),
     Source(
         name=SourceFormat.BARE_METAL_HOSTS,

@@ -232,7 +232,8 @@ _ASKS = {
             "another rack"
         ),
         "a fact of a machine": (
-            "has no valid host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
+            "has no valid host | is an IPv6 address | "
+            "correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
             "its IPv4 | "
             "store them in Secret | write the IPv4 | interface name | unicast address | name each port | "
             "must not be a UUID | list each member | disk to boot from | "

@@ -10,6 +10,7 @@ from components.specs.host_text import plain_host
 _WELL_FORMED = re.compile(r"(\[[^\]/]*\]|[^/:@\[\]?#]+)(:(?P<port>[0-9]{1,9}))?(/[^?#]*)?")
 """Location without credentials: address or name, port, path."""
 _MAX_PORT = 65535
+_IPV6 = "is an IPv6 address, which is not supported; write an IPv4 address like 10.1.1.1, or a name"
 _HOST = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::([0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
 
@@ -102,6 +103,9 @@ def bmc_address(text: str) -> str:
     if address.has_login:
         return text
     host, parts = plain_host(address.host), _WELL_FORMED.fullmatch(address.location)
+    colons = address.location.partition("/")[0].count(":")
+    if (host is None and ":" in address.host) or (parts is None and colons > 1):
+        raise ValueError(_IPV6)
     if not parts or (parts["port"] and not 1 <= int(parts["port"]) <= _MAX_PORT):
         msg = "must be a driver, an address, a port up to 65535 where needed, and a path, without ? and #"
         raise ValueError(msg)

@@ -88,6 +88,16 @@ def test_a_bmc_with_a_name_is_told_to_who_takes_addresses_only(two: Environment)
     ]
 
 
+def test_a_bmc_with_another_port_is_told_to_who_has_no_port(two: Environment) -> None:
+    moved = two.hosts[0].model_copy(update={"bmc": "redfish+https://10.1.1.1:8443/redfish/v1/Systems/1"})
+    region = two.model_copy(update={"hosts": (moved, two.hosts[1])})
+
+    assert [exported(region, name).notes[0] for name in ("eks-a-csv", "nico")] == [
+        f"{title} uses the default port of BMCs; bmc has another port in the row of a01-u01"
+        for title in ("EKS Anywhere", "NICo")
+    ]
+
+
 def test_one_hall_may_be_exported(region: Environment) -> None:
     moved = region.hosts[0].model_copy(update={"hall": "b"})
     both = region.model_copy(update={"hosts": (moved, *region.hosts[1:])})
