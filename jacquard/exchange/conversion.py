@@ -1,16 +1,21 @@
 """Converts records of a foreign file to rows of an inventory, and reports all problems of each row."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.reading.inventory_csv import ALL_COLUMNS, OPTIONAL_COLUMNS
+from components.specs.reading.inventory_text import PORT_GUIDS
 from components.specs.reading.problems import Problem, listed, nearest, shown
 from jacquard.exchange.addresses import host_of, mac, with_port
 from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
 from jacquard.exchange.formats import Source
 from jacquard.exchange.records import Record, whole
 
+_BETWEEN = re.compile(r"[\s,;|]+")
+_SERIAL = re.compile(r"(?=.*[0-9])[A-Za-z0-9-]{6,}")
+"""Serial number in a list of serial numbers."""
 _MAX_PORT = 65535
 
 
@@ -56,16 +61,21 @@ class Converter:
         """Return ``item`` as a row; a known host keeps the values that the file does not contain."""
         values = {column: self._first(item, self._keys[column]) for column in ALL_COLUMNS}
         cells = {column: self._cleaned(column, value) for column, (_, value) in values.items() if value}
+        if guids := next((" ".join(item.values(key)) for key in self._keys[PORT_GUIDS]), ""):
+            cells[PORT_GUIDS] = guids
         origins = {column: key for column, (key, value) in values.items() if value}
         known = self._known.get(cells.get("host", ""), {})
         self._set_bmc(item, cells, origins, known.get("bmc", ""))
+        for column in ALL_COLUMNS:
+            self._check_values(item, column)
         if "instance_type" in cells:
             cells["instance_type"] = self._instance_type(item, origins["instance_type"], cells["instance_type"])
         cells = {**known, **cells}
         unset = {column: text for column, text in self._choices.fixed.items() if not cells.get(column)}
         cells |= {column: filled(text, {**unset, **cells}) for column, text in unset.items()}
         for column in ALL_COLUMNS:
-            if not cells.get(column) and column not in OPTIONAL_COLUMNS:
+            reported = any(len(item.values(key)) > 1 for key in self._keys[column])
+            if not cells.get(column) and column not in OPTIONAL_COLUMNS and not reported:
                 self._problem(item, column, self._missing(item, column))
         return Row(
             file=self.file,
@@ -76,6 +86,24 @@ class Converter:
 
     def _first(self, item: Record, keys: Sequence[str]) -> tuple[str, str | None]:
         return next(((key, value) for key in keys if (value := item.value(key))), ("", None))
+
+    def _check_values(self, item: Record, column: str) -> None:
+        """Report keys with several values, and keys of one column with different values."""
+        keys = self._keys[column]
+        for key in keys:
+            values = item.values(key)
+            if column == "dpu_serial" and len(values) == 1:
+                values = serials(values[0])
+            if len(values) > 1 and column != PORT_GUIDS:
+                choice = "" if item.value(key) else f", or choose it with --map {shown(f'{key}[0]={column}')}"
+                text = f"has {len(values)} values in {key} ({listed(values)}), and a host has one; keep one of them"
+                self._problem(item, column, text + choice)
+        found = {key: self._cleaned(column, value) for key in keys if (value := item.value(key))}
+        if len({*found.values()}) > 1:
+            (first, here), *others = found.items()
+            there, value = next((key, value) for key, value in others if value != here)
+            text = f"is {shown(here)} in {first} and {shown(value)} in {there}; write the same value in both"
+            self._problem(item, column, f"{text}, or remove one")
 
     def _cleaned(self, column: str, value: str) -> str:
         match column:
@@ -153,6 +181,12 @@ class Converter:
 
     def _problem(self, item: Record, column: str, text: str) -> None:
         self.problems.append(Problem(self.file, item.line, column, text))
+
+
+def serials(text: str) -> list[str]:
+    """Return the serial numbers in ``text``, which are separated by blanks or punctuation; otherwise ``text``."""
+    parts = _BETWEEN.split(text)
+    return parts if all(map(_SERIAL.fullmatch, parts)) else [text]
 
 
 def unprintable(rows: Sequence[Row]) -> Iterator[Problem]:

@@ -2,22 +2,41 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from yaml import MappingNode, MarkedYAMLError, Node, ScalarNode, SequenceNode, YAMLError, parse
 from yaml.cyaml import CBaseLoader
 from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
-from components.specs.reading.problems import Problem
+from components.specs.reading.problems import Problem, shown
 
 Entry = tuple[int, Any]
 """Line number and value of an entry."""
-_DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\r\n]*")
 _MAX_DEPTH = 100
 """Maximum nesting depth of YAML; a Kubernetes object has twenty levels."""
 _AGAIN = "export it again"
+_NULL = "tag:yaml.org,2002:null"
+
+
+class _Loader(CBaseLoader):
+    """Loader of strings and nulls. Strings keep their form in the file."""
+
+
+_Loader.add_implicit_resolver(_NULL, re.compile(r"(~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+_Loader.add_constructor(_NULL, lambda _loader, _node: None)
+
+
+def twice(keys: Iterable[str]) -> list[str]:
+    """Return the duplicates in ``keys``, once each."""
+    return [key for key, count in Counter(keys).items() if count > 1]
+
+
+def duplicate(file: str, line: int, path: str, key: str) -> Problem:
+    """Return the problem of a ``key`` that an object has twice, so that readers use different values."""
+    return Problem(file, line, path, f"has {shown(key)} twice; remove one of the two")
 
 
 def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
@@ -32,24 +51,35 @@ def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
         return [], [Problem(file, error.lineno, "", f"{rule}; {_AGAIN}")]
     except (RecursionError, ValueError):
         return [], [Problem(file, 0, "", f"is nested too deeply or contains a number with too many digits; {_AGAIN}")]
-    entries, line, last = [], 1, 0
-    for at, value in _entries(text, whole, key):
+    duplicates: list[str] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        duplicates.extend(twice(name for name, _ in pairs))
+        return dict(pairs)
+
+    entries, line, last, problems = [], 1, 0, []
+    for at, value in _entries(text, whole, key, json.JSONDecoder(object_pairs_hook=unique)):
         line += text.count("\n", last, at)
         last = at
         entries.append((line, value))
-    return entries, []
+        problems += [duplicate(file, line, "", name) for name in duplicates]
+        duplicates.clear()
+    return entries, problems
 
 
 def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of one or more YAML documents, like `read_json`. All values are strings, as in the file."""
-    loader = CBaseLoader(text)
+    """Return the entries of one or more YAML documents, like `read_json`. Values are strings, or null."""
+    loader = _Loader(text)
     entries: list[Entry] = []
+    problems: list[Problem] = []
     try:
         if not _is_plain(text):
             return [], [Problem(file, 0, "", f"is nested too deeply or contains aliases (*); {_AGAIN}")]
         while loader.check_node():
-            nodes = _items(loader.get_node(), key)
-            entries += [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in nodes]
+            for node in _items(loader.get_node(), key):
+                line = node.start_mark.line + 1
+                problems += [duplicate(file, line, "", name) for name in _duplicates(node)]
+                entries.append((line, loader.construct_object(node, deep=True)))
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         return [], [Problem(file, line, "", f"is not YAML; {_AGAIN}")]
@@ -57,7 +87,7 @@ def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
         return [], [Problem(file, 0, "", f"is not YAML; {_AGAIN}")]
     finally:
         loader.dispose()
-    return entries, []
+    return entries, problems
 
 
 def _is_plain(text: str) -> bool:
@@ -70,6 +100,15 @@ def _is_plain(text: str) -> bool:
     return True
 
 
+def _duplicates(node: Node) -> Iterator[str]:
+    """Yield the keys that a mapping in ``node`` has twice."""
+    if isinstance(node, MappingNode):
+        yield from twice(name.value for name, _ in node.value if isinstance(name, ScalarNode))
+    parts = [value for _, value in node.value] if isinstance(node, MappingNode) else node.value
+    for part in parts if isinstance(node, MappingNode | SequenceNode) else ():
+        yield from _duplicates(part)
+
+
 def _items(node: Node | None, key: str) -> list[Node]:
     if isinstance(node, SequenceNode):
         return list(node.value)
@@ -80,29 +119,29 @@ def _items(node: Node | None, key: str) -> list[Node]:
     return [] if node is None or (isinstance(node, ScalarNode) and not node.value) else [node]
 
 
-def _entries(text: str, whole: Any, key: str) -> Iterator[tuple[int, Any]]:
+def _entries(text: str, whole: Any, key: str, decoder: json.JSONDecoder) -> Iterator[tuple[int, Any]]:
     """Yield the entries of ``whole``, the decoded ``text``, with their positions in ``text``."""
     at = _skip(text, 0)
     if isinstance(whole, list):
-        yield from _list(text, at)
+        yield from _list(text, at, decoder)
         return
     if not (isinstance(whole, dict) and isinstance(whole.get(key), list)):
-        yield at, whole
+        yield at, decoder.decode(text)
         return
     at = _skip(text, at + 1)
     while text[at] != "}":
-        name, at = _DECODER.raw_decode(text, at)
+        name, at = decoder.raw_decode(text, at)
         at = _skip(text, _skip(text, at) + 1)
         if name == key and text[at] == "[":
-            yield from _list(text, at)
+            yield from _list(text, at, decoder)
             return
-        at = _next(text, _DECODER.raw_decode(text, at)[1])
+        at = _next(text, decoder.raw_decode(text, at)[1])
 
 
-def _list(text: str, at: int) -> Iterator[tuple[int, Any]]:
+def _list(text: str, at: int, decoder: json.JSONDecoder) -> Iterator[tuple[int, Any]]:
     at = _skip(text, at + 1)
     while text[at] != "]":
-        value, end = _DECODER.raw_decode(text, at)
+        value, end = decoder.raw_decode(text, at)
         yield at, value
         at = _next(text, end)
 

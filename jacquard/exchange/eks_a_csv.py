@@ -11,6 +11,7 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_text import PORT_GUIDS, cells, told
 from components.specs.reading.problems import Problem
+from jacquard.exchange.documents import duplicate, twice
 from jacquard.exchange.records import Record, record
 from jacquard.exchange.tables import read_table, write_table
 
@@ -38,8 +39,9 @@ def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     records = []
     for line, row in rows:
         parts = [label.partition("=") for label in row.get("labels", "").split("|")]
-        labels = {key.strip(): value for key, _, value in parts if key.strip()}
-        records.append(record(line, {**row, "labels": labels}))
+        pairs = [(key.strip(), value) for key, _, value in parts if key.strip()]
+        records.append(record(line, {**row, "labels": dict(pairs)}))
+        problems += [duplicate(file, line, "labels", key) for key in twice(key for key, _ in pairs)]
     return records, problems
 
 

@@ -12,7 +12,7 @@ from components.specs.hosts.bmc import parse_bmc
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_text import cells
 from components.specs.reading.problems import Problem
-from jacquard.exchange.documents import read_json
+from jacquard.exchange.documents import duplicate, read_json, twice
 from jacquard.exchange.records import Record, record
 
 _KEY = "expected_machines"
@@ -26,21 +26,27 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "rack": ("rack_id",),
     "boot_mac": ("boot_nic.mac_address",),
     "dpu_serial": ("fallback_dpu_serial_numbers",),
-    **{column: (f"labels.{column}",) for column in _LABELS},
+    **{column: (f"labels.{column}",) for column in _LABELS if column != "dpu_bmc"},
+    "dpu_bmc": ("labels.dpu_bmc", "dpu_nic.fixed_ip"),
 }
-ADDRESSES = ("bmc_ip_address",)
+ADDRESSES = ("bmc_ip_address", "bmc_nic.fixed_ip")
+_ROLES = {"boot_nic": "host", "dpu_nic": "dpu_bmc", "bmc_nic": "host_bmc"}
+"""Role of the interfaces in each key of a record; an interface without a role belongs to the host."""
 
 
 def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     """Return the expected machines and errors of ``text``.
 
-    A record has the fields of the machine, ``labels`` by key, and the primary or only interface as ``boot_nic``.
+    A record has the fields of the machine, ``labels`` by key, and the interfaces of the host, of the DPU's BMC and of
+    the host's BMC as ``boot_nic``, ``dpu_nic`` and ``bmc_nic``.
     """
     entries, problems = read_json(file, text, _KEY)
     records = []
     for line, machine in entries:
         if isinstance(machine, dict) and _KEY not in machine:
-            records.append(record(line, {**machine, "labels": _labels(machine), "boot_nic": _boot_nic(machine)}))
+            labels, duplicates = _labels(machine)
+            records.append(record(line, {**machine, "labels": labels, **_nics(machine)}))
+            problems += [duplicate(file, line, "metadata.labels", key) for key in duplicates]
         else:
             rule = f'is not an expected machine; write {{"{_KEY}": [...]}} with one object per machine'
             problems.append(Problem(file, line, "", rule))
@@ -69,18 +75,28 @@ def _machine(host: HostSpec, own: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _labels(machine: Mapping[str, Any]) -> dict[str, Any]:
+def _labels(machine: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the labels of a machine, and the keys of duplicate labels."""
     metadata = machine.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
     if isinstance(labels, dict):
-        return labels
+        return labels, []
     entries = labels if isinstance(labels, list) else []
-    return {str(entry.get("key")): entry.get("value") for entry in entries if isinstance(entry, dict)}
+    pairs = [(str(entry.get("key")), entry.get("value")) for entry in entries if isinstance(entry, dict)]
+    return dict(pairs), twice(key for key, _ in pairs)
 
 
-def _boot_nic(machine: Mapping[str, Any]) -> Any:
-    """Return the boot interface of a machine; newer versions name the list ``interfaces``."""
+def _nics(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the interfaces of a machine by their key in a record; newer versions name the list ``interfaces``.
+
+    Fields of several interfaces are lists, unless one of the interfaces is primary.
+    """
     interfaces = machine.get("interfaces") or machine.get("host_nics")
     nics = [nic for nic in interfaces if isinstance(nic, dict)] if isinstance(interfaces, list) else []
-    primary = [nic for nic in nics if nic.get("primary") is True]
-    return next(iter(primary or nics), None) if len(primary or nics) == 1 else None
+    found = {}
+    for key, role in _ROLES.items():
+        same = [nic for nic in nics if str(nic.get("role") or "host").lower() == role]
+        chosen = [nic for nic in same if nic.get("primary") is True] or same
+        names = dict.fromkeys(name for nic in chosen for name in nic)
+        found[key] = {name: [nic[name] for nic in chosen if nic.get(name)] for name in names}
+    return found

@@ -39,6 +39,12 @@ class Record:
             return None
         return str(value).strip() or None
 
+    def values(self, key: str) -> list[str]:
+        """Return the texts of a list at ``key``, or the only text."""
+        value = _at(self.fields, key)
+        entries = value if isinstance(value, list) else [value]
+        return [str(entry).strip() for entry in entries if isinstance(entry, str | int | float) and str(entry).strip()]
+
     def fact(self, key: str) -> Any:
         """Return the value at ``key``; for an object with a name, the name."""
         value = _at(self.fields, key)

@@ -13,6 +13,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec, Serial
 from components.specs.reading.loader import load_environment
 from jacquard.exchange.choices import Choices
+from jacquard.exchange.conversion import serials
 from jacquard.exchange.exporting import export_hosts
 from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
 from jacquard.exchange.importing import import_hosts
@@ -32,7 +33,7 @@ def is_own(serial: str) -> bool:
         TypeAdapter(Serial).validate_python(serial)
     except ValidationError:
         return False
-    return True
+    return len(serials(serial)) == 1
 
 
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)

@@ -52,3 +52,33 @@ def test_a_known_host_keeps_its_driver_and_gets_another_port(read: Any, region: 
 
     assert ports[443].changed == ()
     assert ports[8443].changed[0].columns["bmc"] == (known, known.replace("10.1.1.1", "10.1.1.1:8443"))
+
+
+def test_the_interfaces_of_a_machine_have_roles(read: Any) -> None:
+    nics = [
+        {"mac_address": "02:00:00:01:01:77"},
+        {"mac_address": "02:00:00:01:01:78", "role": "dpu_bmc", "fixed_ip": "10.1.200.2"},
+        {"mac_address": "02:00:00:01:01:79", "role": "host_bmc", "fixed_ip": "10.1.200.1"},
+    ]
+    text = json.dumps({"expected_machines": [{"metadata": {"name": "a01-u01"}, "interfaces": nics}]}) + "\n"
+
+    [change] = read("nico", text).changed
+
+    new = {column: after for column, (_, after) in change.columns.items()}
+    assert new == {"boot_mac": "02:00:00:01:01:77", "dpu_bmc": "10.1.200.2", "bmc": URL.format("10.1.200.1")}
+
+
+def test_port_guids_in_a_list_are_kept(read: Any) -> None:
+    guids = [f"0x946dae0300a1000{port}" for port in range(8)]
+    text = json.dumps([{"name": "a01-u01", "custom_fields": {"port_guids": guids}}]) + "\n"
+
+    assert read("netbox", text).changed[0].columns == {"port_guids": ("", " ".join(guids))}
+
+
+def test_one_of_several_values_can_be_chosen(read: Any) -> None:
+    machine = {"metadata": {"name": "a01-u01"}, "fallback_dpu_serial_numbers": ["MT26A0101", "MT26A0191"]}
+    maps = {"fallback_dpu_serial_numbers[1]": "dpu_serial"}
+
+    assert read("nico", json.dumps([machine]) + "\n", maps=maps).changed[0].columns == {
+        "dpu_serial": ("MT26A0101", "MT26A0191")
+    }

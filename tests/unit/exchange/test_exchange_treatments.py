@@ -24,7 +24,7 @@ from jacquard.exchange.records import is_credential
 from jacquard.exchange.treatments import Treatment, covering, treatments
 
 FIELDS: dict[str, dict[str, list[str]]] = yaml.safe_load((Path(__file__).parent / "fields.yaml").read_text("utf-8"))
-DERIVED = {"boot_nic", "labels", "annotations", "hardware"}
+DERIVED = {"boot_nic", "dpu_nic", "bmc_nic", "labels", "annotations", "hardware"}
 """Keys of records that readers derive from fields of the format."""
 CELLS = {"slot": "1", "instance_type": "h100-ib-8", "bmc_secret": "bmc-a09", "dpu_serial": "MT26A0901"}
 CELLS |= {"leaf": "leaf-a9"}
