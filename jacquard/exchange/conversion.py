@@ -11,7 +11,7 @@ from components.specs.reading.problems import Problem, listed, nearest, shown
 from jacquard.exchange.addresses import host_of, mac, with_port
 from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
 from jacquard.exchange.formats import Source
-from jacquard.exchange.records import Record, whole
+from jacquard.exchange.records import Record, alike, whole
 
 _BETWEEN = re.compile(r"[\s,;|]+")
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Za-z0-9-]{6,}")
@@ -172,6 +172,10 @@ class Converter:
     def _missing(self, item: Record, column: str) -> str:
         sources = listed(self._keys[column] or ("this format",)) if column != "bmc" else self._bmc_keys()
         keys = list(item.keys())
+        if near := alike(keys, self._keys[column]):
+            wrong, right = near
+            option = f"--map {shown(f'{wrong}={column}')}"
+            return f"has no value in {right}, but in {wrong}; rename it to {right}, or use {option}"
         has = listed(keys[:MAX_LISTED]) + (" and more" if len(keys) > MAX_LISTED else "")
         rule = f"has no value in {sources} (the row has {has})"
         return f"{rule}; add it there, map another key with --map KEY={column}, or set it with --set {column}=VALUE"

@@ -11,6 +11,7 @@ from yaml.cyaml import CBaseLoader
 from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
 from components.specs.reading.problems import Problem, shown
+from jacquard.exchange.file_kinds import other_document
 
 Entry = tuple[int, Any]
 """Line number and value of an entry."""
@@ -51,6 +52,8 @@ def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem
         return [], [Problem(file, error.lineno, "", f"{rule}; {_AGAIN}")]
     except (RecursionError, ValueError):
         return [], [Problem(file, 0, "", f"is nested too deeply or contains a number with too many digits; {_AGAIN}")]
+    if other := other_document(whole, key):
+        return [], [Problem(file, 0, "", other)]
     duplicates: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

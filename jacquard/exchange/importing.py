@@ -14,11 +14,12 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.inventory_csv import ALL_COLUMNS, InventoryReader
 from components.specs.reading.inventory_text import cells, inventory_text
 from components.specs.reading.problems import Problem, SpecError, listed, suggestion
-from jacquard.exchange.choices import Choices, wrong_choices
+from jacquard.exchange.choices import MAX_LISTED, Choices, wrong_choices
 from jacquard.exchange.conversion import Converter, Row, unprintable
+from jacquard.exchange.file_kinds import other_text
 from jacquard.exchange.formats import Source
-from jacquard.exchange.records import Record
-from jacquard.exchange.treatments import Facts
+from jacquard.exchange.records import Record, alike, known_keys
+from jacquard.exchange.treatments import Facts, covering, treatments
 
 Cells = Mapping[str, str]
 _RULES = (
@@ -71,7 +72,11 @@ def import_hosts(
     Raises:
         SpecError: with all problems of the file, or of the region after the import.
     """
+    if rule := other_text(content):
+        raise SpecError(environment.name, [Problem(file, 0, "", rule)])
     records, problems = source.read(file, content)
+    if not problems and not choices.maps:
+        problems += _other_format(file, source, records)
     kinds = [kind.name for kind in environment.instance_types.instance_types]
     problems += [*_unknown_hall(environment, hall), *wrong_choices(choices, records, kinds)]
     if problems:
@@ -188,6 +193,16 @@ def _unknown_hall(environment: Environment, hall: str) -> Iterator[Problem]:
     if hall not in halls:
         near = suggestion(hall, halls) or "; add it to sites in region.yaml first"
         yield Problem(f"--hall {hall}", 0, "", f"is not a hall of {environment.name} ({listed(halls)}){near}")
+
+
+def _other_format(file: str, source: Source, records: Sequence[Record]) -> Iterator[Problem]:
+    """Report a file without any field of ``source``."""
+    keys = known_keys(records)
+    known = {key for keys in source.keys.values() for key in keys}
+    fields = {*known, *source.addresses, *treatments(source.name)}
+    if keys and not any(covering(key, fields) for key in keys) and not alike(keys, known):
+        rule = f"has no field of {source.name} (its fields are {listed(keys, MAX_LISTED)})"
+        yield Problem(file, 0, "", f"{rule}; choose another FORMAT, or name the columns with --map KEY=COLUMN")
 
 
 def _no_rows(hall: str, converter: Converter, wanted: Sequence[Record]) -> str:

@@ -66,7 +66,11 @@ def _read_devices(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     entries, problems = read_json(file, text, "results")
     records = []
     for line, device in entries:
-        if isinstance(device, dict):
+        if isinstance(device, dict) and {"model", "pk"} <= device.keys():
+            problems.append(
+                Problem(file, line, "", "is an object of a database dump; write the response of /api/dcim/devices/")
+            )
+        elif isinstance(device, dict):
             custom = device.get("custom_fields")
             fields = (
                 {f"cf_{name}": _csv_value(value) for name, value in custom.items()} if isinstance(custom, dict) else {}

@@ -9,6 +9,7 @@ _CREDENTIAL = re.compile(r"passw|passphrase|secret|token|user_?name|private_?key
 """Keys whose values are dropped when a file is read, so that no later text can contain them."""
 _REFERENCES = ("bmc_secret", "cf_bmc_secret")
 """Keys that match the pattern of credentials, but contain only the name of a credential."""
+_PUNCTUATION = re.compile(r"[\W_]+")
 _MAX_DEPTH = 8
 _WHOLE = re.compile(r"([0-9]+)\.0+")
 _INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
@@ -73,6 +74,13 @@ def is_credential(key: str) -> bool:
 def known_keys(records: Iterable[Record]) -> list[str]:
     """Return the keys that have a text in any of ``records``."""
     return list(dict.fromkeys(key for item in records for key in item.keys()))  # noqa: SIM118 - not a mapping
+
+
+def alike(keys: Iterable[str], wanted: Iterable[str]) -> tuple[str, str] | None:
+    """Return a key of ``keys`` and one of ``wanted`` that differ only in case, blanks and punctuation."""
+    plain = {_PUNCTUATION.sub("", name).lower(): name for name in wanted}
+    pairs = ((key, plain.get(_PUNCTUATION.sub("", key).lower())) for key in keys)
+    return next(((key, name) for key, name in pairs if name and name != key), None)
 
 
 def whole(text: str) -> str:

@@ -2,11 +2,15 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from components.specs.reading.problems import Problem, listed
 
+_SEPARATOR = re.compile(r"(?:sep=)?[^,\n]*?([;\t|])[^,\n]*\n")
+"""First line with another separator. ``sep=;`` is a line of Excel."""
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 Row = tuple[int, dict[str, str]]
 """Line number of the start of a row, and its cells by column."""
 
@@ -16,6 +20,9 @@ def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
 
     Problems never contain a row, because a cell may be a password.
     """
+    if match := _SEPARATOR.match(text.lstrip()):
+        rule = f"separates columns with {_SEPARATORS[match[1]]}; save the file as CSV with commas"
+        return [], [Problem(file, 1, "", rule)]
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     lines: list[tuple[int, list[str]]] = []
     begin = 1

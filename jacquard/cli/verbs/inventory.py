@@ -16,6 +16,7 @@ from jacquard.cli.views.region import inventory as inventory_view
 from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH
 from jacquard.exchange.choices import Choices
 from jacquard.exchange.exporting import export_hosts
+from jacquard.exchange.file_kinds import decoded
 from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
 from jacquard.exchange.importing import import_hosts
 from jacquard.machine import paths
@@ -199,7 +200,7 @@ def _pairs(option: str, values: list[str] | None) -> Mapping[str, str]:
 
 
 def _text(environment: str, file: str) -> str:
-    """Return the text of a foreign file without its byte order mark.
+    """Return the text of a foreign file.
 
     Raises:
         SpecError: the file cannot be read.
@@ -207,10 +208,10 @@ def _text(environment: str, file: str) -> str:
     try:
         raw = sys.stdin.buffer.read(MAX_BYTES + 1) if file == STDIN else _bytes(Path(file))
         if len(raw) <= MAX_BYTES:
-            return raw.decode("utf-8-sig")
+            return decoded(raw)
         rule = f"has more than {MAX_BYTES // 1_000_000} MB; export one hall at a time"
-    except UnicodeDecodeError as error:
-        rule = f"is not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8"
+    except ValueError as error:
+        rule = str(error)
     except OSError as error:
         rule = f"cannot be read: {(error.strerror or str(error)).lower()}; name another file"
     raise SpecError(environment, [Problem(file, 0, "", rule)])

@@ -133,6 +133,16 @@ def test_a_file_may_come_by_standard_input(invoke: Any, hall: Path) -> None:
     assert result.stdout.splitlines()[1] == "~ a01-u01: serial 'G26A0101' -> 'G26A0199'"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_file_may_be_written_by_a_spreadsheet(invoke: Any, tmp_path: Path, hall: Path, encoding: str) -> None:
+    del hall
+    (tmp_path / "devices.csv").write_bytes("name,serial\r\na01-u01,G26A0199\r\n".encode(encoding))
+
+    result = invoke("inventory", "import", "netbox", str(tmp_path / "devices.csv"), *OPTIONS[:4], "--dry-run")
+
+    assert result.stdout.splitlines()[1] == "~ a01-u01: serial 'G26A0101' -> 'G26A0199'"
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -151,15 +161,19 @@ def test_an_option_in_another_form_is_refused(invoke: Any, table: Path, options:
 
 def test_a_file_that_cannot_be_read_is_told(invoke: Any, tmp_path: Path) -> None:
     (tmp_path / "latin.csv").write_bytes(b"name\n\xe4\n")
+    (tmp_path / "wide.csv").write_bytes("name\n".encode("utf-16-le"))
+    (tmp_path / "book.csv").write_bytes(b"PK\x03\x04\x14\x00")
 
     reports = [
         invoke("inventory", "import", "netbox", str(tmp_path / name), "--env", "laptop", "--hall", "a").stderr
-        for name in ("latin.csv", "none.csv")
+        for name in ("latin.csv", "book.csv", "wide.csv", "none.csv")
     ]
 
     head = f"environments/laptop: 1 problem\n  {tmp_path}"
     assert reports == [
         f"{head}/latin.csv  is not UTF-8 (byte 0xe4); save the file as UTF-8\n",
+        f"{head}/book.csv  is an Excel workbook or another ZIP archive; save the table as CSV in UTF-8\n",
+        f"{head}/wide.csv  contains zero bytes, so it is not text, or UTF-16 without a mark; save the file as UTF-8\n",
         f"{head}/none.csv  cannot be read: no such file or directory; name another file\n",
     ]
 
