@@ -9,6 +9,7 @@ from components.specs.reading.inventory_csv import ALL_COLUMNS
 from components.specs.reading.problems import Problem, listed, shown, suggestion
 from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH, bmc_url
 from jacquard.exchange.records import Record, is_credential, known_keys
+from jacquard.exchange.renames import Renames
 
 HALL = "hall"
 """Pseudo-column with the hall of a row; rows of other halls are skipped."""
@@ -28,6 +29,8 @@ class Choices:
     """Value of a column that neither file nor inventory sets; ``bmc-{rack}`` contains each host's rack."""
     types: Mapping[str, str] = field(default_factory=dict)
     """Instance type by its name in the file."""
+    racks: Renames = field(default_factory=Renames)
+    """Racks of the inventory by their name in the file."""
     only: Mapping[str, str] = field(default_factory=dict)
     """Value that a selected row must have, by key of the file."""
     driver: str | None = None
@@ -63,6 +66,7 @@ def wrong_choices(choices: Choices, records: Iterable[Record], instance_types: I
         yield from _unknown(option, "column", column, ALL_COLUMNS)
         for name in _PLACE.findall(value):
             yield from _unknown(option, "name in braces", name, _TEMPLATES)
+    yield from choices.racks.problems()
     for name, kind in choices.types.items():
         yield from _unknown(f"--type '{name}={kind}'", "instance type", kind, instance_types)
     if not re.match(BMC_ADDRESS, choices.url("host")):

@@ -12,6 +12,7 @@ from jacquard.exchange.addresses import host_of, mac, with_port
 from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
 from jacquard.exchange.formats import Source
 from jacquard.exchange.records import Record, alike, whole
+from jacquard.exchange.renames import example
 
 _BETWEEN = re.compile(r"[\s,;|]+")
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Za-z0-9-]{6,}")
@@ -45,6 +46,7 @@ class Converter:
         self._keys = {column: tuple(source.keys.get(column, ())) for column in (*ALL_COLUMNS, HALL)}
         for key, column in choices.maps.items():
             self._keys[column] = (key,)
+        self._racks: dict[str, str] = {}
 
     @property
     def used(self) -> tuple[str, ...]:
@@ -68,6 +70,8 @@ class Converter:
         self._set_bmc(item, cells, origins, known.get("bmc", ""))
         for column in ALL_COLUMNS:
             self._check_values(item, column)
+        if "rack" in cells:
+            cells["rack"] = self._rack(item, origins["rack"], cells["rack"])
         if "instance_type" in cells:
             cells["instance_type"] = self._instance_type(item, origins["instance_type"], cells["instance_type"])
         cells = {**known, **cells}
@@ -104,6 +108,17 @@ class Converter:
             there, value = next((key, value) for key, value in others if value != here)
             text = f"is {shown(here)} in {first} and {shown(value)} in {there}; write the same value in both"
             self._problem(item, column, f"{text}, or remove one")
+
+    def _rack(self, item: Record, key: str, name: str) -> str:
+        rack = self._choices.racks.rack(name)
+        if option := example(rack):
+            rule = f"{shown(name)} in {key} is not a rack name of lower-case letters, digits and '-'"
+            self._problem(item, "rack", f"{rule}; map it with {option}")
+            return rack.lower()
+        if self._racks.setdefault(rack, name) != name:
+            text = f"{shown(name)} in {key} and {shown(self._racks[rack])} are both rack {shown(rack)}"
+            self._problem(item, "rack", f"{text}; map them to different racks with --rack")
+        return rack
 
     def _cleaned(self, column: str, value: str) -> str:
         match column:

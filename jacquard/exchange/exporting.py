@@ -12,6 +12,7 @@ from components.specs.reading.problems import Problem, SpecError, listed, sugges
 from jacquard.exchange.choices import MAX_LISTED
 from jacquard.exchange.formats import Target
 from jacquard.exchange.records import is_credential
+from jacquard.exchange.renames import Renames
 from jacquard.exchange.tables import read_table
 
 HOST = "host"
@@ -34,18 +35,20 @@ def export_hosts(
     target: Target,
     fixed: Mapping[str, str],
     table: tuple[str, str] | None,
+    racks: Renames | None = None,
 ) -> Export:
     """Return the hosts of ``environment``, or of one hall, for ``target``.
 
     ``fixed`` contains values of the target's own columns for all hosts, ``table`` the name and text of a CSV file with
-    values for each host; neither may contain credentials.
+    values for each host; neither may contain credentials. ``racks`` are the racks by their name in the other system.
 
     Raises:
         SpecError: with all problems of the arguments and of the hosts.
     """
+    racks = racks or Renames()
     halls = list(dict.fromkeys(host.hall for host in environment.hosts))
     hosts = [host for host in environment.hosts if hall in {None, host.hall}]
-    problems = [*bmc_logins(environment)]
+    problems = [*bmc_logins(environment), *racks.problems()]
     if hall is not None and hall not in halls:
         near = suggestion(hall, halls) or "; choose a listed hall"
         problems.append(Problem(f"--hall {hall}", 0, "", f"has no hosts in {environment.name} ({listed(halls)}){near}"))
@@ -57,7 +60,8 @@ def export_hosts(
     if problems:
         raise SpecError(environment.name, problems)
     own = {host.host: {**_site(environment, host, target), **fixed, **rows.get(host.host, {})} for host in hosts}
-    return Export(text=target.write(hosts, own), hosts=len(hosts), notes=tuple(_notes(target, hosts, own)))
+    named = [host.model_copy(update={"rack": racks.name(host.rack)}) for host in hosts]
+    return Export(text=target.write(named, own), hosts=len(hosts), notes=tuple(_notes(target, hosts, own)))
 
 
 def _site(environment: Environment, host: HostSpec, target: Target) -> dict[str, str]:

@@ -19,6 +19,7 @@ from jacquard.exchange.exporting import export_hosts
 from jacquard.exchange.file_kinds import decoded
 from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
 from jacquard.exchange.importing import import_hosts
+from jacquard.exchange.renames import Renames, read_renames
 from jacquard.machine import paths
 from jacquard.machine.files import replace_text
 
@@ -49,6 +50,17 @@ _Type = Annotated[
     typer.Option(
         "--type", metavar="NAME=INSTANCE_TYPE", help="Map a type name in the file to an instance type. Repeatable."
     ),
+]
+_Rack = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rack",
+        metavar="NAME=RACK",
+        help="Rack with another name in the file: A05=a05, or 'A*=a*' for all such names. Repeatable.",
+    ),
+]
+_Racks = Annotated[
+    Path | None, typer.Option("--racks", metavar="FILE", help="CSV file with the columns name and rack, like --rack.")
 ]
 _Set = Annotated[
     list[str] | None,
@@ -98,6 +110,8 @@ def import_(
     *,
     maps: _Map = None,
     types: _Type = None,
+    rack: _Rack = None,
+    racks: _Racks = None,
     fixed: _Set = None,
     only: _Only = None,
     driver: _Driver = None,
@@ -123,6 +137,7 @@ def import_(
     choices = Choices(
         maps=_pairs("--map", maps),
         types=_pairs("--type", types),
+        racks=_renames(environment, rack, racks),
         fixed=_pairs("--set", fixed),
         only=_pairs("--only", only),
         driver=driver,
@@ -157,6 +172,8 @@ def export(
     hall: _OneHall = None,
     fixed: _Own = None,
     with_: _With = None,
+    rack: _Rack = None,
+    racks: _Racks = None,
     out: arguments.OutOption = None,
 ) -> None:
     """Export hosts in the format of another system.
@@ -171,7 +188,8 @@ def export(
     """
     region = data.load(environment)
     table = None if with_ is None else (str(with_), _text(environment, str(with_)))
-    done = export_hosts(region, hall, TARGETS[target], _pairs("--set", fixed), table)
+    names = _renames(environment, rack, racks)
+    done = export_hosts(region, hall, TARGETS[target], _pairs("--set", fixed), table, names)
     if out is not None:
         outputs.write("--out", out, done.text)
     for note in done.notes:
@@ -180,6 +198,18 @@ def export(
         sys.stdout.write(done.text)
         return
     stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
+
+
+def _renames(environment: str, rack: list[str] | None, racks: Path | None) -> Renames:
+    """Return the racks by their foreign name, from options and a file.
+
+    Raises:
+        SpecError: the file is invalid.
+    """
+    pairs, problems = ({}, []) if racks is None else read_renames(str(racks), _text(environment, str(racks)))
+    if problems:
+        raise SpecError(environment, problems)
+    return Renames(pairs={**pairs, **_pairs("--rack", rack)})
 
 
 def _pairs(option: str, values: list[str] | None) -> Mapping[str, str]:

@@ -143,6 +143,19 @@ def test_a_file_may_be_written_by_a_spreadsheet(invoke: Any, tmp_path: Path, hal
     assert result.stdout.splitlines()[1] == "~ a01-u01: serial 'G26A0101' -> 'G26A0199'"
 
 
+def test_racks_have_the_names_of_the_other_system(invoke: Any, tmp_path: Path, hall: Path) -> None:
+    count = len(hall.read_text().splitlines()) - 1
+    racks, out = tmp_path / "racks.csv", tmp_path / "out"
+    racks.write_text("name,rack\nA01,a01\n", encoding="utf-8")
+    names = ("--racks", str(racks), "--rack", "Hall-*=a*")
+
+    invoke("inventory", "export", "netbox", "laptop", "--out", str(out), *names)
+    again = invoke("inventory", "import", "netbox", str(out), "--env", "laptop", "--hall", "a", "--prune", *names)
+
+    assert {line.split(",")[7] for line in out.read_text().splitlines()[1:]} >= {"A01", "Hall-02"}
+    assert again.stdout == f"environments/laptop/inventory/hall-a.csv: nothing to change, {count} unchanged\n"
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

@@ -1,4 +1,4 @@
-"""Addresses of BMCs in foreign files keep their driver and port."""
+"""Addresses of BMCs in foreign files keep their driver and port; racks get other names in both directions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from components.specs.environment import Environment
+from jacquard.exchange.exporting import export_hosts
+from jacquard.exchange.formats import TARGETS, TargetFormat
+from jacquard.exchange.renames import Renames, read_renames
 
 URL = "redfish-virtualmedia+https://{}/redfish/v1/Systems/1"
+RACKS = Renames(pairs={"DC1-R*": "a*", "Spare": "a07"})
 
 
 @pytest.mark.parametrize(
@@ -82,3 +86,29 @@ def test_one_of_several_values_can_be_chosen(read: Any) -> None:
     assert read("nico", json.dumps([machine]) + "\n", maps=maps).changed[0].columns == {
         "dpu_serial": ("MT26A0101", "MT26A0191")
     }
+
+
+def test_racks_have_other_names_in_both_directions(read: Any, region: Environment) -> None:
+    text = "name,rack\na01-u01,DC1-R01\na01-u02,DC1-R01\n"
+    assert (read("netbox", text, racks=RACKS).unchanged, read("netbox", text, racks=RACKS).changed) == (2, ())
+
+    for name in TargetFormat:
+        exported = export_hosts(region, None, TARGETS[name], {}, None, RACKS).text
+        again = read(name.value, exported, racks=RACKS, prune=True)
+        assert ("DC1-R01" in exported, again.changed, again.removed, again.added) == (True, (), (), ())
+
+
+def test_a_rule_with_a_star_yields_to_an_exact_one() -> None:
+    names = ("DC1-R01", "Spare", "DC1-R", "b01")
+    assert [RACKS.rack(name) for name in names] == ["a01", "a07", "DC1-R", "b01"]
+    assert [RACKS.name(rack) for rack in ("a01", "a07", "b01")] == ["DC1-R01", "Spare", "b01"]
+
+
+def test_racks_of_a_file() -> None:
+    pairs, problems = read_renames("racks.csv", "name,rack\nA05,a05\nA05,a06\nA07,\n")
+
+    assert pairs == {"A05": "a05"}
+    assert [f"{problem.place}  {problem.text}" for problem in problems] == [
+        "racks.csv:3  'A05' is also 'a05'; remove one row",
+        "racks.csv:4  needs a name and a rack; write the header name,rack",
+    ]

@@ -10,15 +10,19 @@ import yaml
 from environment_data import LAPTOP
 from places import resolved
 
+from jacquard.exchange.renames import Renames
+
 _FILES = sorted(Path(__file__).parent.glob("refused*.yaml"))
 _CASES: list[dict[str, Any]] = [case for path in _FILES for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])
 def test_all_that_is_wrong_is_told_at_once(refused: Any, case: dict[str, Any]) -> None:
+    choices = dict(case.get("choices", {}))
     more = {"hall": case["hall"]} if "hall" in case else {}
+    more |= {"racks": Renames(pairs=choices.pop("racks"))} if "racks" in choices else {}
 
-    report = refused(case["source"], case["text"], **more, **case.get("choices", {}))
+    report = refused(case["source"], case["text"], **more, **choices)
     assert report + "\n" == resolved(case["report"], LAPTOP)
 
 
