@@ -43,7 +43,7 @@ def duplicate(file: str, line: int, path: str, key: str) -> Problem:
 def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
     """Return the entries of the list in ``text``, at its top or at ``key``; any other document is a single entry.
 
-    Problems never contain text of the file, because the text may be a password.
+    Problems never contain values of the file, because a value may be a password; they contain the errors of an API.
     """
     try:
         whole = json.loads(text)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.specs.reading.problems import shown
+from jacquard.exchange.records import without_credentials
 
 _BINARIES = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save the table as CSV in UTF-8",
@@ -84,7 +85,8 @@ def _page(document: Mapping[str, Any], key: str) -> str | None:
 
 
 def _said(value: Any) -> str:
-    """Return the message of an error, which can be in a list of objects."""
+    """Return the message of an error, which can be in a list of objects, without credentials."""
     while isinstance(value, list) and value:
         value = value[0]
-    return shown(value.get("message", value) if isinstance(value, dict) else value)
+    value = value.get("message", value) if isinstance(value, dict) else value
+    return shown(without_credentials(value) if isinstance(value, str) else value)

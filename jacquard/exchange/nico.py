@@ -16,6 +16,8 @@ from jacquard.exchange.documents import duplicate, read_json, twice
 from jacquard.exchange.records import Record, record
 
 _KEY = "expected_machines"
+_OTHER_API = "chassisSerialNumber"
+"""Field of NICo's REST API, whose fields have other names."""
 OWN = ("bmc_mac_address", "sku_id")
 """Fields of NICo that the inventory does not have."""
 REQUIRED = ("bmc_mac_address",)
@@ -43,7 +45,10 @@ def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
     entries, problems = read_json(file, text, _KEY)
     records = []
     for line, machine in entries:
-        if isinstance(machine, dict) and _KEY not in machine:
+        if isinstance(machine, dict) and _OTHER_API in machine:
+            rule = "is a machine of NICo's REST API; write the output of nico-admin-cli -f json expected-machine show"
+            problems.append(Problem(file, line, "", rule))
+        elif isinstance(machine, dict) and _KEY not in machine:
             labels, duplicates = _labels(machine)
             records.append(record(line, {**machine, "labels": labels, **_nics(machine)}))
             problems += [duplicate(file, line, "metadata.labels", key) for key in duplicates]

@@ -71,6 +71,12 @@ def is_credential(key: str) -> bool:
     return bool(_CREDENTIAL.search(last)) and last not in _REFERENCES
 
 
+def without_credentials(text: str) -> str:
+    """Return a message up to its first mention of credentials, because a credential may follow."""
+    match = _CREDENTIAL.search(text)
+    return f"{text[: match.end()]}..." if match and match.end() < len(text) else text
+
+
 def known_keys(records: Iterable[Record]) -> list[str]:
     """Return the keys that have a text in any of ``records``."""
     return list(dict.fromkeys(key for item in records for key in item.keys()))  # noqa: SIM118 - not a mapping

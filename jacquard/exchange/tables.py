@@ -35,8 +35,8 @@ def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
     if not lines:
         return [], [Problem(file, 0, "", "is empty; write a header and a row for each host")]
     (line, header), *rows = lines
-    names = [name.strip() for name in header]
-    duplicates = [name for name, count in Counter(names).items() if count > 1 and name]
+    names = [name.strip() or f"column {number}" for number, name in enumerate(header, start=1)]
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
     if duplicates:
         return [], [Problem(file, line, "", f"has duplicate columns: {listed(duplicates)}; name each column once")]
     problems = [

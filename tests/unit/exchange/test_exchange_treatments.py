@@ -203,6 +203,14 @@ def test_a_field_that_the_format_does_not_have_is_reported(region: Any) -> None:
         )
 
 
+def test_a_column_without_a_name_is_reported_by_its_number(read: Any) -> None:
+    notes = read("eks-a-csv", "hostname,,\na01-u01,,x\n").notes
+
+    assert notes == (
+        "column 3 of 1 row not used: not fields of this format; if a column needs the value, use --map KEY=COLUMN",
+    )
+
+
 def test_a_value_that_the_user_selects_is_accepted(read: Any) -> None:
     text = "name,status,custom\na01-u01,In production,x\na01-u02,Planned,x\n"
 
