@@ -50,7 +50,7 @@ def _extensions() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
 def _errors(extension: extensions.ExtensionFile, files: dict[str, str]) -> Iterator[Problem]:
     rule = extension.value
     if not isinstance(rule, Rule):
-        text = f"is of type {type(rule).__name__}; write RULE = Rule(...) of policies.verdict"
+        text = f"is of type {extension.type_name}; write RULE = Rule(...) of policies.verdict"
         yield Problem(extension.file, 0, "RULE", text)
         return
     line = _line(extension.path, rule.name)

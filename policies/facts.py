@@ -28,6 +28,9 @@ _Entry = TypeVar("_Entry")
 class Unknown:
     """Value that is unknown until apply; it equals only itself."""
 
+    def __reduce__(self) -> str:
+        return "UNKNOWN"  # The only instance, also in the process of extensions.
+
     def __repr__(self) -> str:
         return "a value that is unknown until apply"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
+from components.inputs.extension_process import ExtensionError
 from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
@@ -72,9 +73,14 @@ class Rule:
         if fact.kind not in self.kinds:
             return NOT_APPLICABLE
         try:
-            return self.find(fact, context)
+            finding = self.find(fact, context)
+        except ExtensionError as error:
+            return _broken(str(error), error.file)
         except Exception as error:  # noqa: BLE001 - a rule that fails on an object must not allow it
-            return _broken(error)
+            return _broken(f"the rule raised an exception: {type(error).__name__}: {error}", "policies/rules")
+        if isinstance(finding, Finding):
+            return finding
+        return _broken(f"the rule returned {type(finding).__name__} instead of Finding", f"the file of {self.name}")
 
     def level(self, context: Context) -> Enforcement | None:
         """Return the enforcement level in the environment; None if the rule is not evaluated there."""
@@ -134,12 +140,12 @@ def undecided(what: str) -> Finding:
     )
 
 
-def _broken(error: Exception) -> Finding:
+def _broken(found: str, place: str) -> Finding:
     return Finding(
         verdict=Verdict.UNDECIDED,
-        found=f"the rule raised an exception: {type(error).__name__}: {error}",
+        found=found,
         allowed="an object that the rule can read",
-        fix="give the object the structure that its kind requires; if it is correct, fix the rule in policies/rules",
+        fix=f"give the object the structure that its kind requires; if it is correct, fix the rule in {place}",
         level=Enforcement.MANDATORY,
     )
 

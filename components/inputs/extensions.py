@@ -1,18 +1,18 @@
 """Loader of extensions: Python files of a user's repository, each of which defines a predefined name.
 
 Files in ``extensions/components/`` and ``extensions/policies/`` are loaded by path, because these folders are not
-packages.
+packages. Their code runs in another process (`components.inputs.extension_process`).
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from components.inputs import extension_process
+from components.inputs.extension_process import Code, ExtensionError
 from components.lookups.slices import Slice
 from components.render.extensions import ExtensionInput, annotation_problems
 from components.render.manifest import Manifest, Rendered, objects
@@ -40,6 +40,7 @@ class ExtensionFile:
     """Path of the file relative to the folder of an environment, as in problems."""
     path: Path
     value: Any
+    type_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,6 @@ class ExtensionComponent:
     """Extension component. Its code is written by users and may fail."""
 
     file: str
-    path: Path
     make: Concepts
 
     def inputs(self, environment: Environment, part: Slice) -> tuple[ExtensionInput, ...]:
@@ -57,10 +57,11 @@ class ExtensionComponent:
             SpecError: the code of the component fails or yields another type.
         """
         try:
-            inputs = tuple(self.make(environment, part))
-        except Exception as error:
-            text = f"concepts() fails on slice {part.name}: {_message(error)}; fix it"
-            raise self._wrong(environment, _line(error, self.path), text) from error
+            made: object = self.make(environment, part)
+        except ExtensionError as error:
+            text = f"concepts() fails on slice {part.name}: {error.reason}; fix it"
+            raise self._wrong(environment, error.line, text) from error
+        inputs = tuple(made) if isinstance(made, Iterable) else (made,)
         odd = [type(item).__name__ for item in inputs if not isinstance(item, ExtensionInput)]
         if odd:
             text = f"concepts() yields {odd[0]} for slice {part.name}; yield ExtensionInput of jacquard"
@@ -130,13 +131,10 @@ def components(project: Path) -> tuple[tuple[ExtensionComponent, ...], tuple[Pro
     problems += tuple(_shadows(project))
     odd = [file for file in files if not callable(file.value)]
     problems += tuple(
-        Problem(
-            file.file, 0, "", f"concepts is of type {type(file.value).__name__}; write def concepts(environment, part)"
-        )
+        Problem(file.file, 0, "", f"concepts is of type {file.type_name}; write def concepts(environment, part)")
         for file in odd
     )
-    made = (ExtensionComponent(file.file, file.path, file.value) for file in files if file not in odd)
-    return tuple(made), problems
+    return tuple(ExtensionComponent(file.file, file.value) for file in files if file not in odd), problems
 
 
 def _shadows(project: Path) -> Iterator[Problem]:
@@ -175,46 +173,17 @@ def _loaded(
     project: Path, name: str, stamps: tuple[tuple[Path, int], ...]
 ) -> tuple[tuple[ExtensionFile, ...], tuple[Problem, ...]]:
     files, problems = [], []
-    for path, _ in stamps:
+    for path, stamp in stamps:
         file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
         try:
-            module = _module(path)
-        except Exception as error:  # noqa: BLE001 - any error of a user's file is reported in one line
-            text = (
-                f"cannot be imported: {_message(error)}; fix it, or move it out of {path.parent.relative_to(project)}/"
-            )
-            problems.append(Problem(file, _line(error, path), "", text))
+            found = extension_process.load(Code(project, path, stamp), name)
+        except ExtensionError as error:
+            text = f"cannot be imported: {error.reason}; fix it, or move it out of {path.parent.relative_to(project)}/"
+            problems.append(Problem(file, error.line, "", text))
             continue
-        if hasattr(module, name):
-            files.append(ExtensionFile(file, path, getattr(module, name)))
+        if found:
+            files.append(ExtensionFile(file, path, found.value, found.type_name))
         else:
             text = f"has no {name}; define it, or prefix the file name with _ to ignore it"
             problems.append(Problem(file, 0, "", text))
     return tuple(files), tuple(problems)
-
-
-def _module(path: Path) -> Any:
-    name = f"own_{path.parent.name}_{path.stem}"
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(name)
-    module = module_from_spec(spec)
-    sys.modules[name] = module  # The decorator of data classes looks up the module in sys.modules.
-    spec.loader.exec_module(module)
-    return module
-
-
-def _message(error: Exception) -> str:
-    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
-
-
-def _line(error: Exception, path: Path) -> int:
-    """Return the line of ``path`` that raised ``error``; 0 if other code raised it."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        return error.lineno or 0
-    lines, trace = [0], error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            lines.append(trace.tb_lineno)
-        trace = trace.tb_next
-    return lines[-1]

@@ -67,6 +67,11 @@ class Environment(Spec):
     extensions: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
     """Extensions of the repository that contains the environment; `components.inputs.extensions` defines their type."""
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """Return the state for another process, without extensions: these run only in their own process."""
+        state = super().__getstate__()
+        return {**state, "__dict__": {**state["__dict__"], "extensions": ()}}
+
     def failure_domain(self, host: HostSpec) -> str:
         """Return the name of the failure domain of ``host``.
 
