@@ -1,18 +1,23 @@
 """Loading and checking of environments for commands."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from components.rules.checks import check, check_neighbours
 from components.rules.pools.rollouts import mixed
 from components.rules.rule import rule_name
 from components.specs.environment import Environment
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.reading.loader import CATALOG, load_environment
 from components.specs.reading.loader import environments as environment_names
-from components.specs.reading.loader import load_environment
+from components.specs.reading.lock_text import paired
 from components.specs.reading.problems import SpecError
+from components.specs.reading.store import lock_texts
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
-from jacquard.machine import paths, pins
+from jacquard.machine import edits, paths, pins
+from jacquard.machine.edits import Edit
 from jacquard.previews.impacts.occupancy import CollectedFacts, FactsError, read_facts
 from stacks.extensions import joined
 
@@ -80,6 +85,39 @@ def comparable(name: str) -> Environment:
         SpecError: the data have other problems; contains all of them.
     """
     return _without(load(name), rule_name(mixed))
+
+
+def editing(verb: str, *environments: str, dry_run: bool = False) -> AbstractContextManager[Edit]:
+    """Lock the data for an edit of ``environments`` by ``verb``; load them inside the block.
+
+    With ``dry_run``, nothing is locked, because nothing is written.
+
+    Raises:
+        ToolchainError: another edit did not end in time.
+    """
+    return editing_in(paths.environments(), verb, *environments, dry_run=dry_run)
+
+
+@contextmanager
+def editing_in(folder: Path, verb: str, *environments: str, dry_run: bool = False) -> Iterator[Edit]:
+    """Lock the data in ``folder`` (all environments) as `editing` does."""
+
+    def waiting(holder: str) -> None:
+        show(f"waiting for {holder or 'another command'}", "note")
+
+    if dry_run:
+        yield Edit(folder, ())
+        return
+    with edits.editing(folder, (*environments, CATALOG), verb, waiting) as edit:
+        yield edit
+
+
+def with_locks(
+    environment: Environment, numbers: AllocationsLock, pins: ImagesLock
+) -> tuple[Environment, dict[Path, str]]:
+    """Return ``environment`` with other lock files, and the texts of these files."""
+    after = dict(zip(("allocations", "image_pins"), paired(environment.name, numbers, pins), strict=True))
+    return environment.model_copy(update=after), lock_texts(environment, paths.environments(), numbers, pins)
 
 
 def facts(

@@ -14,7 +14,7 @@ def replace_text(path: Path, text: str) -> bool:
     Raises:
         OSError: the file cannot be written; the error names ``path``.
     """
-    return _replace(path, text.encode(), _mode(path) or _PUBLIC)
+    return _replace(path, text.encode(), mode_for(path))
 
 
 def replace_private(path: Path, content: str | bytes) -> bool:
@@ -41,10 +41,17 @@ def _replace(path: Path, content: bytes, mode: int) -> bool:
             os.fsync(file.fileno())
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
     return True
+
+
+def mode_for(path: Path) -> int:
+    """Return the permissions of the next version of ``path``."""
+    return _mode(path) or _PUBLIC
 
 
 def _mode(path: Path) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lock_files import write_locks
 from small_region import changed
 
 from components.inputs.manifests import manifests
@@ -14,7 +15,6 @@ from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.locks import ImagesLock
 from components.specs.reading.lock_text import sealed
-from components.specs.reading.store import write_locks
 from components.specs.region.evidence import Evidence, read_evidence
 
 CHART, PROMOTED = "cilium", "charts/cilium"

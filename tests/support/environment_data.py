@@ -8,10 +8,11 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from lock_files import write_locks
+
 from components.allocate.allocation import allocate
 from components.specs.environment import Environment
 from components.specs.reading.loader import CATALOG, environments, load_environment
-from components.specs.reading.store import write_locks
 from jacquard.machine import paths
 from jacquard.starters.region import FILES, NAME, example
 

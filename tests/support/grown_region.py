@@ -12,10 +12,10 @@ from typing import Any
 
 import yaml
 from environment_data import ENVIRONMENTS
+from lock_files import write_locks
 
 from components.allocate.allocation import allocate
 from components.specs.reading.loader import load_environment
-from components.specs.reading.store import write_locks
 
 _ROOM = {
     "management": "10.0.0.0/12",

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from hypothesis import strategies as st
+from lock_files import write_locks
 from promoting import promote
 from workbench import Workbench
 
@@ -20,7 +21,6 @@ from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE, REGION
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import write_locks
 
 Edit = Callable[[Workbench, st.DataObject], None]
 _NAMES = st.sampled_from(("acme", "globex", "research", "infer", "train", "lab", "system", "new"))

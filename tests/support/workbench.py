@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from lock_files import write_locks
 from places import resolved
 from promoting import promote
 
@@ -19,7 +20,6 @@ from components.specs.pools.intents import NodeIntent
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, load_environment
 from components.specs.reading.lock_text import paired
 from components.specs.reading.problems import Problem, SpecError
-from components.specs.reading.store import write_locks
 
 
 class Workbench:

@@ -32,6 +32,7 @@ from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 from components.specs.region.versions import VersionVector
 from components.specs.vms.vm_offering import VmCatalog
+from jacquard.machine.edits import recover
 
 CATALOG = "catalog"
 ADD_ONS = f"../{CATALOG}/add_ons.yaml"
@@ -69,9 +70,12 @@ def load_environment(name: str, folder: Path) -> Environment:
     Optional files and lock files that do not exist count as empty. ``components.rules.checks`` checks references
     between files.
 
+    An interrupted edit of the data is finished first.
+
     Raises:
         SpecError: Contains all problems of all files.
     """
+    recover(folder)
     known = environments(folder)
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"

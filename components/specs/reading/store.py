@@ -1,4 +1,4 @@
-"""The only writer of lock files. Both files are written together, each atomically and only if its content changed."""
+"""Texts of both lock files, which are always written together, because each contains the digest of the other."""
 
 from pathlib import Path
 
@@ -6,12 +6,10 @@ from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.lock_text import lock_text, paired
-from jacquard.machine.files import replace_text
 
 
-def write_locks(environment: Environment, folder: Path, numbers: AllocationsLock, pins: ImagesLock) -> list[Path]:
-    """Write both lock files of ``environment`` in ``folder`` (all environments) and return the files that changed."""
+def lock_texts(environment: Environment, folder: Path, numbers: AllocationsLock, pins: ImagesLock) -> dict[Path, str]:
+    """Return the texts of the lock files of ``environment``, by path in ``folder`` (all environments)."""
     home = folder / environment.name
     numbers, pins = paired(environment.name, numbers, pins)
-    texts = {home / ALLOCATIONS: lock_text(numbers), home / IMAGE_PINS: lock_text(pins)}
-    return [path for path, text in texts.items() if replace_text(path, text)]
+    return {home / ALLOCATIONS: lock_text(numbers), home / IMAGE_PINS: lock_text(pins)}

@@ -12,13 +12,13 @@ from components.allocate.allocation import allocate as allocation
 from components.reports.contracts import unmet_contracts
 from components.reports.lock_changes import sentences
 from components.rules.checks import check_data
+from components.specs.environment import Environment
+from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import write_locks
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
-from jacquard.machine import paths
 
 _NOTHING = "everything is allocated, nothing to change"
 _HostsOption = Annotated[
@@ -72,19 +72,16 @@ def allocate(
     released hosts with the next change, after the release is applied.
     """
     _refuse_contradictions(release_hosts, count, replace_hosts)
-    spec = data.load(environment)
-    problems = check_data(spec, edits_meant=accept_edits)
-    if problems:
-        raise SpecError(environment, problems)
-    wanted = spec if release_quarantine is None else releases.release_quarantine(spec, release_quarantine)
-    if release_hosts is not None:
-        locks = releases.release_hosts(wanted, release_hosts, count)
-    elif replace_hosts is not None:
-        locks = releases.replace_hosts(wanted, replace_hosts)
-    else:
-        locks = allocation(wanted)
-    diff = changes(spec, *locks)
-    after = spec.model_copy(update={"allocations": locks[0], "image_pins": locks[1]})
+    with data.editing("allocate", environment, dry_run=check) as edit:
+        spec = data.load(environment)
+        problems = check_data(spec, edits_meant=accept_edits)
+        if problems:
+            raise SpecError(environment, problems)
+        locks = _locks(spec, release_hosts, count, replace_hosts, release_quarantine)
+        diff = changes(spec, *locks)
+        after, texts = data.with_locks(spec, *locks)
+        if diff and not check:
+            edit.write(texts)
     summary, unmet = sentences(spec, after), list(unmet_contracts(after))
     if output is Format.JSON:
         answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
@@ -97,8 +94,21 @@ def allocate(
         command = f"jacquard allocate {environment}" + (f" {ACCEPT_EDITS}" if accept_edits else "")
         msg = f"{environment}: lock files do not match the data; run '{command}' and review the change"
         raise Stop(msg)
-    if diff:
-        write_locks(spec, paths.environments(), *locks)
+
+
+def _locks(
+    spec: Environment,
+    release_hosts: str | None,
+    count: int | None,
+    replace_hosts: str | None,
+    release_quarantine: str | None,
+) -> tuple[AllocationsLock, ImagesLock]:
+    wanted = spec if release_quarantine is None else releases.release_quarantine(spec, release_quarantine)
+    if release_hosts is not None:
+        return releases.release_hosts(wanted, release_hosts, count)
+    if replace_hosts is not None:
+        return releases.replace_hosts(wanted, replace_hosts)
+    return allocation(wanted)
 
 
 def _refuse_contradictions(release_hosts: str | None, count: int | None, replace_hosts: str | None) -> None:

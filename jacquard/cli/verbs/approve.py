@@ -16,7 +16,6 @@ from jacquard.cli.views.changes.impact import verdict
 from jacquard.cli.views.changes.impact_lists import DIGITS
 from jacquard.cli.views.changes.lock_changes import file_changes, show_diff
 from jacquard.machine import paths, settings
-from jacquard.machine.files import replace_text
 from jacquard.previews.bases import committer
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.tenant_impact import TenantImpact
@@ -66,29 +65,30 @@ def approve(
     work tree. The approval is valid for exactly this part, also after a rebase that does not alter the part, and for no
     other change. Review and merge the approval with the change; 'preview', 'impact' and 'up --preview' read it.
     """
-    with base_comparison.base_of(base) as earlier:
-        [impact] = base_comparison.impacts([data.known(environment)], earlier)
-    affected = _affected(impact, tenant)
-    today = settings.now().astimezone(dt.UTC).date()
-    effects = list(_effects(impact, tenant))
-    until = expires.date() if expires else None
-    _require_later(until, today)
-    approval = ApprovalSpec.model_construct(
-        tenant=tenant,
-        digest=affected.digest or "",
-        by=_approver(by),
-        day=today,
-        reason=reason or "; ".join(effects)[:_MOST_CHARACTERS],
-        ticket=ticket,
-        expires=until,
-    )
-    path = paths.environments() / environment / APPROVALS
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    after = with_approval(before, approval)
-    _require_sound(environment, after)
-    diff = file_changes(f"{environment}/{APPROVALS}", before, after)
-    if not plan:
-        replace_text(path, after)
+    with data.editing("approve", data.known(environment), dry_run=plan) as edit:
+        with base_comparison.base_of(base) as earlier:
+            [impact] = base_comparison.impacts([environment], earlier)
+        affected = _affected(impact, tenant)
+        today = settings.now().astimezone(dt.UTC).date()
+        effects = list(_effects(impact, tenant))
+        until = expires.date() if expires else None
+        _require_later(until, today)
+        approval = ApprovalSpec.model_construct(
+            tenant=tenant,
+            digest=affected.digest or "",
+            by=_approver(by),
+            day=today,
+            reason=reason or "; ".join(effects)[:_MOST_CHARACTERS],
+            ticket=ticket,
+            expires=until,
+        )
+        path = paths.environments() / environment / APPROVALS
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        after = with_approval(before, approval)
+        _require_sound(environment, after)
+        diff = file_changes(f"{environment}/{APPROVALS}", before, after)
+        if not plan:
+            edit.write({path: after})
     if output is Format.JSON:
         entry = approval.model_dump(mode="json") | {"agreed_to": effects, "written": not plan, "diff": diff}
         print_json({"environment": environment} | entry)

@@ -22,7 +22,6 @@ from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.changes import sarif
 from jacquard.cli.views.check_result import Result, diff_text, fix_lines
 from jacquard.machine import paths, settings
-from jacquard.machine.files import replace_text
 from policies import Judgement, judge, levels
 
 
@@ -77,14 +76,13 @@ def check(
 def mend(names: Sequence[str], *, write: bool) -> None:
     """Apply or show unambiguous fixes in the files of the environments ``names`` and of their catalogue."""
     folder = paths.environments()
-    files = {item.path: (name, item) for name in names for item in fixed_files(folder, name)}
+    with data.editing("check --fix", *names, dry_run=not write) as edit:
+        files = {item.path: (name, item) for name in names for item in fixed_files(folder, name)}
+        if write:
+            edit.write({path: item.after for path, (_, item) in files.items()})
     for name, item in files.values():
         home = f"{folder.name}/{name}"
-        if write:
-            replace_text(item.path, item.after)
-            lines = list(fix_lines(item, home))
-        else:
-            lines = list(diff_text(item, home))
+        lines = fix_lines(item, home) if write else diff_text(item, home)
         stderr().print(Text("\n".join(lines)), soft_wrap=True)
     if write and files:
         count = sum(len(item.fixes) for _, item in files.values())

@@ -5,16 +5,16 @@ from typing import Annotated
 import typer
 
 from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import HostState
 from components.specs.reading.loader import OUT_OF_SERVICE
 from components.specs.reading.problems import suggestion
-from components.specs.reading.store import write_locks
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
 from jacquard.machine import paths, settings
-from jacquard.machine.files import replace_text
+from jacquard.machine.edits import Edit
 
 _Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
 _Out = Annotated[
@@ -43,7 +43,21 @@ def host(
     assigned to the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
     """
     _refuse(out, reason, ticket, back=back)
-    spec = data.load(environment)
+    entry = {"state": out or "", "since": f"{settings.now():%Y-%m-%d}", "reason": reason or "", "ticket": ticket or ""}
+    with data.editing("host", environment) as edit:
+        done, diff = _edit(edit, data.load(environment), name, {key: value for key, value in entry.items() if value})
+    if output is Format.JSON:
+        result = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
+        print_json(result | {"why_none": done.why_none, "diff": diff})
+        return
+    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
+    if done.why_none:
+        show(done.why_none, "note")
+
+
+def _edit(edit: Edit, spec: Environment, name: str, fields: dict[str, str]) -> tuple[Exchange, list[str]]:
+    """Take a host out of service, or return it if ``fields`` has no state; return the effect and the diff of files."""
+    back, environment = "state" not in fields, spec.name
     known = [item.host for item in spec.hosts]
     if name not in known:
         hint = suggestion(name, known) or f"; the inventory of {environment} lists its hosts"
@@ -54,22 +68,16 @@ def host(
         raise Stop(msg, ExitCode.BAD_DATA)
     path = paths.environments() / environment / OUT_OF_SERVICE
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    entry = {"state": out or "", "since": f"{settings.now():%Y-%m-%d}", "reason": reason or "", "ticket": ticket or ""}
-    fields = {key: value for key, value in entry.items() if value}
     after = without_fault(before, name) if back else with_fault(before, name, fields)
-    done = exchange(with_faults_of(spec, after), name)
+    changed, texts = with_faults_of(spec, after), {path: after}
+    done = exchange(changed, name)
     diff = file_changes(f"{environment}/{OUT_OF_SERVICE}", before, after)
-    diff += changes(spec, *done.locks) if done.locks else []
-    replace_text(path, after)
     if done.locks:
-        write_locks(spec, paths.environments(), *done.locks)
-    if output is Format.JSON:
-        result = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
-        print_json(result | {"why_none": done.why_none, "diff": diff})
-        return
-    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
-    if done.why_none:
-        show(done.why_none, "note")
+        diff += changes(spec, *done.locks)
+        _, lock_texts = data.with_locks(changed, *done.locks)
+        texts |= lock_texts
+    edit.write(texts)
+    return done, diff
 
 
 def _sentence(environment: str, done: Exchange, *, back: bool) -> str:

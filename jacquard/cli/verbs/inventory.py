@@ -21,7 +21,6 @@ from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetForm
 from jacquard.exchange.importing import import_hosts
 from jacquard.exchange.renames import Renames, read_renames
 from jacquard.machine import paths
-from jacquard.machine.files import replace_text
 
 MAX_BYTES = 100_000_000
 """Maximum size of a foreign file in bytes; BareMetalHosts of 6,000 inspected machines are smaller."""
@@ -143,14 +142,14 @@ def import_(
         driver=driver,
         system_path=system_path,
     )
-    region = data.load(environment)
     name = "standard input" if file == STDIN else file
-    done = import_hosts(region, hall, name, _text(environment, file), SOURCES[source], choices, prune=prune)
-    changes = bool(done.added or done.changed or done.removed)
-    path = paths.environments() / environment / done.file
-    if changes and not dry_run:
-        path.parent.mkdir(exist_ok=True)
-        replace_text(path, done.text)
+    text = _text(data.known(environment), file)
+    with data.editing("inventory import", environment, dry_run=dry_run) as edit:
+        region = data.load(environment)
+        done = import_hosts(region, hall, name, text, SOURCES[source], choices, prune=prune)
+        changes = bool(done.added or done.changed or done.removed)
+        if changes and not dry_run:
+            edit.write({paths.environments() / environment / done.file: done.text})
     for note in done.notes:
         show(note, "note")
     if output is Format.JSON:

@@ -1,5 +1,6 @@
 """``jacquard migrate``: migration of data files from older formats to the current one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
@@ -11,7 +12,6 @@ from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.machine import paths
-from jacquard.machine.files import replace_text
 
 
 def migrate(
@@ -26,9 +26,30 @@ def migrate(
     stay. The catalogue is migrated with the first environment that reads it. If a file cannot be migrated, nothing is
     written. Review the change like any other.
     """
+    names = data.chosen(environments)
+    with data.editing("migrate", *names, dry_run=check) as edit:
+        migrations = _migrations(names)
+        stale = {shown: move for shown, move in migrations.items() if move.before != move.after}
+        if not check:
+            edit.write({move.path: move.text for move in stale.values()})
+    if output is Format.JSON:
+        print_json([_to_json(shown, move, written=not check) for shown, move in migrations.items()])
+    else:
+        _report(stale, len(migrations))
+    if stale and check:
+        msg = f"{plural(len(stale), 'file')} in an older format; run 'jacquard migrate' and review the change"
+        raise Stop(msg)
+
+
+def _migrations(names: Sequence[str]) -> dict[str, Upgrade]:
+    """Return the upgrade of each file of the environments ``names``.
+
+    Raises:
+        Stop: a file cannot be migrated.
+    """
     migrations: dict[str, Upgrade] = {}
     errors = []
-    for name in data.chosen(environments):
+    for name in names:
         moved, problems = moves(paths.environments(), name, MIGRATIONS)
         migrations |= {_shown(move): move for move in moved}
         errors += [SpecError(name, problems)] if problems else []
@@ -37,17 +58,7 @@ def migrate(
     if errors:
         msg = "nothing was migrated"
         raise Stop(msg, ExitCode.BAD_DATA)
-    stale = {shown: move for shown, move in migrations.items() if move.before != move.after}
-    if not check:
-        for move in stale.values():
-            replace_text(move.path, move.text)
-    if output is Format.JSON:
-        print_json([_to_json(shown, move, written=not check) for shown, move in migrations.items()])
-    else:
-        _report(stale, len(migrations))
-    if stale and check:
-        msg = f"{plural(len(stale), 'file')} in an older format; run 'jacquard migrate' and review the change"
-        raise Stop(msg)
+    return migrations
 
 
 def _report(stale: dict[str, Upgrade], total: int) -> None:

@@ -149,13 +149,14 @@ def _write(region: str, texts: dict[str, str], folder: Path) -> list[str]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     catalog = folder / CATALOG
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
+    with data.editing_in(folder, "new"), tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
         root = Path(temporary)
         for path, text in texts.items():
             (root / region / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / region / path).write_text(text, encoding="utf-8")
+            replace_text(root / region / path, text)  # Its errors name the file.
         shutil.copytree(catalog if catalog.exists() else FILES / CATALOG, root / CATALOG)
         load_environment(region, root)
+        _refuse(region, folder / region, [])  # Another command may have created it since.
         parts = [part for part in (CATALOG, region) if not (folder / part).exists()]
         files = sorted(
             str(path.relative_to(root)) for part in parts for path in (root / part).rglob("*") if path.is_file()

@@ -22,14 +22,14 @@ from components.specs.environment import Environment
 from components.specs.keys import DPUS, charts_key, domain_of, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import write_locks
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli import arguments, data
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.tables import plain_table
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
-from jacquard.machine import paths, settings
+from jacquard.machine import settings
+from jacquard.machine.edits import Edit
 from jacquard.machine.errors import explained
 
 _VersionOption = Annotated[
@@ -105,25 +105,27 @@ def promote(
     file until the last wave or a rollback. --plan shows the changes and their reasons. A newer template revision alone
     is promoted only with --newest-templates, or if the pinned revision does not work.
     """
-    spec = data.load(environment)
-    problems = check_promotable(spec)
-    if problems:
-        raise SpecError(environment, problems)
-    if "/" not in pool and pool != DPUS:
-        options = {"--rollback": rollback, "--plan": plan, "--wave": wave, "--evidence": evidence, "--today": today}
-        _refuse_pool_options(pool, {**options, NEWEST_TEMPLATES: newest_templates})
-        _promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
-        return
-    _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
-    _refuse_newest_templates(pool, rollback=rollback, wanted=newest_templates)
-    target, day = None if rollback else version or DATA, (today or settings.now()).date()
-    promotion = Promotion(spec, pool, target, day, newest_templates=newest_templates)
-    if plan:
-        _show_plan(promotion, output)
-    elif wave is None:
-        _write(spec, promotion, promotion.all_at_once(), output)
-    else:
-        _write(spec, promotion, promotion.next_wave(wave, None if evidence is None else _evidence(evidence)), output)
+    with data.editing("promote", environment, dry_run=plan) as edit:
+        spec = data.load(environment)
+        problems = check_promotable(spec)
+        if problems:
+            raise SpecError(environment, problems)
+        if "/" not in pool and pool != DPUS:
+            options = {"--rollback": rollback, "--plan": plan, "--wave": wave, "--evidence": evidence, "--today": today}
+            _refuse_pool_options(pool, {**options, NEWEST_TEMPLATES: newest_templates})
+            _promote_cluster(edit, spec, pool, version=version, data_store=data_store, output=output)
+            return
+        _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
+        _refuse_newest_templates(pool, rollback=rollback, wanted=newest_templates)
+        target, day = None if rollback else version or DATA, (today or settings.now()).date()
+        promotion = Promotion(spec, pool, target, day, newest_templates=newest_templates)
+        if plan:
+            _show_plan(promotion, output)
+        elif wave is None:
+            _write(edit, spec, promotion, promotion.all_at_once(), output)
+        else:
+            proof = None if evidence is None else _evidence(evidence)
+            _write(edit, spec, promotion, promotion.next_wave(wave, proof), output)
 
 
 def _refuse_contradictions(
@@ -167,12 +169,12 @@ def _evidence(path: Path) -> Evidence:
         raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
-def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
+def _write(edit: Edit, spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
     pool, image = promotion.pool, promotion.image
     groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved.get(key))
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
-    write_locks(spec, paths.environments(), spec.allocations, lock)
+    edit.write(data.with_locks(spec, spec.allocations, lock)[1])
     if output is Format.JSON:
         answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
         print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff})
@@ -249,7 +251,7 @@ def _table(plan: list[PlannedWave]) -> Table:
 
 
 def _promote_cluster(
-    spec: Environment, cluster: str, *, version: str | None, data_store: str | None, output: Format
+    edit: Edit, spec: Environment, cluster: str, *, version: str | None, data_store: str | None, output: Format
 ) -> None:
     """Change the Kubernetes version or data store that the control plane of ``cluster`` is pinned to.
 
@@ -266,7 +268,7 @@ def _promote_cluster(
         raise Stop(msg, ExitCode.BAD_DATA)
     diff = changes(spec, spec.allocations, lock)
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
-    write_locks(spec, paths.environments(), spec.allocations, lock)
+    edit.write(data.with_locks(spec, spec.allocations, lock)[1])
     if output is Format.JSON:
         pin = lock.control_planes[cluster].model_dump(mode="json")
         print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff})

@@ -18,13 +18,15 @@ from components.specs.reading import reference
 from components.specs.reading import schema as schemas
 from components.specs.reading.files import read_text
 from components.specs.reading.kinds import KINDS, data_files
+from components.specs.reading.loader import environments
 from components.specs.reading.problems import SpecError, listed
 from components.specs.vms import vm_chart
-from jacquard.cli import arguments, outputs
+from jacquard.cli import arguments, data, outputs
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views import commands
 from jacquard.machine import paths
+from jacquard.machine.edits import Edit
 from jacquard.machine.files import replace_text
 from jacquard.observe.drift import Drift
 from jacquard.observe.facts import Facts
@@ -62,16 +64,13 @@ def schema(
     changes nothing and exits with 1 if a file is out of date.
     """
     root = paths.environments().parent
-    wanted = generated(root)
-    stale = sorted(path for path, text in wanted.items() if not path.exists() or path.read_bytes() != text.encode())
-    gone = sorted(_leftovers(root) - wanted.keys())
-    if write:
-        _refuse_foreign(root, stale)
-        for path in stale:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_text(path, wanted[path])
-        for path in gone:
-            path.unlink()
+    with data.editing("schema", *environments(paths.environments()), dry_run=not write) as edit:
+        wanted = generated(root)
+        stale = sorted(path for path, text in wanted.items() if not path.exists() or path.read_bytes() != text.encode())
+        gone = sorted(_leftovers(root) - wanted.keys())
+        if write:
+            _refuse_foreign(root, stale)
+            _write(edit, {path: wanted[path] for path in stale}, gone)
     names = [path.relative_to(root).as_posix() for path in (*stale, *gone)]
     if output is Format.JSON:
         print_json({"stale": names, "written": write and bool(names), "current": len(wanted) - len(stale)})
@@ -82,6 +81,17 @@ def schema(
     if names and not write:
         msg = f"{plural(len(names), 'file')} not current; run 'jacquard schema --write' and review the change"
         raise Stop(msg)
+
+
+def _write(edit: Edit, texts: dict[Path, str], gone: list[Path]) -> None:
+    data_texts = {path: text for path, text in texts.items() if path.is_relative_to(paths.environments())}
+    edit.write(data_texts)
+    for path, text in texts.items():
+        if path not in data_texts:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(path, text)
+    for path in gone:
+        path.unlink()
 
 
 def generated(root: Path) -> dict[Path, str]:

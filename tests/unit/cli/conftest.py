@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from environment_data import copy_data
 from fake_pulumi import FakePulumi, install
+from lock_files import write_locks
 from previewed_change import LATER, STATE, Change
 from repositories import git
 from settled_region import settled_region
@@ -17,7 +18,6 @@ from typer.testing import CliRunner, Result
 
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
-from components.specs.reading.store import write_locks
 from jacquard.cli import local_region
 from jacquard.cli.command import build
 from jacquard.machine import paths

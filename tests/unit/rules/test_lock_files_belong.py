@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from environment_data import ENVIRONMENTS
+from lock_files import write_locks
 from promoting import promote
 
 from components.rules.checks import check_data
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import write_locks
 
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 LOST = {
