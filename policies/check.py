@@ -68,6 +68,12 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
     )
 
 
+def new_violations(before: Environment, after: Environment, now: dt.datetime) -> list[Violation]:
+    """Return the refused violations of ``after`` at ``now`` that ``before`` does not have."""
+    known = {(item.rule.name, item.fact.title) for item in judge(before, now).refused}
+    return [item for item in judge(after, now).refused if (item.rule.name, item.fact.title) not in known]
+
+
 def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Violation]:
     """Return the unwaived freezes that block an apply of ``stack`` at ``now``."""
     context = Context.of(environment, now, stack)

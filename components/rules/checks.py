@@ -77,6 +77,12 @@ def check_promotable(environment: Environment) -> list[Problem]:
     return [problem for problem in check(environment) if problem.rule not in fixed_by_promotion]
 
 
+def check_change(before: Iterable[Problem], after: Environment) -> list[Problem]:
+    """Return the problems of ``after`` of another rule or at another place than the problems ``before``."""
+    known = {(problem.rule, problem.file, problem.path) for problem in before}
+    return [problem for problem in check(after) if (problem.rule, problem.file, problem.path) not in known]
+
+
 def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem]]:
     """Return the problems between ``environments`` by environment; environments without problems are left out.
 

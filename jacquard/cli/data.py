@@ -9,12 +9,9 @@ from components.rules.checks import check, check_neighbours
 from components.rules.pools.rollouts import mixed
 from components.rules.rule import rule_name
 from components.specs.environment import Environment
-from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.loader import CATALOG, load_environment
 from components.specs.reading.loader import environments as environment_names
-from components.specs.reading.lock_text import paired
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import lock_texts
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.machine import edits, paths, pins
 from jacquard.machine.edits import Edit
@@ -110,14 +107,6 @@ def editing_in(folder: Path, verb: str, *environments: str, dry_run: bool = Fals
         return
     with edits.editing(folder, (*environments, CATALOG), verb, waiting) as edit:
         yield edit
-
-
-def with_locks(
-    environment: Environment, numbers: AllocationsLock, pins: ImagesLock
-) -> tuple[Environment, dict[Path, str]]:
-    """Return ``environment`` with other lock files, and the texts of these files."""
-    after = dict(zip(("allocations", "image_pins"), paired(environment.name, numbers, pins), strict=True))
-    return environment.model_copy(update=after), lock_texts(environment, paths.environments(), numbers, pins)
 
 
 def facts(

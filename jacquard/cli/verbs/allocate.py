@@ -15,7 +15,7 @@ from components.rules.checks import check_data
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.problems import SpecError
-from jacquard.cli import arguments, data
+from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
@@ -79,9 +79,9 @@ def allocate(
             raise SpecError(environment, problems)
         locks = _locks(spec, release_hosts, count, replace_hosts, release_quarantine)
         diff = changes(spec, *locks)
-        after, texts = data.with_locks(spec, *locks)
+        after, texts = lock_edits.with_locks(spec, *locks)
         if diff and not check:
-            edit.write(texts)
+            lock_edits.write(edit, spec, after, texts)
     summary, unmet = sentences(spec, after), list(unmet_contracts(after))
     if output is Format.JSON:
         answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}

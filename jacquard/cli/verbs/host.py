@@ -9,7 +9,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import HostState
 from components.specs.reading.loader import OUT_OF_SERVICE
 from components.specs.reading.problems import suggestion
-from jacquard.cli import arguments, data
+from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
@@ -74,9 +74,9 @@ def _edit(edit: Edit, spec: Environment, name: str, fields: dict[str, str]) -> t
     diff = file_changes(f"{environment}/{OUT_OF_SERVICE}", before, after)
     if done.locks:
         diff += changes(spec, *done.locks)
-        _, lock_texts = data.with_locks(changed, *done.locks)
+        changed, lock_texts = lock_edits.with_locks(changed, *done.locks)
         texts |= lock_texts
-    edit.write(texts)
+    lock_edits.write(edit, spec, changed, texts)
     return done, diff
 
 

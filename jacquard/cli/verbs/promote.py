@@ -1,5 +1,6 @@
 """``jacquard promote``: the only command that changes pins of nodes, DPUs, control planes and charts in clusters."""
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +24,7 @@ from components.specs.keys import DPUS, charts_key, domain_of, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
-from jacquard.cli import arguments, data
+from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.tables import plain_table
@@ -117,15 +118,15 @@ def promote(
             return
         _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
         _refuse_newest_templates(pool, rollback=rollback, wanted=newest_templates)
-        target, day = None if rollback else version or DATA, (today or settings.now()).date()
-        promotion = Promotion(spec, pool, target, day, newest_templates=newest_templates)
+        target, now = None if rollback else version or DATA, today.replace(tzinfo=dt.UTC) if today else settings.now()
+        promotion = Promotion(spec, pool, target, now.date(), newest_templates=newest_templates)
         if plan:
             _show_plan(promotion, output)
         elif wave is None:
-            _write(edit, spec, promotion, promotion.all_at_once(), output)
+            _write(edit, spec, promotion, promotion.all_at_once(), now, output)
         else:
             proof = None if evidence is None else _evidence(evidence)
-            _write(edit, spec, promotion, promotion.next_wave(wave, proof), output)
+            _write(edit, spec, promotion, promotion.next_wave(wave, proof), now, output)
 
 
 def _refuse_contradictions(
@@ -169,12 +170,14 @@ def _evidence(path: Path) -> Evidence:
         raise Stop(msg, ExitCode.BAD_DATA) from None
 
 
-def _write(edit: Edit, spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
+def _write(
+    edit: Edit, spec: Environment, promotion: Promotion, lock: ImagesLock, now: dt.datetime, output: Format
+) -> None:
     pool, image = promotion.pool, promotion.image
     groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved.get(key))
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
-    edit.write(data.with_locks(spec, spec.allocations, lock)[1])
+    lock_edits.write(edit, spec, *lock_edits.with_locks(spec, spec.allocations, lock), now=now)
     if output is Format.JSON:
         answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
         print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff})
@@ -268,7 +271,7 @@ def _promote_cluster(
         raise Stop(msg, ExitCode.BAD_DATA)
     diff = changes(spec, spec.allocations, lock)
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
-    edit.write(data.with_locks(spec, spec.allocations, lock)[1])
+    lock_edits.write(edit, spec, *lock_edits.with_locks(spec, spec.allocations, lock))
     if output is Format.JSON:
         pin = lock.control_planes[cluster].model_dump(mode="json")
         print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff})

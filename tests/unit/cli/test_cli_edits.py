@@ -1,8 +1,9 @@
-"""Verbs that write data: two at a time lose nothing."""
+"""Verbs that write data: two at a time lose nothing, and none writes what ``check`` would refuse."""
 
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -125,6 +126,66 @@ def test_a_promotion_killed_between_both_lock_files_is_finished_by_the_next_comm
     assert {name.partition("@")[0] for key, name in pins.items() if key.startswith("acme-train/train/")} == {NEW}
     assert invoke("check", "laptop", *TODAY).exit_code == 0
     assert sorted(path.name for path in data_folder.iterdir()) == ["catalog", "laptop"]
+
+
+DEVICE = "nvidia.com/GH100_H100_SXM5_80GB"
+GPU = f'{{device: {DEVICE}, pci_selector: "10DE:2330", count: 1}}'
+GPU_SIZE = f"sizes:\n  - {{name: h100-1, cpus: 24, memory: 240Gi, root_disk: 80Gi, gpu: {GPU}}}\n"
+REFUSED = "note: nothing was written, because 'jacquard check' would refuse the result\n"
+
+
+REPORT = f"""\
+{REFUSED}environments/laptop: 1 problem
+  tenants/acme.yaml:LINE  vms.offerings[1]: 'h100-1' has 1 of {DEVICE}, but image {NEW} of pool infer has gpu_driver \
+580.105.08 for containers instead of binding 10DE:2330 to vfio-pci; in one of these pools, use an image that lists \
+10DE:2330 in contents.vfio_devices (../catalog/images.yaml), or remove the offering
+"""
+
+
+def test_allocate_writes_no_first_pins_that_check_refuses(invoke: Invoke, data_folder: Path, edit: EditFile) -> None:
+    tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
+    edit(data_folder / "catalog" / "vm_offerings.yaml", "sizes:\n", GPU_SIZE)
+    edit(tenant, "  offerings: [cpu-4, cpu-16]", "  pools: [system, infer]\n  offerings: [cpu-4, h100-1]")
+    for name in ("allocations", "images"):
+        (data_folder / "laptop" / f"{name}.lock.yaml").unlink()
+    before = content(data_folder)
+
+    result = invoke("allocate", "laptop")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.sub(r"yaml:\d+", "yaml:LINE", result.stderr) == REPORT
+    assert content(data_folder) == before
+
+
+def test_promote_writes_no_pins_that_check_refuses(invoke: Invoke, data_folder: Path, edit: EditFile) -> None:
+    tenant, images = data_folder / "laptop" / "tenants" / "acme.yaml", data_folder / "catalog" / "images.yaml"
+    edit(data_folder / "catalog" / "vm_offerings.yaml", "sizes:\n", GPU_SIZE)
+    edit(tenant, "  offerings: [cpu-4, cpu-16]", "  pools: [system, infer]\n  offerings: [cpu-4, h100-1]")
+    edit(images, "gpu_driver: 580.95.05", 'vfio_devices: ["10DE:2330"]')
+    edit(images, "[iommu=pt, hugepagesz=1G]", "[intel_iommu=on, iommu=pt, hugepagesz=1G]")
+    assert invoke("check", "laptop", *TODAY).exit_code == 0
+    before = content(data_folder)
+
+    result = invoke(*INFER)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.sub(r"yaml:\d+", "yaml:LINE", result.stderr) == REPORT
+    assert content(data_folder) == before
+
+
+def test_promote_writes_no_pins_that_a_policy_refuses(invoke: Invoke, data_folder: Path, edit: EditFile) -> None:
+    (data_folder / "laptop" / "policy.yaml").write_text("schema_version: 1\nrules: {unsigned-image: mandatory}\n")
+    signature = '    signature: {kind: cosign, url: "https://images.cloud.example/gpu-2026.11.1.raw.sig"}\n'
+    edit(data_folder / "catalog" / "images.yaml", signature, "")
+    before = content(data_folder)
+
+    result = invoke(*INFER)
+
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith(
+        "refused: nothing was written, because policies would refuse the result:\nunsigned-image: "
+    )
+    assert content(data_folder) == before
 
 
 @pytest.mark.parametrize(
