@@ -81,7 +81,7 @@ def _placed(environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: 
 
 def _kept(environment: Environment, vpcs: Mapping[str, VpcAllocation], placed: list[_Placed]) -> dict[str, Address]:
     """Return the addresses that hosts keep; if two hosts have the same address, only the first host keeps it."""
-    rooms = {(item.vpc, item.at): frozenset(_room(vpcs[item.vpc], item.at)) for item in placed}
+    rooms = {(vpc, at): frozenset(_room(vpcs[vpc], at)) for vpc, at in {(item.vpc, item.at) for item in placed}}
     kept: dict[str, Address] = {}
     taken = set[Address]()
     for item in placed:

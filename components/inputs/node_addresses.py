@@ -1,7 +1,7 @@
 """Addresses of hosts in their VPC, for the configuration of DPUs and nodes."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from components.allocate.node_addresses import link_of
 from components.lookups.dpu_clusters import running_dpu
@@ -14,14 +14,14 @@ Links = Mapping[str, Mapping[str, Network]]
 """Links of hosts, by DPU cluster and by name of the DPU."""
 
 
-def host_links(environment: Environment) -> Mapping[str, Links]:
-    """Return the links of hosts with an address, by VPC, in one pass over all hosts."""
+def host_links(environment: Environment, vpcs: Collection[str]) -> Mapping[str, Links]:
+    """Return the links of hosts with an address in ``vpcs``, by VPC, in one pass over all hosts."""
     lock, links = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
     if lock.addresses:
         at, vpc_of = running_dpu(environment), vpc_of_host(environment)
         for host in environment.hosts:
             address, vpc = lock.addresses.get(host.host), vpc_of(host)
-            if address is not None and vpc is not None:
+            if address is not None and vpc is not None and vpc in vpcs:
                 links[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
     return links
 

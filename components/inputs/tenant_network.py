@@ -33,7 +33,7 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     Raises:
         KeyError: the lock files do not match the data; ``components.rules.checks`` reports the place.
     """
-    links = host_links(environment)
+    links = host_links(environment, {vpc.name for tenant in environment.tenants for vpc in tenant.vpcs})
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
             yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None, links))
@@ -58,7 +58,7 @@ def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:
     """Yield the VPCs of a tenant that DPUs isolate."""
-    links = host_links(environment)
+    links = host_links(environment, {vpc.name for vpc in tenant.vpcs})
     for vpc in filter(on_dpus, tenant.vpcs):
         yield _network(environment, _vpc(environment, tenant, vpc, None, links), None)
 
