@@ -14,8 +14,8 @@ from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import Problem, SpecError
 from jacquard.previews.compare import impact as compared
 from jacquard.previews.impacts.edits import edits
-from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.snapshots import side
 
 
@@ -66,7 +66,7 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
         edits(base, head, name),
         names=(str(base), str(head)),
         now=now or dt.datetime.now(dt.UTC),
-        alone=Alone(before, base),
+        trials=Trials(before, after.environment, base),
     )
 
 

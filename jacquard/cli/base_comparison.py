@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
 from components.specs.environment import Environment
+from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli import data
@@ -16,9 +17,9 @@ from jacquard.machine.pins import PIN_FILE
 from jacquard.previews.bases import Base, BaseError, base_at
 from jacquard.previews.compare import impact as impact_between
 from jacquard.previews.impacts.edits import Edit, edits
-from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.occupancy import CollectedFacts, occupied
+from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered import rendered_by, rendered_here
 from jacquard.previews.report import Report, report
@@ -87,9 +88,10 @@ def compare(names: Sequence[str], base: Base, facts: Mapping[str, CollectedFacts
         Stop: an environment is new, or its data in ``base`` cannot be read.
         SpecError: the data of an environment are wrong.
     """
-    edited = {name: edits(base.environments, paths.environments(), name) for name in names}
-    alone = [_compared(name, base, edited[name]) for name in names]
-    shared = _elsewhere(edited, base)
+    with without_cycle_collector():
+        edited = {name: edits(base.environments, paths.environments(), name) for name in names}
+        alone = [_compared(name, base, edited[name]) for name in names]
+        shared = _elsewhere(edited, base)
     compared = [replace(item, impact=item.impact.model_copy(update={"shared": shared})) for item in alone]
     if facts is None:
         return compared
@@ -125,7 +127,7 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
         edited,
         names=(base.commit, base.head),
         now=settings.now(),
-        alone=None if renders else Alone(sides[0], base.environments),
+        trials=None if renders else Trials(sides[0], head, base.environments),
         undecided=undecided,
     )
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=effect)

@@ -17,13 +17,14 @@ from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import Intent
 from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
+from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
-from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, StillBehind, Upgraded
 from jacquard.previews.impacts.nodes import Nodes
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
 from jacquard.previews.impacts.tenants import tenants
+from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.snapshots import Part, Side
 
 _POOL = "NodePoolInput"
@@ -59,7 +60,7 @@ def impact(
     *,
     names: tuple[str, str],
     now: dt.datetime,
-    alone: Alone | None,
+    trials: Trials | None,
     undecided: bool = False,
 ) -> Impact:
     """Return the impact of the change from ``base`` to ``head`` on the region.
@@ -70,12 +71,12 @@ def impact(
         edits: edits of data files.
         names: names of base and head.
         now: time from which freezes are considered.
-        alone: applies edits one at a time; None if the code of Jacquard differs, because edits are then not the only
-            cause.
+        trials: trials of edits; None if the code of Jacquard differs, because edits are then not the only cause.
         undecided: whether the code of Jacquard differs, and the code of the base could not render the base.
     """
     environments = base.environment, head.environment
-    rows = Rows(*environments, Causes(Scopes(*environments), edits, alone))
+    scopes = Scopes(*environments)
+    rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials))
     nodes = Nodes(*environments, rows)
     affected = [_UNDECIDED] if undecided else []
     lost: list[Lost] = []
@@ -90,7 +91,7 @@ def impact(
         head=names[1],
         effect=worst_of(row.effect for row in affected),
         edits=len(edits),
-        code=alone is None or undecided,
+        code=trials is None or undecided,
         rows=tuple(affected),
         lost=tuple(lost),
         behind=_behind(*environments),

@@ -12,8 +12,8 @@ from workbench import Workbench
 from components.specs.reading.loader import load_environment
 from jacquard.previews.compare import impact
 from jacquard.previews.impacts.edits import edits
-from jacquard.previews.impacts.head_only import Alone
 from jacquard.previews.impacts.impact import Impact, Row
+from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.snapshots import side
 
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
@@ -43,14 +43,14 @@ def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequ
 def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
     """Return what the environment of ``bench`` does to the one in ``base``, the reference environment by default."""
     base = base or root_of(bench.name)
-    before = side(load_environment(bench.name, base))
+    before, head = side(load_environment(bench.name, base)), bench.load()
     return impact(
         before,
-        side(bench.load()),
+        side(head),
         edits(base, bench.root, bench.name),
         names=("base", "head"),
         now=NOW,
-        alone=Alone(before, base),
+        trials=Trials(before, head, base),
     )
 
 
@@ -74,4 +74,5 @@ def _line(row: Row) -> str:
         parts.append(f"{row.roll.out_at_once} away, {row.roll.spares_left} of {row.roll.spares_floor} spares")
     places = sorted({(cause.file, cause.line) for cause in row.causes})
     by = " ".join(f"{file}:{line}" for file, line in places[:3])
-    return f"{', '.join(parts)}; by {by}{' and more' if len(places) > 3 else ''}"
+    together = "" if all(cause.alone for cause in row.causes) else "together "
+    return f"{', '.join(parts)}; {together}by {by}{' and more' if len(places) > 3 else ''}"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from components.specs.reading.files import read_text
 from components.specs.reading.inventory_csv import read_inventory
 from components.specs.reading.kinds import data_files
-from components.specs.reading.loader import CATALOG
+from components.specs.reading.loader import ALLOCATIONS, CATALOG, IMAGE_PINS
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import dotted
 from components.specs.reading.strict_yaml import StrictYamlReader
@@ -16,6 +16,7 @@ from components.specs.reading.strict_yaml import StrictYamlReader
 Steps: TypeAlias = tuple[str, ...]
 """Path in a data file; list entries are identified by name if all entries have a name, otherwise by index."""
 _ABSENT = object()
+_ANY = "*"
 _NAMES = ("name", "version", "host", "tenant", "key")
 """Fields that identify list entries; the first field that all entries have is used."""
 _SEALS = frozenset({("digest",), ("beside",)})
@@ -31,6 +32,8 @@ class Edit:
     line: int
     """Line of the value in the head; for a removed value, its line in the base."""
     steps: Steps
+    pattern: Steps = ()
+    """``steps`` with ``*`` for names of list entries and of hosts: equal for edits of one field of several entries."""
     old: Any = None
     """Value in the base; None for an added value."""
     new: Any = None
@@ -46,11 +49,18 @@ class Edit:
         """Return ``file:line``."""
         return f"{self.file}:{self.line}"
 
+    @property
+    def locked(self) -> bool:
+        """Return whether the file is a lock file, which only commands write."""
+        return self.file in (ALLOCATIONS, IMAGE_PINS)
+
 
 @dataclass(frozen=True, slots=True)
 class _Read:
     value: Any = _ABSENT
     place: Place = field(default_factory=lambda: Place(0))
+    named: bool = False
+    """Whether the keys are names of entries."""
 
 
 def edits(base: Path, head: Path, environment: str) -> tuple[Edit, ...]:
@@ -99,10 +109,23 @@ def _in_file(base: Path, head: Path, environment: str, file: str) -> Iterator[Ed
     if before.exists() and after.exists() and before.read_bytes() == after.read_bytes():
         return
     old, new = _read(before, file), _read(after, file)
-    for steps, (was, was_at), (will, will_at) in _differences(old, new, ()):
+    for steps, pattern, was, will in _differences(old, new):
         if steps not in _SEALS:
-            line = was_at if will is _ABSENT else will_at
-            yield Edit(file=file, line=line, steps=steps, old=_value(was), new=_value(will))
+            line = (was if will.value is _ABSENT else will).place.line
+            yield Edit(
+                file=file, line=line, steps=steps, pattern=pattern, old=_value(was.value), new=_value(will.value)
+            )
+
+
+def document(folder: Path, environment: str, file: str) -> Any:
+    """Return the content of a YAML file of ``environment``; None if the file is missing or empty."""
+    return _value(_read(folder / environment / file, file).value)
+
+
+def edits_between(file: str, old: Any, new: Any) -> Iterator[Edit]:
+    """Yield the edits between two contents of ``file``, without lines."""
+    for steps, pattern, was, will in _differences(_Read(old), _Read(new)):
+        yield Edit(file=file, line=0, steps=steps, pattern=pattern, old=_value(was.value), new=_value(will.value))
 
 
 def _value(value: Any) -> Any:
@@ -115,24 +138,25 @@ def _read(path: Path, file: str) -> _Read:
         return _Read()
     if path.suffix == ".csv":
         hosts, place, _ = read_inventory(file, text, path.stem.removeprefix("hall-"))
-        return _Read({host.host: host.model_dump(mode="json", exclude={"hall"}) for host in hosts}, place)
+        return _Read({host.host: host.model_dump(mode="json", exclude={"hall"}) for host in hosts}, place, named=True)
     value, place = StrictYamlReader(file, max_values=len(text)).read(text)
     return _Read(value, place)
 
 
-_Side: TypeAlias = tuple[Any, int]
-
-
-def _differences(old: _Read, new: _Read, steps: Steps) -> Iterator[tuple[Steps, _Side, _Side]]:
-    """Yield differing values with their lines; a value that exists on one side only is a single difference."""
+def _differences(
+    old: _Read, new: _Read, steps: Steps = (), pattern: Steps = ()
+) -> Iterator[tuple[Steps, Steps, _Read, _Read]]:
+    """Yield differing values with their paths and patterns; a value on one side only is a single difference."""
     if old.value == new.value:
         return
     was, will = _inside(old), _inside(new)
     if was is None or will is None:
-        yield steps, (old.value, old.place.line), (new.value, new.place.line)
+        yield steps, pattern, old, new
         return
+    named = new.named or isinstance(new.value, list)
     for step in dict.fromkeys((*was, *will)):
-        yield from _differences(was.get(step, _Read()), will.get(step, _Read()), (*steps, step))
+        inner = (was.get(step, _Read()), will.get(step, _Read()))
+        yield from _differences(*inner, (*steps, step), (*pattern, _ANY if named else step))
 
 
 def _inside(read: _Read) -> Mapping[str, _Read] | None:

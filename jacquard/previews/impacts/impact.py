@@ -23,6 +23,9 @@ class Cause(Spec):
     """Value in the base; None for an added value."""
     new: str | None = None
     """Value in the head; None for a removed value."""
+    alone: bool = True
+    """Whether the edit has this effect without the other edits; False if it has the effect only together with the
+    other causes."""
 
 
 class Forced(Spec):
@@ -119,7 +122,7 @@ class Row(Spec):
     forced_by: tuple[Forced, ...]
     """Changes of objects, the worst first."""
     causes: tuple[Cause, ...]
-    """Edits closest to the changes of the row, which caused these changes; empty if changed code caused the row."""
+    """Edits that caused the changes of the row, hand-written files first; empty if changed code caused the row."""
     digest: str = ""
     """Digest of the changes of objects, with all values before and after."""
 

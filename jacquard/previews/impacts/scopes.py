@@ -15,6 +15,9 @@ _HALL = "hall "
 _FURTHER = 100
 """Added to the distance of an edit inside a part, because an edit of a pool can change the input of its cluster."""
 
+UNRELATED = 1_000
+"""Distance of an edit from a part of the region that its scope neither contains nor is inside of."""
+
 
 def vpc_scope(tenant: str, vpc: str) -> Scope:
     """Return the scope of a VPC of ``tenant``, which is distinct from a cluster of the same name."""
@@ -92,12 +95,13 @@ class Scopes:
 
     def nearest(self, about: Scope, edits: Sequence[Edit]) -> list[Edit]:
         """Return all edits with the smallest distance to a part of the region; empty if all edits are unrelated."""
-        by_distance: dict[int, list[Edit]] = {}
-        for edit in edits:
-            distances = [far for scope in self.of_edit(edit) if (far := _distance(scope, about)) is not None]
-            if distances:
-                by_distance.setdefault(min(distances), []).append(edit)
-        return by_distance[min(by_distance)] if by_distance else []
+        distances = [self.distance(edit, about) for edit in edits]
+        least = min(distances, default=UNRELATED)
+        return [edit for edit, far in zip(edits, distances, strict=True) if far == least < UNRELATED]
+
+    def distance(self, edit: Edit, about: Scope) -> int:
+        """Return the distance of an edit from a part of the region: 0 for the part itself, at most `UNRELATED`."""
+        return min(_distance(scope, about) for scope in self.of_edit(edit))
 
 
 def _in_tenant(edit: Edit) -> Scope:
@@ -113,10 +117,9 @@ def _in_tenant(edit: Edit) -> Scope:
             return (tenant,)
 
 
-def _distance(edit: Scope, about: Scope) -> int | None:
-    """Return the distance of an edit from a part of the region: 0 for the part itself, None for unrelated parts."""
+def _distance(edit: Scope, about: Scope) -> int:
     if about[: len(edit)] == edit:
         return len(about) - len(edit)
     if edit[: len(about)] == about:
         return _FURTHER + len(edit) - len(about)
-    return None
+    return UNRELATED

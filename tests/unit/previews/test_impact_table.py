@@ -20,7 +20,9 @@ def test_an_edit_does_what_the_table_says(case: dict[str, Any], tmp_path: Path) 
 
     assert bench.report() == ""
     sides = (bench.folder, root_of(bench.name) / bench.name)
-    assert lines(impact_of(bench)) == [resolved(line, *sides) for line in case["impact"]]
+    impact = impact_of(bench)
+    assert lines(impact) == [resolved(line, *sides) for line in case["impact"]]
+    assert all(row.causes for row in impact.rows)
 
 
 @pytest.mark.parametrize("name", SMALL)
