@@ -73,18 +73,18 @@ SMALL = [
     "",
     "**`laptop`** `base` to `head`",
     "",
-    "- `no running workload is affected`",
+    "- no running workload is affected",
     "",
     "",
     "Deleted or replaced:",
     "",
-    "- `1 object deleted: BareMetalHost m/n/gone`",
+    "- 1 object deleted: BareMetalHost `m/n/gone`",
     "",
     "Waived:",
     "",
-    "- `waived: no-x: c/p: x is here; 9 days left: for now (me, T-1)`",
+    "- waived: `no-x`: `c/p`: x is here; 9 days left: for now (me, `T-1`)",
     "",
-    "<details><summary><code>laptop: changed, 1 to delete, 1 to update</code></summary>",
+    "<details><summary>laptop: changed, 1 to delete, 1 to update</summary>",
     "",
     "```diff",
     "# 1 object not checked",
@@ -101,13 +101,13 @@ SMALL = [
     "",
     "- `laptop.other`",
     "",
-    "<details><summary><code>laptop: policy violations of the base</code></summary>",
+    "<details><summary>laptop: policy violations of the base</summary>",
     "",
-    "- `fixed: no-x: c/p: x is here; take it away`",
+    "- fixed: `no-x`: `c/p`: x is here; take it away",
     "",
     "</details>",
     "",
-    "<details><summary><code>laptop: drift ('up' does not revert it)</code></summary>",
+    "<details><summary>laptop: drift (<code>up</code> does not revert it)</summary>",
     "",
     "```diff",
     "  update BareMetalHost m/n/h9",
@@ -161,8 +161,8 @@ def test_what_speaks_against_a_change_stands_first_the_worst_of_all_environments
     assert lines(unknown, asks)[1] == "### Approval required from `acme`"
     assert lines(asks, blocked)[1] == "### Blocked"
     text = lines(blocked)
-    assert text[5:7] == ["- `blocked: refused by no-x`", "- `blocked: the preview of laptop failed: no answer`"]
-    assert "- `refused: no-x: c/p: x is here; take it away`" in text
+    assert text[5:7] == ["- blocked: refused by `no-x`", "- blocked: the preview of laptop failed: no answer"]
+    assert "- refused: `no-x`: `c/p`: x is here; take it away" in text
     assert [line for line in text if line.startswith("! ")] == ["! no answer", "! at all"]
 
 
@@ -186,7 +186,7 @@ def test_a_change_of_6_000_hosts_stays_below_the_limit_with_all_code_and_folds_c
     assert 0.5 * LIMIT_BYTES < len(text.encode()) <= LIMIT_BYTES
     assert text.count("<details>") == text.count("</details>") > 1
     assert len(re.findall(r"^```", text, re.MULTILINE)) % 2 == 0
-    assert "3000 objects replaced: BareMetalHost m/n/h0-1, " in text
+    assert "3000 objects replaced: BareMetalHost `m/n/h0-1`, " in text
     assert " sections omitted (size limit of comments); `preview.json` of this run contains all.\n" in text
     assert text.splitlines()[-1].startswith("`laptop`: `no recent facts")
 

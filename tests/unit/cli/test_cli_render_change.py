@@ -110,7 +110,7 @@ def test_a_comment_in_a_file_renders_the_same(data_folder: Path, invoke: Invoke,
         "",
         f"**`laptop`** `{commit}` to `work tree`",
         "",
-        "- `base and head render the same objects`",
+        "- base and head render the same objects",
         "",
     ]
 
@@ -120,7 +120,7 @@ def test_markdown_has_a_fold_for_each_slice_below_its_mark(invoke: Invoke) -> No
     text = invoke("render", "laptop", "--base", "HEAD", "--format", "markdown").stdout
 
     assert text.startswith(f"{view.MARK}\n### 2 rendered objects changed\n")
-    assert "<details><summary><code>laptop, tenant-acme: 2 rendered objects changed</code></summary>" in text
+    assert "<details><summary>laptop, <code>tenant-acme</code>: 2 rendered objects changed</summary>" in text
     assert f"```diff\n  update MachineDeployment same change on 2 objects: {', '.join(GROUPS)}\n" in text
     assert text.count("```") == 2
 

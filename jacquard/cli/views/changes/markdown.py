@@ -1,13 +1,17 @@
 """Markdown for pull request comments: bounded, deterministic, and safe for any values.
 
-All values from data are written as code, in which forges do not expand mentions, links or HTML.
+Values from data are written as code, in which forges do not expand mentions, links or HTML. Other text consists of
+plain words and numbers.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.text import Text
 
 from components.specs.reading.problems import visible
 from jacquard.cli.console import plural
+from jacquard.cli.views.changes.values import pieces
 
 LIMIT_BYTES = 60_000
 """Maximum size of a comment; forges truncate longer ones at arbitrary places."""
@@ -17,6 +21,12 @@ _ROOM_BYTES = 40
 """Space reserved for the number of omitted lines or sections."""
 _TICKS = re.compile(r"`+")
 _FENCE = 3
+_PIECES = re.compile(r"\((?=')|(?<![^\s(])'[^']+'(?=[\s),;:.]|$)|\S+")
+"""Quoted texts, such as commands, and words."""
+_WORD = re.compile(r"(\(*)(.*?)([),;:.]*)", re.DOTALL)
+"""A word between punctuation."""
+_PLAIN = re.compile(r"[A-Za-z]+('[a-z]+)?|re-flashed|[-+]?[0-9][0-9,.]*%?|-|->|\?|")
+"""Words and numbers that no forge expands; all others are values."""
 
 
 def code(text: str) -> str:
@@ -27,9 +37,31 @@ def code(text: str) -> str:
     return f"{ticks}{padding}{shown}{padding}{ticks}"
 
 
-def bullets(lines: Iterable[str]) -> str:
-    """Return a bullet list, each line as code."""
-    return "\n".join(f"- {code(line.strip())}" for line in lines)
+def prose(line: str | Text, code: Callable[[str], str] = code) -> str:
+    """Return a line in which only values, quoted texts and words with special characters are code.
+
+    Args:
+        line: text in which a style can mark values.
+        code: function that returns a value as code.
+    """
+
+    def written(match: re.Match[str]) -> str:
+        text = match[0]
+        if len(text) > 1 and text[0] == text[-1] == "'":
+            return code(text[1:-1])
+        opening, word, closing = re.fullmatch(_WORD, text).groups()  # type: ignore[union-attr]  # matches any text
+        if "(" in word:
+            word, closing = f"{word}{closing}", ""
+        return text if _PLAIN.fullmatch(word) else f"{opening}{code(word)}{closing}"
+
+    parts = pieces(line) if isinstance(line, Text) else [(line, False)]
+    texts = (code(text) if is_value else _PIECES.sub(written, visible(text)) for text, is_value in parts if text)
+    return "".join(texts).strip()
+
+
+def bullets(lines: Iterable[str | Text]) -> str:
+    """Return a bullet list."""
+    return "\n".join(f"- {prose(line)}" for line in lines)
 
 
 def fenced(lines: Sequence[str], language: str = "") -> str:
@@ -40,14 +72,14 @@ def fenced(lines: Sequence[str], language: str = "") -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table with ``columns`` as header, each cell as code."""
-    body = [f"| {' | '.join(code(cell).replace('|', '&#124;') for cell in row)} |" for row in rows]
+    """Return a table with ``columns`` as header."""
+    body = [f"| {' | '.join(prose(cell).replace('|', '&#124;') for cell in row)} |" for row in rows]
     return "\n".join(["", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *body])
 
 
 def fold(title: str, body: str) -> str:
     """Return a collapsible section."""
-    return f"\n<details><summary>{_text(title)}</summary>\n\n{body}\n\n</details>"
+    return f"\n<details><summary>{prose(title, _html)}</summary>\n\n{body}\n\n</details>"
 
 
 def cut(lines: Sequence[str], most_bytes: int = FOLD_BYTES) -> list[str]:
@@ -91,7 +123,7 @@ def _longest(text: str) -> int:
     return max((len(run) for run in _TICKS.findall(text)), default=0)
 
 
-def _text(text: str) -> str:
-    """Return ``text`` as escaped HTML, in which forges do not expand Markdown."""
+def _html(text: str) -> str:
+    """Return ``text`` as code in HTML, in which forges do not expand Markdown."""
     escaped = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     return f"<code>{escaped}</code>"
