@@ -7,9 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 _WIDTH_WITHOUT_TERMINAL = 120
+_HANGING = 2
+"""Additional indentation of the second and later rows of a line."""
+_NARROWEST = 20
 
 
 class Format(StrEnum):
@@ -43,6 +47,20 @@ def stdout() -> Console:
 def stderr() -> Console:
     """Return the console for progress, warnings and errors."""
     return _console(to_stderr=True)
+
+
+def print_line(console: Console, line: RenderableType) -> None:
+    """Print a line or table; on a terminal, text wraps between words, with the indentation of the line."""
+    if not console.is_terminal:
+        console.print(line, soft_wrap=True)  # Lines of a log file stay whole.
+    elif not isinstance(line, Text):
+        console.print(line)
+    else:
+        indent = len(line.plain) - len(line.plain.lstrip())
+        rows = line[indent:].wrap(console, max(_NARROWEST, console.width - indent - _HANGING), overflow="fold")
+        for index, row in enumerate(rows):
+            row.rstrip()
+            console.print(Text(" " * (indent + _HANGING * bool(index))).append_text(row), soft_wrap=True)
 
 
 def print_json(value: Any) -> None:

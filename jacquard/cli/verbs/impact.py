@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jacquard.cli import arguments, base_comparison, data, outputs
-from jacquard.cli.console import ReviewFormat, print_json, stdout
+from jacquard.cli.console import ReviewFormat, print_json, print_line, stdout
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.cli.views.report.page import MARK, html
@@ -49,4 +49,4 @@ def impact(
         return
     for item in impacts:
         for line in impact_view.lines(item, now):
-            stdout().print(line, soft_wrap=True)
+            print_line(stdout(), line)

@@ -11,7 +11,7 @@ import typer
 from components.specs.environment import Environment
 from jacquard.cli import arguments, base_comparison, change_previews, data, plan_checks
 from jacquard.cli.change_previews import Previewed
-from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli.console import Format, print_json, print_line, stdout
 from jacquard.cli.engine_runs import previewed
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.output_folder import KeptFolder
@@ -108,7 +108,7 @@ def _of_change(
         print_json([item.model_dump(mode="json") for item in previews])
     else:
         for line in (line for item in previews for line in change.lines(item)):
-            stdout().print(line, soft_wrap=True)
+            print_line(stdout(), line)
     if (code := _code(previews)) is not ExitCode.OK:
         raise typer.Exit(code)
 

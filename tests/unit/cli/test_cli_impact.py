@@ -46,18 +46,18 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "",
         "acme-train/train, 2 groups: nodes",
         (
-            "  replaced: MachineDeployment spec.template.spec.version, spec.template.spec.bootstrap.configRef.name, "
-            "spec.template.spec.infrastructureRef.name, such as management/acme-train/acme-train-train-a01"
-        ),
-        "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
-        (
             "  caused by images.lock.yaml:LINE groups.acme-train/train/a01: gpu-2026.10.2@ed2b84974a393e93 -> "
             "gpu-2026.11.1@e06e131809d7e64e"
         ),
         (
-            "  caused by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@ed2b84974a393e93 -> "
+            "  and by images.lock.yaml:LINE groups.acme-train/train/a02: gpu-2026.10.2@ed2b84974a393e93 -> "
             "gpu-2026.11.1@e06e131809d7e64e"
         ),
+        (
+            "  replaced: MachineDeployment spec.template.spec.version, spec.template.spec.bootstrap.configRef.name, "
+            "spec.template.spec.infrastructureRef.name, such as management/acme-train/acme-train-train-a01"
+        ),
+        "    Cluster API replaces every Machine of the group, within maxSurge and maxUnavailable.",
         "",
         "tenants:",
         ("  acme: platform@acme.example must approve part DIGEST; at least 12 of 14 contracted h100-ib-8 available"),

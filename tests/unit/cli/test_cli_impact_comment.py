@@ -7,7 +7,7 @@ from impacts import edited, impact_of
 
 from components.lookups.effects.effect import Effect, Subject, When
 from jacquard.cli.views.changes.impact_comment import MARK, comment
-from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code
+from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code, prose
 from jacquard.previews.impacts.impact import Cause, Impact, Row
 
 HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
@@ -35,12 +35,11 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
         "",
         "**`laptop`**",
         "",
-        "- `replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time`",
+        "- replaced: 10 nodes (80 GPUs) of `acme-train/train`, at most 2 unavailable at a time",
     ]
     part = (promoted.tenants[0].digest or "")[:12]
-    assert (
-        f"- `acme: platform@acme.example must approve part {part}; at least 12 of 14 contracted h100-ib-8 available`"
-    ) in lines
+    asked = f"- acme: `platform@acme.example` must approve part `{part}`; at least 12 of 14 contracted"
+    assert f"{asked} `h100-ib-8` available" in lines
 
 
 def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
@@ -72,8 +71,8 @@ def test_values_stay_within_their_code_spans(promoted: Impact) -> None:
         if "ant.yaml:3" in line
     ]  # fmt: skip
 
-    assert line.startswith("- ````caused by tenants/ant.yaml:3 x: ``` </details> @team")
-    assert line.endswith("end\\nnext -> none````")
+    assert line.startswith("- caused by `tenants/ant.yaml:3` `x`: ```` ``` </details> @team")
+    assert line.endswith("end\\nnext ```` -> none")
     assert "\\x1b" in line
     assert "\\u202e" in line
 
@@ -83,6 +82,24 @@ def test_values_stay_within_their_code_spans(promoted: Impact) -> None:
 )
 def test_a_code_span_is_closed_by_its_own_end_only(text: str, expected: str) -> None:
     assert code(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("replaced: 10 nodes (80 GPUs) of acme-train/train", "replaced: 10 nodes (80 GPUs) of `acme-train/train`"),
+        (
+            "collect them with 'jacquard facts laptop --out FILE'",
+            "collect them with `jacquard facts laptop --out FILE`",
+        ),
+        ("re-flashed: dpus of hall a, at most 2", "re-flashed: dpus of hall a, at most 2"),
+        ("see www.a.example, @team and #12", "see `www.a.example`, `@team` and `#12`"),
+        ("a *b* _c_ [d](e) <f> & g|h", "a `*b*` `_c_` `[d](e)` `<f>` `&` `g|h`"),
+        ("a\nb `c`", "`a\\nb` `` `c` ``"),
+    ],
+)
+def test_only_plain_words_and_numbers_are_written_without_code(text: str, expected: str) -> None:
+    assert prose(text) == expected
 
 
 def test_all_verdicts_stand_before_any_detail(promoted: Impact) -> None:

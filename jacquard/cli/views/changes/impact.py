@@ -14,7 +14,9 @@ from components.specs.reading.problems import listed, visible
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table
 from jacquard.cli.views.changes import impact_lists
-from jacquard.previews.impacts.impact import DISRUPTIVE, Cause, Forced, Impact, Occupancy, Roll, Row
+from jacquard.cli.views.changes.impact_causes import causes
+from jacquard.cli.views.changes.values import VALUE
+from jacquard.previews.impacts.impact import DISRUPTIVE, Forced, Impact, Occupancy, Roll, Row
 from jacquard.previews.impacts.nodes import out_at_once
 from jacquard.previews.impacts.occupancy import utc_text
 
@@ -34,9 +36,12 @@ COLUMNS = (
     "minutes",
     "occupied",
 )
-_NUMBERS = COLUMNS[5:]
+NUMBERS = COLUMNS[5:]
+_ALWAYS = COLUMNS[:3]
+_EMPTY = {"occupied": ("-", "unknown")}
+"""Cells without information, by column; ``-`` in other columns."""
 _MOST = 10
-_MOST_CAUSES = 3
+_MOST_REASONS = 3
 
 
 def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
@@ -115,17 +120,22 @@ def _name(part: Sequence[Row]) -> str:
 
 
 def _table(affected: Sequence[Sequence[Row]]) -> Table:
-    names = columns(affected)
-    table = plain_table(*names, numbers=_NUMBERS)
-    for part in affected:
-        effect, *others = cells(part)[: len(names)]
+    names, rows = table_of(affected)
+    table = plain_table(*names, numbers=NUMBERS)
+    for part, (effect, *others) in zip(affected, rows, strict=True):
         table.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
     return table
 
 
-def columns(affected: Iterable[Sequence[Row]]) -> tuple[str, ...]:
-    """Return the columns of the table of parts, without ``occupied`` if the occupancy of all parts is unknown."""
-    return COLUMNS if any(map(is_known, affected)) else COLUMNS[:-1]
+def table_of(affected: Iterable[Sequence[Row]]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the columns and rows of the table of parts; columns without information are omitted."""
+    rows = [cells(part) for part in affected]
+    kept = [
+        index
+        for index, name in enumerate(COLUMNS)
+        if name in _ALWAYS or any(row[index] not in _EMPTY.get(name, ("-",)) for row in rows)
+    ]
+    return tuple(COLUMNS[index] for index in kept), [tuple(row[index] for index in kept) for row in rows]
 
 
 def cells(part: Sequence[Row]) -> tuple[str, ...]:
@@ -157,26 +167,20 @@ def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
 
 
 def reasons(part: Sequence[Row]) -> Iterator[Text]:
-    """Yield the reasons of a part's effects: changed fields of objects, and edits of data files."""
+    """Yield the causes of a part's effects, and the changed fields of objects with their effects."""
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
+    yield from (Text("  ").append_text(line) for line in causes(part))
     by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
     for forced in (change for row in part for change in row.forced_by):
         by_reason[forced.effect, forced.kind.rpartition("/")[2], forced.why].append(forced)
-    for (effect, kind, why), changes in list(by_reason.items())[:_MOST_CAUSES]:
-        paths = listed(dict.fromkeys(change.path for change in changes), _MOST_CAUSES)
-        yield Text(f"  {effect}: {kind} {paths}, such as {changes[0].first}")
+    for (effect, kind, why), changes in list(by_reason.items())[:_MOST_REASONS]:
+        paths = listed(dict.fromkeys(change.path for change in changes), _MOST_REASONS)
+        first = (changes[0].first, VALUE)
+        yield Text.assemble(f"  {effect}: ", (kind, VALUE), " ", (paths, VALUE), ", such as ", first)
         yield Text(f"    {why}")
-    if len(by_reason) > _MOST_CAUSES:
-        yield Text(f"  and {plural(len(by_reason) - _MOST_CAUSES, 'less severe reason')}")
-    causes = list(dict.fromkeys(cause for row in part for cause in row.causes))
-    yield from (Text(f"  caused by {_edit(cause)}") for cause in causes[:_MOST_CAUSES])
-    if len(causes) > _MOST_CAUSES:
-        yield Text(f"  and {plural(len(causes) - _MOST_CAUSES, 'more edit')}")
-
-
-def _edit(cause: Cause) -> str:
-    return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'none'} -> {cause.new or 'none'}"
+    if len(by_reason) > _MOST_REASONS:
+        yield Text(f"  and {plural(len(by_reason) - _MOST_REASONS, 'less severe reason')}")
 
 
 def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | None) -> str:
@@ -191,11 +195,6 @@ def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | No
     figures = ", ".join([*known, *["unknown"] * bool(occupancy.unknown)]) or "none"
     why = f"; {occupancy.unknown}" if occupancy.unknown else ""
     return visible(f"occupied by jobs (estimate from facts of {utc_text(at)}{age}): {figures}{why}")
-
-
-def is_known(part: Sequence[Row]) -> bool:
-    """Return whether the occupancy of any node of a part is known."""
-    return any(row.occupancy and (row.occupancy.tenants or not row.occupancy.unknown) for row in part)
 
 
 def cell(part: Sequence[Row]) -> str:

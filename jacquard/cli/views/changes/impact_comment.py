@@ -41,8 +41,7 @@ def disturbs(impacts: Sequence[Impact]) -> str:
 def overview(impact: Impact) -> Iterator[str]:
     """Yield the table of affected parts, and the list of affected tenants."""
     if parts := view.parts(impact.rows):
-        columns = view.columns(parts)
-        yield table(columns, (view.cells(part)[: len(columns)] for part in parts))
+        yield table(*view.table_of(parts))
     if tenant_lines := list(impact_lists.tenants(impact)):
         yield "\n".join(["", "Tenants:", "", bullets(tenant_lines)])
 
@@ -50,10 +49,10 @@ def overview(impact: Impact) -> Iterator[str]:
 def reasons(impact: Impact) -> Iterator[str]:
     """Yield collapsible sections: reasons of each part, then charts, deleted objects and pending promotions."""
     for part in view.parts(impact.rows):
-        title, *rest = (text.plain for text in view.reasons(part) if text.plain)
-        yield fold(title, bullets(rest))
+        title, *rest = (line for line in view.reasons(part) if line.plain)
+        yield fold(title.plain, bullets(rest))
     for name, lines in _DETAILS.items():
-        if details := [text.plain for text in lines(impact) if text.plain.strip()]:
+        if details := [line for line in lines(impact) if line.plain.strip()]:
             yield fold(f"{impact.environment}: {name}", bullets(details))
 
 

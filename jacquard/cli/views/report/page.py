@@ -28,7 +28,7 @@ def html(reports: Sequence[Report]) -> str:
 def _environment(index: int, report: Report) -> dict[str, Any]:
     """Return the template values of one environment."""
     impact, drawn = report.impact, waves.Waves(report.timeline)
-    affected, part_of = parts(impact)
+    columns, affected, part_of = parts(impact)
     tenants = {name: number for number, name in enumerate(_tenants(report))}
     return {
         "id": f"e{index}",
@@ -37,7 +37,8 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
         "figures": _figures(report),
         "region": region(report.hosts, tenants),
         "tenant_of": tenants,
-        "columns": view.columns(view.parts(impact.rows)),
+        "columns": columns,
+        "numbers": view.NUMBERS,
         "parts": affected,
         "part_of": part_of,
         "width": waves.WIDTH,

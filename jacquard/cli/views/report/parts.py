@@ -35,25 +35,23 @@ class Part:
     name: str
     tenant: str | None
     cells: tuple[str, ...]
-    """Cells in the order of `view.COLUMNS`."""
+    """Cells in the order of the columns of the table."""
     reasons: tuple[Reason, ...]
     causes: tuple[Cause, ...]
     more_causes: int
     """Number of edits that are not listed."""
 
 
-def parts(impact: Impact) -> tuple[tuple[Part, ...], dict[int, int]]:
-    """Return the parts of an impact, the worst first, and the index of the part for the index of each row."""
+def parts(impact: Impact) -> tuple[tuple[str, ...], tuple[Part, ...], dict[int, int]]:
+    """Return the columns and the parts of an impact, the worst first, and the index of the part of each row."""
     index = {id(row): number for number, row in enumerate(impact.rows)}
-    affected, part_of = list[Part](), dict[int, int]()
-    for number, rows in enumerate(view.parts(impact.rows)):
-        part_of |= {index[id(row)]: number for row in rows}
-        affected.append(_part(rows))
-    return tuple(affected), part_of
+    grouped = view.parts(impact.rows)
+    columns, cells = view.table_of(grouped)
+    affected = tuple(_part(rows, row_cells) for rows, row_cells in zip(grouped, cells, strict=True))
+    return columns, affected, {index[id(row)]: number for number, rows in enumerate(grouped) for row in rows}
 
 
-def _part(rows: Sequence[Row]) -> Part:
-    cells = view.cells(rows)
+def _part(rows: Sequence[Row], cells: tuple[str, ...]) -> Part:
     causes = list(dict.fromkeys(cause for row in rows for cause in row.causes))
     return Part(
         sign=of_effect(rows[0].effect, _move(rows)),
