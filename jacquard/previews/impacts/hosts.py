@@ -15,6 +15,8 @@ from components.specs.natural import natural
 from jacquard.previews.impacts.impact import Impact, Row
 
 _HALL = "hall "
+_ON_HOSTS = (Effect.RESTARTED, Effect.UNKNOWN)
+"""Effects on pods of a cluster, such as agents, that can disturb each of its nodes."""
 
 
 class Move(StrEnum):
@@ -145,6 +147,8 @@ class _Finder:
             yield from ((name, None) for name in self._nodes(row))
         elif _is_undecided(row):
             yield from ((name, None) for name in self._about(row) or self._all)
+        elif row.falls_on is Subject.PODS and row.effect in _ON_HOSTS:
+            yield from ((name, None) for name in self._about(row))
 
     def _moving(self, group: str) -> Iterator[tuple[str, Move | None]]:
         was, will = self._was[group], self._will[group]

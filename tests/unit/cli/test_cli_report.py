@@ -142,6 +142,7 @@ def test_waves_and_spares_are_drawn_with_words_to_each_box(shown: Element) -> No
     assert titles == [
         [
             "waves 1-5, 5 nodes: Sun 2026-11-22 00:00 to Sun 2026-11-22 02:55",
+            "until jobs end",
             "acme-train/train: a01, a02",
         ],
         [
@@ -173,7 +174,7 @@ def test_a_roll_of_unknown_length_is_said_to_be_one(tmp_path: Path) -> None:
     found = page(html([report_of(tmp_path, then=("promote acme-train/train gpu-2026.11.1",))]))
 
     rolls = found.by_id("e0-rolls")
-    assert rolls.all("title")[0].text == "duration unknown"
+    assert [item.text for item in rolls.all("g", "bar")] == ["5 waves, duration unknown 5 waves, duration unknown"]
     assert rows(rolls)[1][6:] == [
         "unknown", "unknown", "unknown", "1 of 1", "unknown", "nodes.durations is not set in region.yaml",
     ]  # fmt: skip
@@ -227,7 +228,7 @@ def test_it_needs_nothing_else_and_its_policy_lets_nothing_else_in(promoted: Rep
     text = html([promoted])
     top = page(text)
 
-    assert not re.search(r"(?i)https?:|//[a-z]|@import|url\((?!#hatch\))|\ssrc=|<link|javascript:|data:", text)
+    assert not re.search(r"(?i)https?:|//[a-z]|@import|url\((?!#(?:hatch|open)\))|\ssrc=|<link|javascript:|data:", text)
     [policy] = [one.attributes["content"] for one in top.all("meta") if "http-equiv" in one.attributes]
     hashes = [
         base64.b64encode(hashlib.sha256(str(top.all(name)[0].children[0]).encode()).digest()).decode()

@@ -75,6 +75,14 @@ def test_everything_that_is_read_stands_out_from_its_ground(written: Path, theme
     assert low == {}
 
 
+def test_effects_at_a_later_time_have_the_colour_of_the_effect(written: Path) -> None:
+    style = written.read_text(encoding="utf-8")
+    [later] = re.findall(r"\n\.c\.later\{(.*)\}", style)
+
+    assert "border:2px dashed var(--fill)" in later
+    assert all(f"\n.{sign}{{--fill:var(--{sign})" in style for sign in SIGNS)
+
+
 @needs_browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, written: Path, theme: str) -> None:
@@ -99,7 +107,7 @@ def test_pointing_at_a_host_tells_what_befalls_it(browser: Page, written: Path) 
     assert browser.ask("document.querySelector('.detail').innerText").split("\n") == [
         "a02-u03", "place", "hall a, rack a02", "effect", "R replaced", "equal hosts", "5", "tenant", "acme",
         "rollout group", "acme-train/train/a02", "use", "node", "instance type", "h100-ib-8", "cause",
-        "acme-train/train, 2 groups: nodes replaced",
+        "acme-train/train, 2 groups: nodes replaced; acme-train/train: nodes in place",
     ]  # fmt: skip
 
 

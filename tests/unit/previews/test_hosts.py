@@ -123,6 +123,26 @@ def test_what_nobody_decided_falls_on_every_host_of_the_part(
     assert len(found) == expected
 
 
+@pytest.mark.parametrize(
+    ("part", "effect", "expected"),
+    [
+        ("acme-train", Effect.RESTARTED, 20),
+        ("acme-train", Effect.UNKNOWN, 20),
+        ("acme-train", Effect.IN_PLACE, 0),
+        ("foundation", Effect.RESTARTED, 0),  # pods of the management cluster
+    ],
+)
+def test_pods_that_restart_in_a_cluster_disturb_all_its_hosts(
+    nothing: Impact, part: str, effect: Effect, expected: int
+) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    row = undecided(part, None).model_copy(update={"falls_on": Subject.PODS, "effect": effect, "forced_by": ()})
+
+    found = hosts(environment, environment, nothing.model_copy(update={"rows": (row,)}))
+
+    assert len([one for one in found if one.effect is effect]) == expected
+
+
 def test_the_worst_of_several_comes_first(nothing: Impact) -> None:
     environment = load_environment("laptop", ENVIRONMENTS)
     mild = undecided("acme-train/train/a01", "acme").model_copy(

@@ -158,11 +158,9 @@ class Waves:
                 numbers = f"wave {wave.first}" if wave.first == wave.last else f"waves {wave.first}-{wave.last}"
                 tooltip = f"{numbers}, {plural(wave.nodes, 'node')}: {self._times(wave)}"
                 yield self._box(wave, y, _BAR, f"bar {style}", tooltip, text=numbers, cuts=self._cuts(wave))
-        if not lane.waves:
-            y, tooltip = y + 1, "duration unknown" if not lane.roll.paused else "the pool is paused"
-            width = _PLOT if lane.roll.minutes is None or lane.nodes is None else 0.0
-            if not lane.roll.paused and width:
-                yield Box(x=LEFT, y=y, width=width, height=_BAR - 2, style=f"bar untimed {style}", tooltip=tooltip)
+        if text := _open_end(lane):
+            span = Span(begins=lane.ends, ends=self._timeline.minutes)
+            yield self._box(span, y, _BAR, f"bar open {style}", text, text=text)
 
     def _cuts(self, wave: Wave) -> tuple[float, ...]:
         count = wave.last - wave.first + 1
@@ -172,8 +170,9 @@ class Waves:
         return tuple(round(self._x(wave.begins) + index * each, 1) for index in range(1, count))
 
     def _beside(self, lane: Lane, y: float) -> Iterator[Label]:
-        text = "paused" if lane.roll.paused else _length(lane)
-        yield Label(x=LEFT + _PLOT + 6, y=y, text=text, style="beside")
+        if lane.roll.paused or lane.waves:
+            text = "paused" if lane.roll.paused else _days(lane.ends - lane.waves[0].begins)
+            yield Label(x=LEFT + _PLOT + 6, y=y, text=text, style="beside")
 
     def _whisker(self, lane: Lane, y: float) -> Iterator[tuple[str, str]]:
         if lane.waves and lane.ends_most is not None and lane.ends_most > lane.ends:
@@ -271,10 +270,13 @@ def _name(lanes: Sequence[Lane], y: float) -> Label:
     return Label(x=8, y=y, text=shown, style="lane", tooltip=f"{pool}: {', '.join(domains)}")
 
 
-def _length(lane: Lane) -> str:
-    if not lane.waves:
-        return "duration unknown"
-    return _days(lane.ends - lane.waves[0].begins)
+def _open_end(lane: Lane) -> str:
+    """Return the reason why the end of a rollout is unknown; empty if the end is known, or the pool is paused."""
+    if lane.roll.paused or lane.ends_most is not None:
+        return ""
+    if lane.waves:
+        return "until jobs end"
+    return "duration unknown" if lane.count is None else f"{plural(lane.count, 'wave')}, duration unknown"
 
 
 def _days(minutes: int) -> str:
