@@ -8,7 +8,7 @@ from impacts import edited, impact_of
 from components.lookups.effects.effect import Effect, Subject, When
 from jacquard.cli.views.changes.impact_comment import MARK, comment
 from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code, prose
-from jacquard.previews.impacts.impact import Cause, Impact, Row
+from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row
 
 HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
 
@@ -24,6 +24,12 @@ def row(part: str, cause: Cause) -> Row:
         falls_on=Subject.NODES, part=part, tenant=None, effect=Effect.UNKNOWN, when=When.AT_ONCE, count=None, gpus=None,
         forced_by=(), causes=(cause,),
     )  # fmt: skip
+
+
+def forced(why: str) -> Forced:
+    return Forced(
+        kind="example.com/Thing", path="spec", effect=Effect.UNKNOWN, objects=1, first="m/n/x", why=why, source=None
+    )
 
 
 def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None:
@@ -54,13 +60,44 @@ def test_nothing_that_happens_has_a_headline_too(promoted: Impact) -> None:
 
 def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: Impact) -> None:
     cause = Cause(file="images.lock.yaml", line=1, path="groups", old="a" * 200, new="b" * 200)
-    many = promoted.model_copy(update={"rows": tuple(row(f"c/p{number}/a", cause) for number in range(500))})
+    rows = [row(f"c/p{number}/a", cause) for number in range(500)]
+    reasons = [forced(f"reason {number}") for number in range(500)]
+    many = [one.model_copy(update={"forced_by": (reason,)}) for one, reason in zip(rows, reasons, strict=True)]
 
-    text = comment([many])
+    text = comment([promoted.model_copy(update={"rows": tuple(many)})])
 
     assert 0.9 * LIMIT_BYTES < len(text.encode()) <= LIMIT_BYTES
     assert text.count("<details>") == text.count("</details>") > 10
     assert text.endswith("sections omitted (size limit of comments); `jacquard impact --format json` contains all.\n")
+
+
+def test_many_parts_with_equal_effects_and_reasons_are_one(promoted: Impact) -> None:
+    rows = [
+        row(f"c{number}/p/a", Cause(file=f"tenants/t{number}.yaml", line=number, path="x", old="1", new="2"))
+        for number in range(1, 41)
+    ]
+    replaced = row("c9/p/b", Cause(file="images.lock.yaml", line=7, path="groups.c9/p/b", old="1", new="2"))
+    others = [one.model_copy(update={"count": 2, "tenant": one.part.partition("/")[0]}) for one in rows]
+    impact = promoted.model_copy(update={"rows": (replaced.model_copy(update={"effect": Effect.REPLACED}), *others)})
+
+    lines = comment([impact]).splitlines()
+
+    assert [line for line in lines if line.startswith("| ")] == [
+        "| effect | on | part | tenant | when | count |",
+        "| replaced | nodes | `c9/p/b` | - | at once | - |",
+        "| unknown | nodes | `c1/p`, `c2/p`, `c3/p` and 37 more | `c1`, `c2`, `c3` and 37 more | at once | 80 |",
+    ]
+    at = next(index for index, line in enumerate(lines) if line.startswith("<details><summary><code>c1/p"))
+    assert lines[at : at + 8] == [
+        "<details><summary><code>c1/p</code>, <code>c2/p</code>, <code>c3/p</code> and 37 more: nodes</summary>",
+        "",
+        "- caused by `tenants/t1.yaml:1` `x`: `1` -> `2`",
+        "- and by `tenants/t2.yaml:2` `x`: `1` -> `2`",
+        "- and by `tenants/t3.yaml:3` `x`: `1` -> `2`",
+        "- and 37 more edits",
+        "",
+        "</details>",
+    ]
 
 
 def test_values_stay_within_their_code_spans(promoted: Impact) -> None:

@@ -42,6 +42,9 @@ _EMPTY = {"occupied": ("-", "unknown")}
 """Cells without information, by column; ``-`` in other columns."""
 _MOST = 10
 _MOST_REASONS = 3
+_MOST_NAMES = 3
+_MOST_PARTS = 12
+"""Maximum number of parts that are shown one by one; beyond it, parts with equal effects and reasons are one."""
 
 
 def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
@@ -49,7 +52,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
     for sentence in verdict(impact, now):
         yield Text(f"  {sentence}")
-    affected = parts(impact.rows)
+    affected = alike(impact.rows)
     if affected:
         yield ""
         yield _table(affected)
@@ -110,12 +113,32 @@ def parts(rows: Iterable[Row]) -> list[list[Row]]:
     """Return rows grouped by part, subject, effect and time; the rollout groups of a pool form one part."""
     grouped: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
-        is_group = row.falls_on is Subject.NODES and row.part.count("/") > 1
-        grouped[pool_of(row.part) if is_group else row.part, row.falls_on, row.effect, row.when].append(row)
+        grouped[_part_of(row), row.falls_on, row.effect, row.when].append(row)
+    return list(grouped.values())
+
+
+def _part_of(row: Row) -> str:
+    """Return the part of a row; the pool for a rollout group."""
+    is_group = row.falls_on is Subject.NODES and row.part.count("/") > 1
+    return pool_of(row.part) if is_group else row.part
+
+
+def alike(rows: Iterable[Row]) -> list[list[Row]]:
+    """Return rows grouped by part; if there are many parts, parts with equal effects and reasons form one group."""
+    affected = parts(rows)
+    if len(affected) <= _MOST_PARTS:
+        return affected
+    grouped: dict[object, list[Row]] = defaultdict(list)
+    for part in affected:
+        reasons = frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
+        grouped[part[0].falls_on, part[0].effect, part[0].when, reasons] += part
     return list(grouped.values())
 
 
 def _name(part: Sequence[Row]) -> str:
+    names = dict.fromkeys(map(_part_of, part))
+    if len(names) > 1:
+        return listed(names, _MOST_NAMES)
     return part[0].part if len(part) == 1 else f"{pool_of(part[0].part)}, {len(part)} groups"
 
 
@@ -142,7 +165,8 @@ def cells(part: Sequence[Row]) -> tuple[str, ...]:
     """Return the cells of one part, in the order of `COLUMNS`."""
     first, gpus = part[0], sum(row.gpus or 0 for row in part)
     rolls = _rolls([row.roll for row in part if row.roll])
-    labels = (first.effect, first.falls_on, _name(part), first.tenant or "-", first.when)
+    tenants = listed(dict.fromkeys(row.tenant or "-" for row in part), _MOST_NAMES)
+    labels = (first.effect, first.falls_on, _name(part), tenants, first.when)
     return (*labels, _count(part), str(gpus) if gpus else "-", *rolls, cell(part))
 
 

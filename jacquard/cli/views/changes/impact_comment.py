@@ -40,7 +40,7 @@ def disturbs(impacts: Sequence[Impact]) -> str:
 
 def overview(impact: Impact) -> Iterator[str]:
     """Yield the table of affected parts, and the list of affected tenants."""
-    if parts := view.parts(impact.rows):
+    if parts := view.alike(impact.rows):
         yield table(*view.table_of(parts))
     if tenant_lines := list(impact_lists.tenants(impact)):
         yield "\n".join(["", "Tenants:", "", bullets(tenant_lines)])
@@ -48,7 +48,7 @@ def overview(impact: Impact) -> Iterator[str]:
 
 def reasons(impact: Impact) -> Iterator[str]:
     """Yield collapsible sections: reasons of each part, then charts, deleted objects and pending promotions."""
-    for part in view.parts(impact.rows):
+    for part in view.alike(impact.rows):
         title, *rest = (line for line in view.reasons(part) if line.plain)
         yield fold(title.plain, bullets(rest))
     for name, lines in _DETAILS.items():
