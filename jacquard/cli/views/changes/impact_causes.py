@@ -49,9 +49,9 @@ def _edit(alike: Sequence[Cause]) -> Text:
     if len(alike) > 1:
         place, names = f"{first.file}:{first.line}-{last.line}", [cause.path.rpartition(".")[2] for cause in alike]
         within = first.path.rpartition(".")[0]
-        inside = [" ", (within, VALUE)] if within else []
+        inside = Text.assemble(" ", (within, VALUE)) if within else ""
         change = f": {plural(len(alike), 'entry', 'entries')} {'added' if first.old is None else 'removed'}, "
-        return Text.assemble((place, VALUE), *inside, change, (names[0], VALUE), " to ", (names[-1], VALUE))
+        return Text.assemble((place, VALUE), inside, change, (names[0], VALUE), " to ", (names[-1], VALUE))
     if not first.path:
         change = "added" if first.old is None else "removed" if first.new is None else "changed"
         return Text.assemble((first.file, VALUE), f": file {change}")
