@@ -46,6 +46,8 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
     part = (promoted.tenants[0].digest or "")[:12]
     asked = f"- acme: `platform@acme.example` must approve part `{part}`; at least 12 of 14 contracted"
     assert f"{asked} `h100-ib-8` available" in lines
+    promotion = "`jacquard promote laptop acme-train/infer --to data`"
+    assert f"- `acme-train/infer` (image), before this change: {promotion}" in lines
 
 
 def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:

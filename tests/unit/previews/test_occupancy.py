@@ -88,7 +88,7 @@ def test_of_a_cluster_that_was_not_read_it_is_unknown(promoted: Impact) -> None:
         "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC): unknown; cluster acme-train could not be "
         "read: </details> @team \\x1b[31m \\u202e `"
     )
-    assert "\n- `` occupied by jobs (estimate from facts" in comment([found])
+    assert "could not be read: `</details>` `@team` `\\x1b[31m` `\\u202e` `` ` ``\n" in comment([found])
 
 
 def changed(promoted: Impact, **others: Any) -> Impact:

@@ -7,6 +7,7 @@ from rich.text import Text
 from components.lookups.effects.effect import Effect
 from components.specs.reading.problems import listed
 from jacquard.cli.console import plural
+from jacquard.cli.views.changes.values import VALUE
 from jacquard.previews.impacts.impact import Impact, Shared
 from jacquard.previews.impacts.tenant_impact import Agreement, TenantImpact
 
@@ -83,7 +84,10 @@ def pulls(impact: Impact) -> Iterator[Text]:
 def behind(impact: Impact) -> Iterator[Text]:
     """Yield the pools that are out of date, and the command that promotes each."""
     lines = (
-        f"{item.pool} ({listed(item.fields)}), {'since' if item.new else 'before'} this change: {item.command}"
+        Text.assemble(
+            f"{item.pool} ({listed(item.fields)}), {'since' if item.new else 'before'} this change: ",
+            (item.command, VALUE),
+        )
         for item in impact.behind
     )
     yield from _titled("pending promotions", lines)
@@ -94,14 +98,15 @@ def elsewhere(impact: Impact) -> Iterator[Text]:
     yield from _titled("other environments that use this catalogue", map(_shared, impact.shared))
 
 
-def _shared(other: Shared) -> str:
+def _shared(other: Shared) -> Text:
     machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
     worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
-    return f"{other.environment}: {worst}{machines}; see: jacquard impact {other.environment}"
+    command = (f"jacquard impact {other.environment}", VALUE)
+    return Text.assemble(f"{other.environment}: {worst}{machines}; see: ", command)
 
 
-def _titled(title: str, lines: Iterable[str]) -> Iterator[Text]:
+def _titled(title: str, lines: Iterable[str | Text]) -> Iterator[Text]:
     """Yield an empty line, the title and the indented ``lines``; nothing without lines."""
-    texts = [Text(f"  {line}") for line in lines]
+    texts = [Text.assemble("  ", line) for line in lines]
     if texts:
         yield from (Text(""), Text(f"{title}:"), *texts)
