@@ -20,7 +20,9 @@ from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
 from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, StillBehind, Upgraded
+from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
+from jacquard.previews.impacts.refined import Refinement
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
 from jacquard.previews.impacts.tenants import tenants
@@ -75,13 +77,15 @@ def impact(
         undecided: whether the code of Jacquard differs, and the code of the base could not render the base.
     """
     environments = base.environment, head.environment
-    scopes = Scopes(*environments)
-    rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials))
+    machines, scopes = Machines(*environments), Scopes(*environments)
+    refinement = Refinement(*environments, machines)
+    rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials), machines)
     nodes = Nodes(*environments, rows)
     affected = [_UNDECIDED] if undecided else []
     lost: list[Lost] = []
     for part, part_changes in _changed(base, head):
-        affected += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, part_changes)
+        refined = list(refinement.of(part.about, part_changes))
+        affected += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, refined)
         lost += rows.lost(part, part_changes)
     affected.sort(key=lambda row: (-row.effect.severity, row.falls_on, row.part))
     affected_tenants = tenants(*environments, affected, now)

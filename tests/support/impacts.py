@@ -25,6 +25,12 @@ def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequ
     An edit is a file with an old and a new text, or with a text that is added at its end; or a file that goes.
     """
     bench = Workbench(copy_data(folder / "environments", name), name)
+    edit(bench, changes, then)
+    return bench
+
+
+def edit(bench: Workbench, changes: Sequence[Sequence[str]], then: Sequence[str]) -> None:
+    """Edit the files of ``bench``, and run the commands ``then``."""
     for file, *texts in changes:
         path = bench.folder / file
         match texts:
@@ -37,7 +43,6 @@ def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequ
     for command in then:
         verb, *rest = command.split()
         getattr(bench, verb)(*rest)
-    return bench
 
 
 def impact_of(bench: Workbench, base: Path | None = None) -> Impact:
@@ -59,7 +64,12 @@ def lines(found: Impact) -> list[str]:
     lost = [f"{one.outcome}: {one.kind.rpartition('/')[2]} {one.name}" for one in found.lost]
     behind = [f"behind: {one.pool} {', '.join(one.fields)}" for one in found.behind if one.new]
     charts = [f"{one.cluster}: {one.told}" for one in found.charts]
-    return [*map(_line, found.rows), *charts, *lost, *behind]
+    return [*rows(found), *charts, *lost, *behind]
+
+
+def rows(found: Impact) -> list[str]:
+    """Return a line for each row of an impact."""
+    return [_line(row) for row in found.rows]
 
 
 def _line(row: Row) -> str:
@@ -70,6 +80,10 @@ def _line(row: Row) -> str:
         parts.append(str(row.count))
     if row.gpus:
         parts.append(f"{row.gpus} GPUs")
+    if row.hosts and row.tenant:
+        parts.append(f"of {row.tenant}")
+    if row.release:
+        parts.append(f"{row.release.out_at_once} away")
     if row.roll:
         parts.append(f"{row.roll.out_at_once} away, {row.roll.spares_left} of {row.roll.spares_floor} spares")
     places = sorted({(cause.file, cause.line) for cause in row.causes})

@@ -13,6 +13,8 @@ class Effect(StrEnum):
     """Updated while running, without restart."""
     SCALES = "scales"
     """Instances are added, or surplus ones removed; all others stay."""
+    PROVISIONED = "provisioned"
+    """Hosts without a node are registered, erased or flashed for their next use."""
     RESTARTED = "restarted"
     """Processes are restarted; machines are not rebooted."""
     REBOOTED = "rebooted"

@@ -55,6 +55,8 @@ class Row(Spec):
     guarded: bool = False
     """Whether the change requires confirmation. On rows for deleted objects, this is the deletion or replacement of
     objects of the kind; on rows of immutable fields, the replacement that a new value forces."""
+    drains: bool = False
+    """Whether the change of a DPU waits until its host is drained, which disrupts the node on the host."""
     unrendered: str | None = None
     """Reason for a row whose field occurs in no reference environment."""
 

@@ -15,6 +15,8 @@ NAMESPACE = "virtual-machines"
 CDI = "cdi.kubevirt.io/v1beta1"
 FILE_FOR_ALL = ("ReadWriteMany", "ReadOnlyMany")
 """Access modes of a golden volume. Only the import writes it; VMs map it read-only."""
+GOLDEN = "cdi.kubevirt.io/storage.bind.immediate.requested"
+"""Annotation of golden volumes: CDI imports them immediately instead of waiting for a first consumer."""
 _CLONES = "golden-images"
 _EVERY_ACCOUNT = "system:serviceaccounts"
 
@@ -81,8 +83,7 @@ def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: 
         "DataVolume",
         root_volume(image, root),
         namespace=NAMESPACE,
-        # CDI must import the golden volume immediately instead of waiting for a first consumer.
-        annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
+        annotations={GOLDEN: "true"},
         cluster=cluster,
         spec={
             "source": _image_source(image),

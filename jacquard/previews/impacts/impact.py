@@ -71,6 +71,18 @@ class Roll(Spec):
     """Whether rollouts of the pool are paused (``rollout.paused``)."""
 
 
+class Release(Spec):
+    """Release of DPUs by the platform (``dpus.release``): hosts are drained and returned one after the other."""
+
+    out_at_once: int
+    """Maximum number of simultaneously unavailable hosts, by the limits of the region and one host per rollout group.
+    """
+    minutes: int | None
+    """Duration in minutes, from ``nodes.durations`` of ``region.yaml``; None if ``nodes.durations`` is not set."""
+    gpu_hours: float | None
+    """GPU-hours lost; None if ``nodes.durations`` is not set."""
+
+
 class Occupied(Spec):
     """Nodes of one tenant that run jobs."""
 
@@ -113,9 +125,12 @@ class Row(Spec):
     gpus: int | None
     """GPUs in these nodes or hosts; None if ``count`` is None."""
     hosts: tuple[str, ...] = ()
-    """Affected hosts, if the subject is hosts or DPUs; nodes of a group run on the hosts of the group's pool."""
+    """Affected hosts, if the subject is hosts or DPUs, or nodes whose hosts are drained for their DPUs; nodes of a
+    rollout group run on the hosts of the group's pool."""
     roll: Roll | None = None
     """Rollout that replaces nodes; None if no node is replaced."""
+    release: Release | None = None
+    """Release of DPUs whose hosts are drained; None if the platform releases no DPU of a host with a node."""
     occupancy: Occupancy | None = None
     """Jobs on the nodes of the part, or on the nodes of its hosts; None if no node is disrupted. If only some nodes are
     removed, the jobs on all nodes of the part, because the choice of nodes is unknown."""
@@ -141,16 +156,16 @@ class Lost(Spec):
 
 
 class StillBehind(Spec):
-    """A pool, or all DPUs, that is out of date: its pins differ from the data until it is promoted."""
+    """A pool, a control plane, or all DPUs, out of date: the pins differ from the data until they are promoted."""
 
     pool: str
-    """Pool as ``cluster/pool``, or ``dpus``."""
+    """Pool as ``cluster/pool``, cluster of a control plane, or ``dpus``."""
     fields: tuple[str, ...]
     """Fields that differ between pins and data."""
     new: bool
     """Whether a field differs only since this change."""
     command: str
-    """Command that promotes the pool or the DPUs."""
+    """Command that promotes the pool, the control plane or the DPUs."""
 
 
 class NewTemplates(Spec):
@@ -217,7 +232,7 @@ class Impact(Spec):
     lost: tuple[Lost, ...]
     """Objects that are no longer declared, by name."""
     behind: tuple[StillBehind, ...]
-    """Pools, and DPUs, that need a promotion after the change is merged."""
+    """Pools, control planes and DPUs that need a promotion after the change is merged."""
     tenants: tuple[TenantImpact, ...]
     """Affected tenants."""
     charts: tuple[Upgraded, ...] = ()

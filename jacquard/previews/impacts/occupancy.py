@@ -183,13 +183,13 @@ class _Index:
         )
 
     def _of(self, row: Row) -> list[NodeFacts]:
-        if row.falls_on is Subject.NODES:
+        if row.falls_on is Subject.NODES and not row.hosts:
             return self._nodes.get(row.part, [])
         return [self._hosts[host] for host in row.hosts if host in self._hosts]
 
     def _unknown(self, row: Row) -> Iterator[str]:
         """Yield the reasons why more jobs than known may run on the nodes of ``row``."""
-        if row.falls_on is Subject.NODES:
+        if row.falls_on is Subject.NODES and not row.hosts:
             cluster = row.part.partition("/")[0]
             yield from self._unread([cluster])
             return

@@ -3,22 +3,19 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from components.intents.dpus import deployments, dpu_hosts
 from components.lookups.effects.changes import Change, worst
 from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.effects.table import DELETED, PROTECTED, RETAINED
-from components.render.hosts.inventory import names_of
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
-from components.specs.hosts.inventory import HostSpec
 from components.specs.natural import naturally
 from jacquard.previews.attestations.digests import changes_digest
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.impact import Forced, Lost, Row
-from jacquard.previews.impacts.scopes import Scope, is_hall, vpc_scope
+from jacquard.previews.impacts.machines import MACHINES, Machines
+from jacquard.previews.impacts.releases import Releases
 from jacquard.previews.snapshots import Part
 
-_MACHINES = (Subject.HOSTS, Subject.DPUS)
 _UNDECIDED = "effect unknown: the table of effects has no row for it"
 _GONE = (DELETED, RETAINED, PROTECTED)
 
@@ -26,28 +23,48 @@ _GONE = (DELETED, RETAINED, PROTECTED)
 class Rows:
     """Creates rows from changes, with numbers from both sides and the causing edits."""
 
-    def __init__(self, base: Environment, head: Environment, causes: Causes) -> None:
-        self._causes = causes
+    def __init__(self, base: Environment, head: Environment, causes: Causes, machines: Machines) -> None:
+        self._causes, self._machines = causes, machines
+        self._releases = Releases(head, machines)
         self._tenants = {tenant.tenant for side in (base, head) for tenant in side.tenants}
-        hosts = {host.host: host for side in (base, head) for host in side.hosts}
-        self._gpus = {name: _gpus(head, host) for name, host in hosts.items()}
-        self._host_of = {name: host.host for host in hosts.values() for name in names_of(host)}
-        self._releases_dpus = head.region.dpus.release is not None
-        self._vpc_of = {deployment.key: deployment.vpc for deployment in deployments(head, head.allocations.vpcs)}
-        self._dpus: dict[str, list[str]] = defaultdict(list)
-        for host, deployment in dpu_hosts(head).items():
-            self._dpus[deployment].append(host)
 
-    def of_part(self, part: Part, changes: Iterable[Change]) -> Iterator[Row]:
-        """Yield a row for each subject that ``changes`` of one component affect."""
+    def of_part(self, part: Part, changes: Iterable[Change], tenant: str | None = None) -> Iterator[Row]:
+        """Yield a row for each subject that ``changes`` of one component affect, and for each tenant of its hosts.
+
+        Args:
+            part: the component.
+            changes: all its changes, or those that affect one cluster.
+            tenant: tenant of this cluster; None for the tenant of the component.
+        """
         alike: dict[tuple[Subject, Effect | None], list[Change]] = defaultdict(list)
         for change in changes:
             subject = change.row.falls_on if change.row else Subject.PLATFORM
-            alike[subject, change.effect if subject in _MACHINES else None].append(change)
-        for (subject, _), same in alike.items():
-            if worst(same) is not Effect.NONE:
+            of_hosts = subject in MACHINES or bool(self._machines.of(change))
+            alike[subject, change.effect if of_hosts else None].append(change)
+        for (subject, effect), same in alike.items():
+            if worst(same) is Effect.NONE:
+                continue
+            if effect is None:
                 row = self.row(part, subject, same, count=None, gpus=None)
-                yield row.model_copy(update=self._counted(part.about, subject, same))
+                yield row.model_copy(update={"tenant": tenant or row.tenant})
+            else:
+                yield from self._of_hosts(part, subject, same)
+
+    def _of_hosts(self, part: Part, subject: Subject, changes: Sequence[Change]) -> Iterator[Row]:
+        """Yield a row for each tenant with a node on a host that ``changes`` affect, and one for all other hosts."""
+        drained = subject is Subject.NODES and worst(changes) is Effect.REPLACED
+        affected = [(change, self._machines.of(change)) for change in changes]
+        by_tenant: dict[str | None, list[str]] = defaultdict(list)
+        for host in naturally({host for _, hosts in affected for host in hosts}):
+            if not drained or self._machines.counts_as_node(host):
+                by_tenant[self._machines.tenant_of(host) or self.tenant_of(part)].append(host)
+        if not by_tenant:
+            yield self.row(part, subject, changes, count=0, gpus=None)
+        for tenant, hosts in by_tenant.items():
+            mine = [change for change, machines in affected if not set(hosts).isdisjoint(machines)]
+            row = self.row(part, subject, mine, count=len(hosts), gpus=self._machines.gpus(hosts))
+            release = self._releases.of(row.effect, row.when, hosts)
+            yield row.model_copy(update={"hosts": tuple(hosts), "tenant": tenant, "release": release})
 
     def row(
         self, part: Part, subject: Subject, changes: Sequence[Change], *, count: int | None, gpus: int | None
@@ -61,18 +78,13 @@ class Rows:
             part=part.label,
             tenant=self.tenant_of(part),
             effect=effect,
-            when=self._when(subject, row.when if row else When.AT_ONCE),
+            when=row.when if row else When.AT_ONCE,
             count=count,
             gpus=gpus,
             forced_by=forced_by(changes),
             causes=self._causes.of(part.about, part.key, worst_ones),
             digest=changes_digest(changes),
         )
-
-    def _when(self, subject: Subject, when: When) -> When:
-        """Return the time of an effect: with ``dpus.release``, the platform releases DPUs instead of an operator."""
-        in_turn = when is When.BY_HAND and subject is Subject.DPUS and self._releases_dpus
-        return When.IN_TURN if in_turn else when
 
     def tenant_of(self, part: Part) -> str | None:
         """Return the tenant of a part; None for a shared part."""
@@ -84,28 +96,6 @@ class Rows:
             if change.path in _GONE:
                 name = name_of(change.manifest)
                 yield Lost(kind=change.kind, name=name, outcome=change.path, tenant=self.tenant_of(part))
-
-    def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> dict[str, object]:
-        """Return the affected machines, their number and their GPUs as fields of a row; empty for other subjects."""
-        if subject not in _MACHINES:
-            return {}
-        names = {change.manifest.name for change in changes}
-        if hosts := naturally({self._host_of[name] for name in names & self._host_of.keys()}):
-            return {"hosts": tuple(hosts), "count": len(hosts), "gpus": sum(self._gpus[host] for host in hosts)}
-        if is_hall(about):
-            return {"count": len(names)}
-        mine = [host for key, hosts in self._dpus.items() if self._is_of(key, about) for host in hosts]
-        return {"hosts": tuple(mine), "count": len(mine)}
-
-    def _is_of(self, deployment: str, about: Scope) -> bool:
-        """Return whether a DPUDeployment belongs to the scope of a VPC; DPUs of free hosts belong to the region."""
-        vpc = self._vpc_of[deployment]
-        return about == () if vpc is None else about[1:] == vpc_scope("", vpc)[1:]
-
-
-def _gpus(environment: Environment, host: HostSpec) -> int:
-    kind = environment.instance_types.by_name.get(host.instance_type)
-    return kind.gpu.count if kind and kind.gpu else 0
 
 
 def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:

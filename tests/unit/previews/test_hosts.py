@@ -10,7 +10,7 @@ from environment_data import ENVIRONMENTS
 from impacts import edited, impact_of
 
 from components.lookups.effects.effect import Effect, Subject, When
-from components.lookups.host_use import HostUse
+from components.lookups.host_use import HostUse, counted_hosts
 from components.specs.reading.loader import load_environment
 from jacquard.previews.impacts.hosts import HostImpact, hosts
 from jacquard.previews.impacts.impact import Forced, Impact, Row
@@ -43,18 +43,18 @@ def test_a_row_of_a_hall_names_its_hosts(tmp_path: Path) -> None:
     assert found == {"refused, at once": ["a01-u02"]}
 
 
-def test_what_befalls_dpus_falls_on_the_hosts_that_they_are_in(tmp_path: Path) -> None:
+def test_drained_hosts_are_the_nodes_of_the_vpc_and_not_its_spares(tmp_path: Path) -> None:
     [(what, found)] = touched(tmp_path, ("tenants/acme.yaml", "egress: public", "egress: none")).items()
-    groups = load_environment("laptop", ENVIRONMENTS).allocations.hosts
-    assert what == "restarted, by hand"
-    assert sorted(found) == sorted(host for host, pool in groups.items() if pool.startswith("acme-train/"))
+    nodes = [one for one in counted_hosts(load_environment("laptop", ENVIRONMENTS)) if one.use is HostUse.NODE]
+    assert what == "replaced, by hand"
+    assert found == [one.host.host for one in nodes if (one.pool or "").startswith("acme-train/")]
 
 
 def test_what_the_platform_lets_go_itself_happens_in_turn(tmp_path: Path) -> None:
     release = ("region.yaml", "  management_api:", "  release: {}\n  management_api:")
     found = touched(tmp_path, release, ("tenants/acme.yaml", "egress: public", "egress: none"))
-    assert "restarted, in turn" in found
-    assert "restarted, by hand" not in found
+    assert "replaced, in turn" in found
+    assert "replaced, by hand" not in found
 
 
 def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) ->
 
     last = found[-1]
     assert (last.host.host, last.use, last.tenant, last.group, last.effect) == (
-        "a04-u06", None, None, None, Effect.UNKNOWN,
+        "a04-u06", None, None, None, Effect.DELETED,
     )  # fmt: skip
     assert [one.host.host for one in found[-3:]] == ["a04-u04", "a04-u05", "a04-u06"]
 

@@ -27,6 +27,7 @@ _EFFECTS = {
     Effect.RE_FLASHED: Sign(4, "F", "re-flashed", "re-flashed"),
     Effect.REBOOTED: Sign(5, "B", "rebooted", "rebooted"),
     Effect.RESTARTED: Sign(6, "S", "restarted", "restarted"),
+    Effect.PROVISIONED: Sign(8, "p", "in-place", "provisioned"),
     Effect.IN_PLACE: Sign(9, "i", "in-place", "changed in place"),
 }
 _MOVES = {

@@ -1,0 +1,128 @@
+"""Effects that depend on more than the changed field: the table of effects refined by the data of both sides.
+
+The table judges a field of a kind alone. Whether a node runs on a host, whether a cluster is retired, and whether a
+disk image is only the source of other disks, is in the data of the base.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from components.lookups.effects.changes import ROLLOUT_GROUP, Change
+from components.lookups.effects.effect import Effect, Subject, When
+from components.lookups.effects.table import CREATED, DELETED, Row
+from components.lookups.pools import clusters
+from components.render import labels
+from components.render.vms.vm_images import GOLDEN
+from components.specs.environment import Environment
+from components.specs.keys import group_key, pool_key
+from jacquard.previews.impacts.impact import DISRUPTIVE
+from jacquard.previews.impacts.machines import MACHINES, Machines
+from jacquard.previews.impacts.scopes import Scope, vpc_scope
+
+MOVED = "metadata.namespace"
+"""Path of the change of a host that another cluster, or no cluster, may claim: its object moves to another namespace.
+"""
+_HOST = "metal3.io/BareMetalHost"
+_DPUS = "svc.dpu.nvidia.com/DPUDeployment"
+_DISK = "cdi.kubevirt.io/DataVolume"
+_SOURCE = "jacquard:docs/changes/effects.md Effects that depend on other data"
+_IDLE = "No node runs on the host; it is registered, erased or flashed for its next use."
+_DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
+_REMOVED = "No node runs on the host, which is removed together with its DPU."
+_IMAGE = "The image is deleted once no machine mounts it; disks that were cloned from it are separate volumes and stay."
+_NO_NODES = "It has no nodes, or DPUs of hosts without nodes only."
+_RETIRED = "It belongs to a retired cluster, or to a VPC without hosts: no machine uses it."
+
+
+class Refinement:
+    """Refines the effects of changes between two sides."""
+
+    def __init__(self, base: Environment, head: Environment, machines: Machines) -> None:
+        self._machines = machines
+        self._groups = base.allocations.groups
+        self._releases = head.region.dpus.release is not None
+        self._unused = _unused(base)
+
+    def of(self, about: Scope, changes: Iterable[Change]) -> Iterator[Change]:
+        """Yield the ``changes`` of the component with the scope ``about``, with refined effects."""
+        for change in _with_moves(changes):
+            if change.row is not None:
+                yield self._refined(about, change, change.row)
+            else:
+                yield change
+
+    def _refined(self, about: Scope, change: Change, row: Row) -> Change:
+        if self._releases and row.falls_on is Subject.DPUS and row.when is When.BY_HAND:
+            row = row.model_copy(update={"when": When.IN_TURN})
+        if row.falls_on in MACHINES:
+            return self._of_machines(replace(change, row=row), row)
+        return self._deleted(about, change, row) if change.path == DELETED else change
+
+    def _deleted(self, about: Scope, change: Change, row: Row) -> Change:
+        metadata = change.manifest.body["metadata"]
+        if change.kind == _DISK and GOLDEN in metadata.get("annotations", ()):
+            return _with(change, row, Effect.IN_PLACE, _IMAGE)
+        if change.kind == ROLLOUT_GROUP and not self._has_nodes(metadata["labels"]):
+            return _with(change, row, Effect.NONE, _NO_NODES)
+        if change.effect is Effect.UNKNOWN and about in self._unused:
+            return _with(change, row, Effect.DELETED, _RETIRED)
+        return change
+
+    def _of_machines(self, change: Change, row: Row) -> Change:
+        """Return a change of hosts or DPUs: provisioned if no node runs there, replaced nodes if hosts are drained."""
+        hosts = self._machines.of(change)
+        removed = change.path == DELETED and change.effect is Effect.UNKNOWN and len(hosts) == 1
+        if not (row.drains or removed or change.effect in DISRUPTIVE or change.path in (CREATED, MOVED)):
+            return change
+        if any(map(self._machines.runs_node, hosts)):
+            drained = _with(change, row, Effect.REPLACED, _DRAINED.format(row.why), Subject.NODES)
+            return drained if row.drains else change
+        if change.kind == _DPUS and change.path in (CREATED, DELETED):
+            return _with(change, row, Effect.NONE, _NO_NODES)
+        if removed:
+            return _with(change, row, Effect.DELETED, _REMOVED)
+        if not hosts or change.effect is Effect.NONE or (change.path == DELETED and change.kind == _HOST):
+            return change
+        return _with(change, row, Effect.PROVISIONED, _IDLE, Subject.HOSTS)
+
+    def _has_nodes(self, values: Mapping[str, str]) -> bool:
+        pool = pool_key(values[labels.CLUSTER], values[labels.POOL])
+        group = self._groups.get(group_key(pool, values[labels.FAILURE_DOMAIN]))
+        return group is None or group.most_nodes > 0
+
+
+def _with_moves(changes: Iterable[Change]) -> Iterator[Change]:
+    """Yield ``changes``; a host that is deleted in one namespace and created in another one is one change."""
+    hosts: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        if change.kind == _HOST and change.path in (CREATED, DELETED):
+            hosts[change.manifest.name].append(change)
+        else:
+            yield change
+    for same in hosts.values():
+        by_path = {change.path: change for change in same}
+        if len(by_path) == len((CREATED, DELETED)):
+            old, new = by_path[DELETED], by_path[CREATED]
+            yield replace(old, path=MOVED, old=old.manifest.namespace, new=new.manifest.namespace)
+        else:
+            yield from same
+
+
+def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
+    update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
+    if why in (_IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED):
+        update["source"] = _SOURCE
+    return replace(change, effect=effect, row=row.model_copy(update=update))
+
+
+def _unused(base: Environment) -> set[Scope]:
+    """Return the scopes of the retired clusters of the base, and of the VPCs without another cluster."""
+    retired: set[Scope] = set()
+    used: set[Scope] = set()
+    for placed in clusters(base):
+        tenant, cluster = placed.tenant.tenant, placed.cluster
+        scopes: Sequence[Scope] = ((tenant, cluster.name), vpc_scope(tenant, cluster.vpc))
+        (retired if cluster.retire else used).update(scopes)
+    vpcs = {vpc_scope(tenant.tenant, vpc.name) for tenant in base.tenants for vpc in tenant.vpcs}
+    return (retired | vpcs) - used
