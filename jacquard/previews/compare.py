@@ -27,6 +27,7 @@ from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
 from jacquard.previews.impacts.tenants import tenants
 from jacquard.previews.impacts.trials import Trials
+from jacquard.previews.impacts.users import Users
 from jacquard.previews.snapshots import Part, Side
 
 _POOL = "NodePoolInput"
@@ -81,11 +82,16 @@ def impact(
     refinement = Refinement(*environments, machines)
     rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials), machines)
     nodes = Nodes(*environments, rows)
+    users = Users(*environments)
     affected = [_UNDECIDED] if undecided else []
     lost: list[Lost] = []
     for part, part_changes in _changed(base, head):
         refined = list(refinement.of(part.about, part_changes))
-        affected += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, refined)
+        if part.key[1] == _POOL:
+            affected += nodes.of_pool(part, refined)
+        else:
+            for owner, tenant, same in users.by_cluster(part, refined):
+                affected += rows.of_part(owner, same, tenant)
         lost += rows.lost(part, part_changes)
     affected.sort(key=lambda row: (-row.effect.severity, row.falls_on, row.part))
     affected_tenants = tenants(*environments, affected, now)
