@@ -23,6 +23,7 @@ from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates,
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
 from jacquard.previews.impacts.refined import Refinement
+from jacquard.previews.impacts.region import moved_region
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
 from jacquard.previews.impacts.tenants import tenants
@@ -83,7 +84,7 @@ def impact(
     rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials), machines)
     nodes = Nodes(*environments, rows)
     users = Users(*environments)
-    affected = [_UNDECIDED] if undecided else []
+    affected = [*([_UNDECIDED] if undecided else []), *moved_region(*environments, edits)]
     lost: list[Lost] = []
     for part, part_changes in _changed(base, head):
         refined = list(refinement.of(part.about, part_changes))
