@@ -9,7 +9,6 @@ from components.intents.pins import pinned
 from components.intents.revisions import improvements
 from components.lookups.effects.changes import Change, changes
 from components.lookups.effects.effect import Effect, Subject, When, worst_of
-from components.reports.images import all_behind
 from components.reports.moved_charts import moved_charts
 from components.reports.pull_paths import moved_pulls
 from components.specs.environment import Environment
@@ -19,9 +18,10 @@ from jacquard.previews.attestations.approvals import agreed
 from jacquard.previews.impacts.causes import Causes
 from jacquard.previews.impacts.edit_groups import edit_groups
 from jacquard.previews.impacts.edits import Edit
-from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, StillBehind, Upgraded
+from jacquard.previews.impacts.impact import Forced, Impact, Lost, NewTemplates, Row, Upgraded
 from jacquard.previews.impacts.machines import Machines
 from jacquard.previews.impacts.nodes import Nodes
+from jacquard.previews.impacts.pending import pending
 from jacquard.previews.impacts.refined import Refinement
 from jacquard.previews.impacts.region import moved_region
 from jacquard.previews.impacts.rows import Rows
@@ -105,7 +105,7 @@ def impact(
         code=trials is None or undecided,
         rows=tuple(affected),
         lost=tuple(lost),
-        behind=_behind(*environments),
+        behind=tuple(pending(*environments)),
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
         templates=tuple(_new_templates(*environments)),
         pulls=tuple(moved_pulls(*environments)),
@@ -133,20 +133,6 @@ def _changed(base: Side, head: Side) -> Iterator[tuple[Part, list[Change]]]:
             yield part, part_changes
 
 
-def _behind(base: Environment, head: Environment) -> tuple[StillBehind, ...]:
-    before = {item.pool: {difference.field for difference in item.differences} for item in all_behind(base)}
-    return tuple(
-        StillBehind(
-            pool=item.pool,
-            fields=tuple(difference.field for difference in item.differences),
-            new=bool({difference.field for difference in item.differences} - before.get(item.pool, set())),
-            command=_promotion(head.name, item.pool),
-        )
-        for item in all_behind(head)
-        if item.differences
-    )
-
-
 def _new_templates(base: Environment, head: Environment) -> Iterator[NewTemplates]:
     """Yield the pools, and the DPUs, whose rollout groups have another template revision in the head."""
     was, will = pinned(base.image_pins), pinned(head.image_pins)
@@ -158,7 +144,3 @@ def _new_templates(base: Environment, head: Environment) -> Iterator[NewTemplate
         before, after = min(old.revision for old, _ in pairs), max(new.revision for _, new in pairs)
         texts = tuple(str(item) for item in improvements(old for old, _ in pairs) if item.revision <= after)
         yield NewTemplates(pool=pool, before=before, after=after, groups=len(pairs), improvements=texts)
-
-
-def _promotion(environment: str, pool: str) -> str:
-    return f"jacquard promote {environment} {DPUS if refers_to_dpus(pool) else pool} --to data"

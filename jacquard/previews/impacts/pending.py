@@ -1,0 +1,39 @@
+"""Pools, DPUs and control planes whose pins differ from the data, with the commands that promote them."""
+
+from collections.abc import Iterator
+
+from components.lookups.pools import clusters
+from components.reports.images import all_behind
+from components.specs.base import PLACED
+from components.specs.environment import Environment
+from components.specs.keys import DPUS, refers_to_dpus
+from jacquard.previews.impacts.impact import StillBehind
+
+
+def pending(base: Environment, head: Environment) -> Iterator[StillBehind]:
+    """Yield what waits for a promotion after the change, and whether it waited before the change."""
+    before: dict[str, set[str]] = {}
+    for name, fields, _ in _all(base):
+        before.setdefault(name, set()).update(fields)
+    for name, fields, command in _all(head):
+        new = bool(set(fields) - before.get(name, set()))
+        yield StillBehind(pool=name, fields=fields, new=new, command=f"jacquard promote {head.name} {command}")
+
+
+def _all(environment: Environment) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield name, differing fields and the arguments of the promotion of each pool, DPUs or control plane."""
+    yield from _control_planes(environment)
+    for item in all_behind(environment):
+        if item.differences:
+            fields = tuple(difference.field for difference in item.differences)
+            yield item.pool, fields, f"{DPUS if refers_to_dpus(item.pool) else item.pool} --to data"
+
+
+def _control_planes(environment: Environment) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    pins = environment.image_pins.control_planes
+    for cluster in (placed.cluster for placed in clusters(environment)):
+        pin, store = pins.get(cluster.name), cluster.control_plane.data_store
+        if pin and pin.version != cluster.version:
+            yield cluster.name, ("version",), f"{cluster.name} --to {cluster.version}"
+        if pin and store not in (PLACED, pin.data_store):
+            yield cluster.name, ("data_store",), f"{cluster.name} --data-store {store}"
