@@ -77,6 +77,15 @@ def seconds(duration: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def long_duration(minutes: int) -> str:
+    """Return a duration of minutes as text: ``35 min``, ``3 h 20 min``, ``2 d 4 h``."""
+    days, rest = divmod(minutes, 24 * 60)
+    hours, left = divmod(rest, 60)
+    if days:
+        return f"{days} d {hours} h"
+    return f"{hours} h {left:02d} min" if hours else f"{left} min"
+
+
 def plural(count: int, singular: str, many: str | None = None) -> str:
     """Return ``count`` with the singular or plural form of its noun."""
     return f"{count} {singular if count == 1 else many or singular + 's'}"

@@ -27,6 +27,7 @@ from jacquard.previews.impacts.region import moved_region
 from jacquard.previews.impacts.rows import Rows
 from jacquard.previews.impacts.scopes import Scopes
 from jacquard.previews.impacts.tenants import tenants
+from jacquard.previews.impacts.totals import totals
 from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.impacts.users import Users
 from jacquard.previews.snapshots import Part, Side
@@ -104,6 +105,7 @@ def impact(
         edits=len(edits),
         code=trials is None or undecided,
         rows=tuple(affected),
+        totals=totals(head.environment, affected, machines),
         lost=tuple(lost),
         behind=tuple(pending(*environments)),
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),

@@ -12,8 +12,8 @@ from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_
 from jacquard.cli import arguments, base_comparison, data
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, unknown
-from jacquard.cli.views.changes.impact import verdict
 from jacquard.cli.views.changes.impact_lists import DIGITS
+from jacquard.cli.views.changes.impact_verdict import effect_sentences
 from jacquard.cli.views.changes.lock_changes import file_changes, show_diff
 from jacquard.machine import paths, settings
 from jacquard.previews.bases import committer
@@ -121,7 +121,7 @@ def _affected(impact: Impact, tenant: str) -> TenantImpact:
 def _effects(impact: Impact, tenant: str) -> Sequence[str]:
     """Return the effects of a change on a tenant as sentences."""
     rows = tuple(row for row in impact.rows if row.tenant == tenant)
-    return tuple(verdict(impact.model_copy(update={"rows": rows})))
+    return tuple(effect_sentences(impact.model_copy(update={"rows": rows})))
 
 
 def _approver(by: str | None) -> str:

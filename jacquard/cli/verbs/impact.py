@@ -50,3 +50,5 @@ def impact(
     for item in impacts:
         for line in impact_view.lines(item, now):
             print_line(stdout(), line)
+        for line in impact_view.next_steps(item):
+            print_line(stdout(), line)

@@ -210,6 +210,25 @@ class Shared(Spec):
     compared."""
 
 
+class Totals(Spec):
+    """Totals of all rows with a known disruptive effect."""
+
+    nodes: int = 0
+    """Number of disrupted nodes, each counted once."""
+    gpus: int = 0
+    """GPUs of these nodes."""
+    tenants: tuple[str, ...] = ()
+    """Tenants of these nodes, by name."""
+    out_at_once: int = 0
+    """Maximum number of simultaneously unavailable nodes, by the limits of pools and of ``dpus.release``."""
+    minutes: int | None = None
+    """Duration of the longest rollout or release in minutes; None without a known duration."""
+    timed: bool = True
+    """Whether the durations of all rollouts and releases are known."""
+    by_hand: bool = False
+    """Whether an operator performs the disruptive step of any row."""
+
+
 class Impact(Spec):
     """Impact of the change between a base and a head on one environment."""
 
@@ -229,6 +248,8 @@ class Impact(Spec):
     """Whether base and head have different rendering code: Jacquard itself, or extensions of a repository."""
     rows: tuple[Row, ...]
     """Affected parts, the worst first."""
+    totals: Totals = Totals()
+    """Totals of the rows."""
     lost: tuple[Lost, ...]
     """Objects that are no longer declared, by name."""
     behind: tuple[StillBehind, ...]

@@ -12,7 +12,7 @@ from typer.testing import Result
 
 Invoke = Callable[..., Result]
 AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example")
-TRAIN = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time"
+TRAIN = "replaced: 10 nodes (80 GPUs) of acme-train/train"
 
 
 def git(folder: Path, *arguments: str) -> str:

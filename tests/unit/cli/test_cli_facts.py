@@ -46,7 +46,7 @@ def test_facts_are_written_and_an_impact_reads_them(
     assert taken.stdout == "laptop: 2 of 4 nodes occupied by 3 pods on 16 GPUs, as of 2026-11-22 16:00 UTC\n"
     estimate = "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC, 12 minutes old)"
     lines = [line.split() for line in told.stdout.splitlines()]
-    assert told.stdout.splitlines()[2] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
+    assert told.stdout.splitlines()[3] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
     assert [lines[4][-1], lines[5][-1]] == ["occupied", "2"]
 
 

@@ -19,7 +19,11 @@ from jacquard.machine import paths
 
 Invoke = Callable[..., Result]
 NO_COMMIT = "is not a commit with a common ancestor with the work tree; pass another one to --base"
-VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 unavailable at a time"
+SUMMARY = (
+    "disrupts 10 nodes, 80 GPUs, 1 tenant; at most 2 unavailable at a time; duration unknown without nodes.durations; "
+    "needs approval of acme"
+)
+VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train"
 
 
 @pytest.fixture
@@ -35,14 +39,15 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
     told = re.sub(r"part [0-9a-f]{12}\b", "part DIGEST", invoke("impact", "laptop").stdout)
     expected = [
         f"laptop: {commit} -> work tree",
+        f"  {SUMMARY}",
         f"  {VERDICT}",
         (
             "  occupied by jobs: unknown; no facts; collect them with 'jacquard facts laptop --out FILE' and pass "
             "--facts FILE"
         ),
         "",
-        "effect    on     part                        tenant  when     count  GPUs  unavailable  spares left  minutes",
-        "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80            2       1 of 1  unknown",
+        "effect    on     part                        tenant  when     count  GPUs  unavailable  spares left  duration",
+        "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80            2       1 of 1   unknown",
         "",
         "acme-train/train, 2 groups: nodes",
         (
@@ -71,6 +76,8 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "",
         "pending promotions:",
         "  acme-train/infer (image), before this change: jacquard promote laptop acme-train/infer --to data",
+        "",
+        f"next: jacquard approve laptop acme --base {commit}",
     ]
     assert told.splitlines() == [resolved(line, repository / "laptop") for line in expected]
 
@@ -88,13 +95,15 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     text = invoke("impact", "laptop").stdout
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
-    assert "175 (plus job time)" in text  # five nodes one after the other, 35 minutes each
+    assert "at most 2 unavailable at a time; longest 2 h 55 min; needs approval of acme" in text
+    assert "2 h 55 min (plus job time)" in text  # five nodes one after the other, 35 minutes each
     rolls = [row["roll"] for row in found["rows"] if row["roll"]]
     assert [(roll["minutes"], roll["minutes_most"], roll["gpu_hours"]) for roll in rolls] == [(175, None, 23.3)] * 2
 
     tenant = repository / "laptop" / "tenants" / "acme.yaml"
     tenant.write_text(tenant.read_text(encoding="utf-8").replace("strategy: idle, ", ""), encoding="utf-8")
-    assert "175 (at most 425)" in invoke("impact", "laptop").stdout  # 85 minutes each if a drain takes its hour
+    # At most 85 minutes for each node, if a drain takes its hour.
+    assert "2 h 55 min (at most 7 h 05 min)" in invoke("impact", "laptop").stdout
 
 
 def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
@@ -189,12 +198,12 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     versions = repository / "catalog" / "versions.yaml"
     versions.write_text(versions.read_text().replace("version: v1.19.2", "version: v1.19.3"), encoding="utf-8")
 
+    commit = git(repository, "rev-parse", "HEAD")[:9]
     told = invoke("impact", "laptop").stdout
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
-    assert told.endswith(
-        "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
-    )
+    others = "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
+    assert told.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
 

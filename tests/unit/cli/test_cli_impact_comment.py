@@ -35,13 +35,17 @@ def forced(why: str) -> Forced:
 def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None:
     lines = comment([promoted]).splitlines()
 
-    assert lines[:6] == [
+    assert lines[:7] == [
         MARK,
         "### Approval required from `acme`",
         "",
         "**`laptop`**",
         "",
-        "- replaced: 10 nodes (80 GPUs) of `acme-train/train`, at most 2 unavailable at a time",
+        (
+            "- disrupts 10 nodes, 80 GPUs, 1 tenant; at most 2 unavailable at a time; duration unknown without "
+            "`nodes.durations`; needs approval of acme"
+        ),
+        "- replaced: 10 nodes (80 GPUs) of `acme-train/train`",
     ]
     part = (promoted.tenants[0].digest or "")[:12]
     asked = f"- acme: `platform@acme.example` must approve part `{part}`; at least 12 of 14 contracted"

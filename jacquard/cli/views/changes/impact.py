@@ -10,19 +10,17 @@ from rich.text import Text
 
 from components.lookups.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
-from components.specs.reading.problems import listed, visible
-from jacquard.cli.console import plural
+from components.specs.reading.problems import listed
+from jacquard.cli.console import long_duration, plural
 from jacquard.cli.tables import plain_table
 from jacquard.cli.views.changes import impact_lists
 from jacquard.cli.views.changes.impact_causes import causes
+from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.cli.views.changes.values import VALUE
-from jacquard.previews.impacts.impact import DISRUPTIVE, Forced, Impact, Occupancy, Roll, Row
-from jacquard.previews.impacts.nodes import out_at_once
-from jacquard.previews.impacts.occupancy import utc_text
+from jacquard.previews.impacts.impact import DISRUPTIVE, Forced, Impact, Release, Roll, Row
+from jacquard.previews.impacts.machines import MACHINES
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
-_LISTED = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
-"""Effects that the verdict lists, worst first; scaling is reported separately."""
 COLUMNS = (
     "effect",
     "on",
@@ -33,14 +31,13 @@ COLUMNS = (
     "GPUs",
     "unavailable",
     "spares left",
-    "minutes",
+    "duration",
     "occupied",
 )
 NUMBERS = COLUMNS[5:]
 _ALWAYS = COLUMNS[:3]
 _EMPTY = {"occupied": ("-", "unknown")}
 """Cells without information, by column; ``-`` in other columns."""
-_MOST = 10
 _MOST_REASONS = 3
 _MOST_NAMES = 3
 _MOST_PARTS = 12
@@ -71,49 +68,20 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
     yield from impact_lists.elsewhere(impact)
 
 
-def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
-    """Yield sentences with the effects on machines and other parts, worst first, then scaling and occupancy."""
-    has_effects = False
-    for effect in _LISTED:
-        rows = [row for row in impact.rows if row.effect is effect]
-        nodes = [row for row in rows if row.falls_on is Subject.NODES]
-        others = [f"{row.falls_on} of {row.part}" for row in rows if row.falls_on is not Subject.NODES]
-        if nodes:
-            yield _of_nodes(effect, nodes)
-        if others:
-            yield f"{effect}: {listed(others, _MOST)}"
-        has_effects = has_effects or bool(rows)
-    if scaled := [row for row in impact.rows if row.change is not None]:
-        yield _of_sizes(scaled)
-    elif not has_effects:
-        yield "no node, host or DPU is affected" if impact.rows else "no running workload is affected"
-    if impact.occupancy:
-        yield sentence(impact.occupancy, impact.facts_at, now)
-
-
-def _of_nodes(effect: Effect, rows: list[Row]) -> str:
-    pools = listed(dict.fromkeys(pool_of(row.part) or row.part for row in rows), _MOST)
-    if effect is Effect.UNKNOWN:
-        return f"unknown: effect on nodes of {pools}"
-    count, gpus = sum(row.count or 0 for row in rows), sum(row.gpus or 0 for row in rows)
-    away = f", at most {sum(out_at_once(rows).values())} unavailable at a time" if effect is Effect.REPLACED else ""
-    with_gpus = f" ({plural(gpus, 'GPU')})" if gpus else ""
-    return f"{effect}: {plural(count, 'node')}{with_gpus} of {pools}{away}"
-
-
-def _of_sizes(rows: list[Row]) -> str:
-    pools = listed(dict.fromkeys(pool_of(row.part) for row in rows), _MOST)
-    added = sum(max(0, row.change or 0) for row in rows)
-    removed = sum(max(0, -(row.change or 0)) for row in rows)
-    moves = [f"{plural(added, 'node')} added"] * bool(added) + [f"{plural(removed, 'node')} removed"] * bool(removed)
-    return f"scales: {' and '.join(moves) or 'autoscaling limits changed'} in {pools}"
+def next_steps(impact: Impact) -> Iterator[Text]:
+    """Yield the command that follows the review of a change: a missing approval, or the preview; none without one."""
+    if impact.edits or impact.rows:
+        missing = [tenant.tenant for tenant in impact.tenants if tenant.missing]
+        step = f"approve {impact.environment} {missing[0]}" if missing else f"preview {impact.environment}"
+        yield Text("")
+        yield Text(f"next: jacquard {step} --base {impact.base}")
 
 
 def parts(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows grouped by part, subject, effect and time; the rollout groups of a pool form one part."""
+    """Return rows grouped by part, tenant, subject, effect and time; the rollout groups of a pool form one part."""
     grouped: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
-        grouped[_part_of(row), row.falls_on, row.effect, row.when].append(row)
+        grouped[_part_of(row), row.tenant, row.falls_on, row.effect, row.when].append(row)
     return list(grouped.values())
 
 
@@ -124,22 +92,36 @@ def _part_of(row: Row) -> str:
 
 
 def alike(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows grouped by part; if there are many parts, parts with equal effects and reasons form one group."""
+    """Return rows grouped by part, and parts with equal changes as one; beyond `_MOST_PARTS`, also similar parts."""
     affected = parts(rows)
-    if len(affected) <= _MOST_PARTS:
-        return affected
+    common = _changes if len(affected) <= _MOST_PARTS else _kinds
     grouped: dict[object, list[Row]] = defaultdict(list)
-    for part in affected:
-        reasons = frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
-        grouped[part[0].falls_on, part[0].effect, part[0].when, reasons] += part
+    for number, part in enumerate(affected):
+        key = common(part)
+        grouped[number if key is None else (part[0].falls_on, part[0].effect, part[0].when, key)] += part
     return list(grouped.values())
 
 
+def _changes(part: Sequence[Row]) -> object:
+    """Return the changes of a part and their causes; None for machines, which are counted part by part."""
+    if part[0].falls_on in (Subject.NODES, *MACHINES):
+        return None
+    reasons = frozenset(
+        (forced.kind, forced.path, forced.effect, forced.why) for row in part for forced in row.forced_by
+    )
+    return reasons, frozenset(cause for row in part for cause in row.causes)
+
+
+def _kinds(part: Sequence[Row]) -> object:
+    """Return the kinds of changed objects of a part, and the reasons of their effects."""
+    return frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
+
+
 def _name(part: Sequence[Row]) -> str:
-    names = dict.fromkeys(map(_part_of, part))
-    if len(names) > 1:
-        return listed(names, _MOST_NAMES)
-    return part[0].part if len(part) == 1 else f"{pool_of(part[0].part)}, {len(part)} groups"
+    names, groups = dict.fromkeys(map(_part_of, part)), {row.part for row in part}
+    if len(groups) == 1:
+        return part[0].part
+    return listed(names, _MOST_NAMES) if len(names) > 1 else f"{next(iter(names))}, {len(groups)} groups"
 
 
 def _table(affected: Sequence[Sequence[Row]]) -> Table:
@@ -164,7 +146,7 @@ def table_of(affected: Iterable[Sequence[Row]]) -> tuple[tuple[str, ...], list[t
 def cells(part: Sequence[Row]) -> tuple[str, ...]:
     """Return the cells of one part, in the order of `COLUMNS`."""
     first, gpus = part[0], sum(row.gpus or 0 for row in part)
-    rolls = _rolls([row.roll for row in part if row.roll])
+    rolls = _rolls([timed for row in part if (timed := row.roll or row.release)])
     tenants = listed(dict.fromkeys(row.tenant or "-" for row in part), _MOST_NAMES)
     labels = (first.effect, first.falls_on, _name(part), tenants, first.when)
     return (*labels, _count(part), str(gpus) if gpus else "-", *rolls, cell(part))
@@ -178,16 +160,32 @@ def _count(part: Sequence[Row]) -> str:
     return str(sum(row.count or 0 for row in part))
 
 
-def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
-    """Return the unavailable nodes, the spares of the group closest to its minimum, and the duration in minutes."""
+def _rolls(rolls: Sequence[Roll | Release]) -> tuple[str, str, str]:
+    """Return the unavailable nodes, the spares of the group closest to its minimum, and the duration."""
     if not rolls:
         return "-", "-", "-"
-    least = min(rolls, key=lambda roll: roll.spares_left - roll.spares_floor)
-    timed = [(roll.minutes, roll.minutes_most) for roll in rolls if roll.minutes is not None]
-    longest = [most for _, most in timed if most is not None]
-    bound = f"at most {max(longest)}" if longest and len(longest) == len(timed) else "plus job time"
-    minutes = "unknown" if len(timed) < len(rolls) else f"{max(expected for expected, _ in timed)} ({bound})"
-    return str(sum(roll.out_at_once for roll in rolls)), f"{least.spares_left} of {least.spares_floor}", minutes
+    away = str(sum(roll.out_at_once for roll in rolls))
+    known = [roll.minutes for roll in rolls if roll.minutes is not None]
+    if len(known) < len(rolls):
+        return away, _spares(rolls), "unknown"
+    return away, _spares(rolls), f"{long_duration(max(known))}{_bound(rolls)}"
+
+
+def _spares(rolls: Sequence[Roll | Release]) -> str:
+    groups = [roll for roll in rolls if isinstance(roll, Roll)]
+    if not groups:
+        return "-"
+    least = min(groups, key=lambda roll: roll.spares_left - roll.spares_floor)
+    return f"{least.spares_left} of {least.spares_floor}"
+
+
+def _bound(rolls: Sequence[Roll | Release]) -> str:
+    """Return the maximum duration in parentheses; releases have none, because a drain waits as long as its pool."""
+    longest = [roll.minutes_most for roll in rolls if isinstance(roll, Roll)]
+    if not longest:
+        return ""
+    known = [most for most in longest if most is not None]
+    return f" (at most {long_duration(max(known))})" if len(known) == len(longest) else " (plus job time)"
 
 
 def reasons(part: Sequence[Row]) -> Iterator[Text]:
@@ -205,20 +203,6 @@ def reasons(part: Sequence[Row]) -> Iterator[Text]:
         yield Text(f"    {why}")
     if len(by_reason) > _MOST_REASONS:
         yield Text(f"  and {plural(len(by_reason) - _MOST_REASONS, 'less severe reason')}")
-
-
-def sentence(occupancy: Occupancy, at: dt.datetime | None, now: dt.datetime | None) -> str:
-    """Return the occupied nodes, pods and GPUs by tenant, the time ``at`` of the facts, and what the facts omit."""
-    if at is None:
-        return f"occupied by jobs: unknown; {visible(occupancy.unknown or '')}"
-    age = f", {plural(max(0, round((now - at).total_seconds() / 60)), 'minute')} old" if now else ""
-    known = [
-        f"{item.tenant} {plural(item.nodes, 'node')} with {plural(item.pods, 'pod')} on {plural(item.gpus, 'GPU')}"
-        for item in occupancy.tenants
-    ]
-    figures = ", ".join([*known, *["unknown"] * bool(occupancy.unknown)]) or "none"
-    why = f"; {occupancy.unknown}" if occupancy.unknown else ""
-    return visible(f"occupied by jobs (estimate from facts of {utc_text(at)}{age}): {figures}{why}")
 
 
 def cell(part: Sequence[Row]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from components.lookups.effects.effect import Effect, worst_of
 from jacquard.cli.views.changes import impact as view
 from jacquard.cli.views.changes import impact_lists
+from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.cli.views.changes.markdown import bounded, bullets, code, fold, table
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import DISRUPTIVE, Impact
@@ -26,7 +27,7 @@ def comment(impacts: Sequence[Impact]) -> str:
     """Return the comment: first the verdicts of all environments, then their details, worst first."""
     head = [MARK, f"### {_headline(impacts)}", ""]
     for impact in impacts:
-        head += [f"**{code(impact.environment)}**", "", bullets(view.verdict(impact)), ""]
+        head += [f"**{code(impact.environment)}**", "", bullets(verdict(impact)), ""]
     return bounded(head, [section for one in impacts for section in (*overview(one), *reasons(one))], _LEFT_OUT)
 
 

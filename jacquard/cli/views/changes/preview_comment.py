@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from jacquard.cli.views.changes import change as view
-from jacquard.cli.views.changes import impact as impact_view
-from jacquard.cli.views.changes import impact_comment
+from jacquard.cli.views.changes import impact_comment, impact_verdict
 from jacquard.cli.views.changes.markdown import bounded, bullets, code, cut, fenced, fold
 from jacquard.previews.preview import Outcome, Preview, Standing, Verdict
 
@@ -21,7 +20,7 @@ def comment(previews: Sequence[Preview]) -> str:
     head = [MARK, f"### {_headline(previews)}", ""]
     for preview in previews:
         head += [f"**{code(preview.environment)}** {code(preview.base)} to {code(preview.head)}", ""]
-        head += [bullets([*view.verdict(preview), *impact_view.verdict(preview.impact)]), ""]
+        head += [bullets([*view.verdict(preview), *impact_verdict.verdict(preview.impact)]), ""]
     sections = [section for kind in (_first, _stacks, _last) for preview in previews for section in kind(preview)]
     return bounded(head, sections, _LEFT_OUT, foot=[line for preview in previews for line in _foot(preview)])
 
