@@ -29,6 +29,8 @@ from components.specs.reading.lock_text import sealed
 from components.specs.reading.problems import Problem, SpecError, listed
 from components.specs.region.evidence import Evidence
 
+ALL = "--all"
+"""Option of ``jacquard promote`` that promotes all groups together."""
 NEWEST_TEMPLATES = "--newest-templates"
 """Option of ``jacquard promote`` that moves groups to the newest template revision, even if nothing else differs."""
 
@@ -112,15 +114,21 @@ class Promotion:
             for number, wave in enumerate(self._waves, self._moved + 1)
         ]
 
-    def all_at_once(self) -> ImagesLock:
+    def all_at_once(self, *, requested: bool = True) -> ImagesLock:
         """Return the pins with all groups promoted.
 
+        Args:
+            requested: whether the user explicitly requested all groups; only a rollback needs no request.
+
         Raises:
-            SpecError: a rollout is open, the pool has a canary, or a limit would be exceeded.
+            SpecError: a rollout is open, the pool has a canary, a limit would be exceeded, or more than one wave would
+            be promoted without a request.
         """
         self._refuse_other_rollout()
         if self._pending and self.needs_waves:
             self._stop(f"{self._why_not_at_once()}; {self._next()}")
+        if not (requested or self._back) and len(self._waves) > 1:
+            self._stop(f"neither --wave nor {ALL} is set; {self._next()}, or promote all together with {ALL}")
         return self._with_moved(self._pending)
 
     def next_wave(self, number: int, evidence: Evidence | None = None) -> ImagesLock:

@@ -51,7 +51,7 @@ def one_pool(folder: Path) -> None:
     *_, pool = re.finditer(r"- \{name: ([a-z0-9-]+), instance_type: [^,]+, (nodes|racks): \d+", text)
     path.write_text(f"{text[: pool.end()]}, taints: [{{key: a, value: b, effect: NoSchedule}}]{text[pool.end() :]}")
     cluster = re.findall(r"^  - name: ([a-z0-9-]+)$", text[: pool.start()], re.MULTILINE)[-1]
-    run("promote", folder.name, f"{cluster}/{pool[1]}", "--to", "data")
+    run("promote", folder.name, f"{cluster}/{pool[1]}", "--to", "data", "--all")
 
 
 def every_pool(folder: Path) -> None:

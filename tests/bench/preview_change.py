@@ -178,7 +178,7 @@ def figures(base: Base, pool: str, image: str) -> dict[str, float]:
     floor = measured("pulumi", "-C", str(base.empty), "preview", "-s", "empty", "--non-interactive")
     found = {"floor, processor seconds": floor.processor_seconds}
     changes: dict[str, Callable[[], None]] = {
-        "one pool": lambda: run("promote", base.name, pool, "--to", image),
+        "one pool": lambda: run("promote", base.name, pool, "--to", image, "--all"),
         "every pool": lambda: every_pool(base.data / base.name),
     }
     for what, change in changes.items():

@@ -85,7 +85,7 @@ def test_what_data_want_of_nodes_rolls_nothing_and_shows_as_behind(region: Local
 def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_no_other(region: LocalRegion) -> None:
     before = machines(region)
     edited(region, "promote", ENVIRONMENT, INFER)
-    edited(region, "promote", ENVIRONMENT, LAB, "--to", NEXT_MINOR_IMAGE)
+    edited(region, "promote", ENVIRONMENT, LAB, "--to", NEXT_MINOR_IMAGE, "--all")
 
     status = up(region)
 

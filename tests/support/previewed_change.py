@@ -40,7 +40,7 @@ class Change:
         self.invoke = invoke
         self.pulumi = pulumi
         self.base = commit(data.parent)
-        invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+        invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
         assert invoke("approve", "laptop", "acme", "--by", "Ann").exit_code == 0
         self.head = commit(data.parent)
 

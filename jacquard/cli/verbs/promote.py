@@ -14,7 +14,7 @@ from components.intents.charts import clusters_of_charts
 from components.intents.differences import changes as changes_of
 from components.lookups.pools import clusters, pools
 from components.reports.lock_changes import sentences
-from components.rollout.promotion import NEWEST_TEMPLATES, Promotion
+from components.rollout.promotion import ALL, NEWEST_TEMPLATES, Promotion
 from components.rollout.subject import DATA
 from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.rollout.waves import PlannedWave
@@ -44,9 +44,10 @@ _VersionOption = Annotated[
 _RollbackOption = Annotated[bool, typer.Option("--rollback", help="Restore the previous pins.")]
 _WaveOption = Annotated[
     int | None,
-    typer.Option(
-        "--wave", min=1, metavar="N", help="Promote only the rollout groups of wave N. Default: all rollout groups."
-    ),
+    typer.Option("--wave", min=1, metavar="N", help="Promote only the rollout groups of wave N."),
+]
+_AllOption = Annotated[
+    bool, typer.Option(ALL, help="Promote all rollout groups together, if the canary and the limits allow it.")
 ]
 _EvidenceOption = Annotated[
     Path | None,
@@ -90,6 +91,7 @@ def promote(
     *,
     rollback: _RollbackOption = False,
     wave: _WaveOption = None,
+    everything: _AllOption = False,
     evidence: _EvidenceOption = None,
     newest_templates: _NewestTemplatesOption = False,
     plan: _PlanOption = False,
@@ -100,11 +102,12 @@ def promote(
     """Change the pins of a pool, of DPUs, of a chart or of a control plane.
 
     Pins a pool to the current data: golden image, taints, kubelet settings, registry mirror, restart. This edits a lock
-    file; review the change like any other. 'up' then replaces the nodes; other changes of the data do not. All rollout
-    groups are promoted together if the canary and the limits of the region allow it. Otherwise promote wave by wave:
-    the canary first, and each wave with evidence that the previous one is settled. The rollout stays open in the lock
-    file until the last wave or a rollback. --plan shows the changes and their reasons. A newer template revision alone
-    is promoted only with --newest-templates, or if the pinned revision does not work.
+    file; review the change like any other. 'up' then replaces the nodes; other changes of the data do not. Promote wave
+    by wave: the canary first, and each wave with evidence that the previous one is settled. The rollout stays open in
+    the lock file until the last wave or a rollback. If neither a canary nor a limit of the region requires waves, --all
+    promotes all rollout groups together; a single wave needs neither option. --plan shows the changes and their
+    reasons. A newer template revision alone is promoted only with --newest-templates, or if the pinned revision does
+    not work.
     """
     with data.editing("promote", environment, dry_run=plan) as edit:
         spec = data.load(environment)
@@ -112,18 +115,19 @@ def promote(
         if problems:
             raise SpecError(environment, problems)
         if "/" not in pool and pool != DPUS:
-            options = {"--rollback": rollback, "--plan": plan, "--wave": wave, "--evidence": evidence, "--today": today}
-            _refuse_pool_options(pool, {**options, NEWEST_TEMPLATES: newest_templates})
+            options = {"--rollback": rollback, "--plan": plan, "--wave": wave, ALL: everything, "--evidence": evidence}
+            _refuse_pool_options(pool, {**options, "--today": today, NEWEST_TEMPLATES: newest_templates})
             _promote_cluster(edit, spec, pool, version=version, data_store=data_store, output=output)
             return
         _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
         _refuse_newest_templates(pool, rollback=rollback, wanted=newest_templates)
+        _refuse_all_with_wave(pool, wave, everything=everything)
         target, now = None if rollback else version or DATA, today.replace(tzinfo=dt.UTC) if today else settings.now()
         promotion = Promotion(spec, pool, target, now.date(), newest_templates=newest_templates)
         if plan:
             _show_plan(promotion, output)
         elif wave is None:
-            _write(edit, spec, promotion, promotion.all_at_once(), now, output)
+            _write(edit, spec, promotion, promotion.all_at_once(requested=everything), now, output)
         else:
             proof = None if evidence is None else _evidence(evidence)
             _write(edit, spec, promotion, promotion.next_wave(wave, proof), now, output)
@@ -149,6 +153,12 @@ def _refuse_newest_templates(pool: str, *, rollback: bool, wanted: bool) -> None
         raise Stop(msg, ExitCode.BAD_DATA)
     if wanted and refers_to_charts(pool):
         msg = f"{NEWEST_TEMPLATES} is only for pools and {DPUS} (got {pool}); omit it"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _refuse_all_with_wave(pool: str, wave: int | None, *, everything: bool) -> None:
+    if everything and wave is not None:
+        msg = f"{ALL} and --wave exclude each other; write one of them for {pool}"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 
@@ -218,7 +228,7 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
         stdout().print(Text(f"  {improvement}"), soft_wrap=True)
     stdout().print(_table(plan))
     groups = [group for wave in plan for group in wave.groups]
-    how = "in waves only" if promotion.needs_waves else "or all together without --wave"
+    how = "in waves only" if promotion.needs_waves else f"or all together with {ALL}"
     what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
     if refers_to_charts(promotion.pool):
         what = plural(len(groups), _group(promotion.pool))

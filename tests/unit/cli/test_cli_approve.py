@@ -36,7 +36,7 @@ def repository(data_folder: Path, invoke: Invoke) -> Path:
     """A repository in whose work tree a pool of acme is promoted."""
     git(data_folder.parent, "init", "-q", "-b", "main")
     commit(data_folder.parent)
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     return data_folder / "laptop"
 
 

@@ -39,7 +39,7 @@ def test_facts_are_written_and_an_impact_reads_them(
 
     taken = invoke("facts", "laptop", "--out", str(file))
     again = invoke("facts", "laptop", "--out", str(file))
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     told = invoke("impact", "laptop", "--facts", str(file))
 
     assert (taken.exit_code, again.exit_code) == (0, 0)

@@ -33,7 +33,7 @@ def repository(data_folder: Path) -> Path:
 
 
 def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repository: Path, invoke: Invoke) -> None:
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     commit = git(repository, "rev-parse", "HEAD")[:9]
 
     told = re.sub(r"part [0-9a-f]{12}\b", "part DIGEST", invoke("impact", "laptop").stdout)
@@ -90,7 +90,7 @@ def with_durations(repository: Path) -> None:
 
 def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:
     with_durations(repository)
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
 
     text = invoke("impact", "laptop").stdout
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
@@ -128,7 +128,7 @@ def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None
 def test_what_the_other_side_merged_meanwhile_is_no_part_of_the_change(repository: Path, invoke: Invoke) -> None:
     home = repository.parent
     git(home, "checkout", "-q", "-b", "change")
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     git(home, "add", "."), git(home, *COMMIT), git(home, "checkout", "-q", "main")
     region = repository / "laptop" / "region.yaml"
     region.write_text(region.read_text().replace("nconnect=8]", "nconnect=4]"), encoding="utf-8")

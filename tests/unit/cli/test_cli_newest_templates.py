@@ -51,7 +51,7 @@ def test_the_option_promotes_and_the_rollback_restores(invoke: Invoke, data_fold
     lock = data_folder / "laptop" / "images.lock.yaml"
     before = lock.read_text()
 
-    promoted = [invoke("promote", "laptop", "dpus", "--newest-templates", *more) for more in ((), ())]
+    promoted = [invoke("promote", "laptop", "dpus", "--newest-templates", "--all", *more) for more in ((), ())]
     moved = lock.read_text()
     invoke("promote", "laptop", "dpus", "--rollback")
 

@@ -85,7 +85,7 @@ def test_sharing_that_data_ask_for_is_offered_once_it_is_promoted(
     expected = "gpu_sharing is none, data has {mig: 3g.40gb} (tenants/globex.yaml:<clusters.globex-lab.pools.lab>)"
     assert resolved(expected, data_folder / "laptop") in checked
 
-    assert invoke("promote", "laptop", "globex-lab/lab").exit_code == ExitCode.OK
+    assert invoke("promote", "laptop", "globex-lab/lab", "--all").exit_code == ExitCode.OK
     assert [(one["resource"], one["each_node"], one["nodes"]) for one in told()] == [("nvidia.com/mig-3g.40gb", 16, 4)]
 
 

@@ -223,7 +223,7 @@ def test_out_without_a_base_is_refused(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_a_tenant_that_is_asked_makes_it_need_approval(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
     committed(data_folder)
-    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--all")
     git(data_folder.parent, "add", "environments")
     git(data_folder.parent, *COMMIT)
     pulumi.answer("preview", events="preview")

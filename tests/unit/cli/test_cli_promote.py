@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from places import resolved
 from settled_region import settled_region
 from typer.testing import Result
 
@@ -42,7 +43,7 @@ def evidence(data_folder: Path) -> Path:
 def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke, data_folder: Path) -> None:
     before = lock(data_folder)
 
-    there = json.loads(invoke(*TO, "--format", "json").stdout)
+    there = json.loads(invoke(*TO, "--all", "--format", "json").stdout)
     again = invoke(*TO)
     back = json.loads(invoke(*BACK, "--format", "json").stdout)
 
@@ -55,6 +56,23 @@ def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke,
     current = f"every rollout group is already pinned to {NEW} and the current data"
     assert again.output == f"{TRAIN}: {current}, nothing to change\n"
     assert (back["version"], back["groups"]) == ("gpu-2026.10.2", groups)
+    assert lock(data_folder) == before
+
+
+def test_several_groups_move_only_as_the_user_chooses(invoke: Invoke, data_folder: Path) -> None:
+    before = lock(data_folder)
+
+    result = invoke(*TO)
+    both = invoke(*TO, "--all", "--wave", "1")
+
+    expected = (
+        f"images.lock.yaml:<groups.{TRAIN}/a01>  groups.{TRAIN}/a01: neither --wave nor --all is set; promote it in 2 "
+        f"waves (--plan lists them): jacquard promote laptop {TRAIN} --to {NEW} --wave 1, or promote all together with "
+        "--all\n"
+    )
+    assert result.stderr.endswith(resolved(expected, data_folder / "laptop"))
+    assert both.stderr == f"error: --all and --wave exclude each other; write one of them for {TRAIN}\n"
+    assert (result.exit_code, both.exit_code) == (2, 2)
     assert lock(data_folder) == before
 
 
@@ -90,7 +108,7 @@ def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folde
         "wave  rollout group  nodes  spares  replaced",
         "   1  a01                5       1  1 at a time, old nodes first: surge is 0",
         "   2  a02                5       1  1 at a time, old nodes first: surge is 0",
-        f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all together without --wave",
+        f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all together with --all",
     ]
     how = "1 at a time, old nodes first: surge is 0"
     assert {key: value for key, value in data.items() if key not in {"changes", "templates"}} == {
@@ -112,7 +130,9 @@ def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
     edit(data_folder / "catalog" / "images.yaml", "channel: [stable]", "channel: [candidate]")
     assert invoke("check", "laptop", *TODAY).exit_code == 2
 
-    results = [invoke("promote", "laptop", f"acme-train/{pool}", "--to", NEW, *TODAY) for pool in ("train", "infer")]
+    results = [
+        invoke("promote", "laptop", f"acme-train/{pool}", "--to", NEW, "--all", *TODAY) for pool in ("train", "infer")
+    ]
 
     assert [result.exit_code for result in results] == [0, 0]
     assert invoke("check", "laptop", *TODAY).exit_code == 0

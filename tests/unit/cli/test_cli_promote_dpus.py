@@ -55,7 +55,7 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
         f"   1  unassigned         3       0  {HOW}",
         f"   2  globex             7       0  {HOW}",
         f"   3  acme              20       0  {HOW}",
-        "dpus: 30 DPUs to bfb-3.2.0 in 3 waves, or all together without --wave",
+        "dpus: 30 DPUs to bfb-3.2.0 in 3 waves, or all together with --all",
     ]
     waves = ((1, "unassigned", 3), (2, "globex", 7), (3, "acme", 20))
     assert data == {
@@ -112,7 +112,7 @@ def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, beh
 def test_all_dpus_move_at_once_and_back(invoke: Invoke, behind: Path) -> None:
     before = lock(behind)
 
-    there = json.loads(invoke(*DPUS, "--format", "json").stdout)
+    there = json.loads(invoke(*DPUS, "--all", "--format", "json").stdout)
     back = json.loads(invoke(*DPUS, "--rollback", "--format", "json").stdout)
 
     groups = ["dpus/acme", "dpus/globex", "dpus/unassigned"]
