@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.images import all_behind
@@ -107,6 +108,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         behind=() if problems else all_behind(spec),
         unmet=() if problems else tuple(unmet_contracts(spec)),
         caveats=() if problems else tuple(caveats(spec)),
+        canaries=() if problems else tuple(large_canaries(spec)),
     )
 
 

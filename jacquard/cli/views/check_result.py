@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from components.reports.canaries import LargeCanary
 from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
 from components.reports.images import Behind
@@ -36,6 +37,8 @@ class Result:
     """Contracts that cannot be met because of hosts out of service; not a problem, since faults must be recorded."""
     caveats: tuple[Caveat, ...] = ()
     """Limitations of the backends that isolate VPCs."""
+    canaries: tuple[LargeCanary, ...] = ()
+    """Pools whose first wave is much larger than their canary."""
 
     @property
     def code(self) -> ExitCode:
@@ -75,6 +78,7 @@ class Result:
             ],
             "unmet_contracts": [asdict(item) for item in self.unmet],
             "caveats": [asdict(item) for item in self.caveats],
+            "large_canaries": [asdict(item) for item in self.canaries],
         }
 
     def _rules(self) -> Iterator[str]:
@@ -106,6 +110,7 @@ class Result:
             yield f"  waived: {problem.rule}: {problem.place} {problem.path}: {problem.text}; {waiver}"
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
+        yield from (f"  advice: {item}" for item in self.canaries)
         yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()
