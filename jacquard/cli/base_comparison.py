@@ -150,7 +150,7 @@ def _shared(name: str, base: Base) -> Shared:
         result = impact(name, base, ())  # the report of that environment lists the edits
     except (SpecError, Stop):
         return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
-    return Shared(environment=name, effect=result.effect, nodes=result.gone)
+    return Shared(environment=name, effect=result.effect, nodes=result.totals.nodes)
 
 
 def _before(name: str, base: Base) -> Environment:

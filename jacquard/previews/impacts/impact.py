@@ -206,8 +206,7 @@ class Shared(Spec):
     effect: Effect
     """Worst effect on any part of the environment."""
     nodes: int | None
-    """Machines that are replaced, rebooted, re-flashed or deleted in that environment; None if its data cannot be
-    compared."""
+    """Disrupted nodes of that environment, each counted once; None if its data cannot be compared."""
 
 
 class Totals(Spec):
@@ -268,11 +267,6 @@ class Impact(Spec):
     """Jobs on all disrupted nodes, each node counted once; None if no node is disrupted."""
     facts_at: dt.datetime | None = None
     """Time of the facts used for occupancy; None without facts, or if the facts are too old."""
-
-    @property
-    def gone(self) -> int:
-        """Return the number of nodes, hosts and DPUs that are replaced, rebooted, re-flashed or deleted."""
-        return sum(row.count or 0 for row in self.rows if row.effect in DISRUPTIVE)
 
 
 DISRUPTIVE = (Effect.REBOOTED, Effect.RE_FLASHED, Effect.REPLACED, Effect.DELETED)

@@ -13,6 +13,8 @@ from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.effects.table import CREATED, DELETED, Row
 from components.lookups.pools import clusters
 from components.render import labels
+from components.render.network import ovn_services
+from components.render.network.dpus import HBN_CHART
 from components.render.vms.vm_images import GOLDEN
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_key
@@ -24,11 +26,13 @@ MOVED = "metadata.namespace"
 """Path of the change of a host that another cluster, or no cluster, may claim: its object moves to another namespace.
 """
 _HOST = "metal3.io/BareMetalHost"
+_CHART, _ON_DPUS = "source.toolkit.fluxcd.io/OCIRepository", frozenset({HBN_CHART, *ovn_services.CHARTS})
 _DPUS = "svc.dpu.nvidia.com/DPUDeployment"
 _DISK = "cdi.kubevirt.io/DataVolume"
 _SOURCE = "jacquard:docs/changes/effects.md Effects that depend on other data"
 _IDLE = "No node runs on the host; it is registered, erased or flashed for its next use."
 _DRAINED = "The host is drained before its DPU changes, and dpus.release replaces its node. {}"
+_BY_DPF = "DPF installs the chart on DPUs by its DPUServiceTemplate; no release refers to this source."
 _REMOVED = "No node runs on the host, which is removed together with its DPU."
 _IMAGE = "The image is deleted once no machine mounts it; disks that were cloned from it are separate volumes and stay."
 _NO_NODES = "It has no nodes, or DPUs of hosts without nodes only."
@@ -57,6 +61,8 @@ class Refinement:
             row = row.model_copy(update={"when": When.IN_TURN})
         if row.falls_on in MACHINES:
             return self._of_machines(replace(change, row=row), row)
+        if change.kind == _CHART and change.manifest.name in _ON_DPUS:
+            return _with(change, row, Effect.NONE, _BY_DPF)
         return self._deleted(about, change, row) if change.path == DELETED else change
 
     def _deleted(self, about: Scope, change: Change, row: Row) -> Change:
@@ -111,7 +117,7 @@ def _with_moves(changes: Iterable[Change]) -> Iterator[Change]:
 
 def _with(change: Change, row: Row, effect: Effect, why: str, falls_on: Subject | None = None) -> Change:
     update = {"effect": effect, "why": why, "falls_on": falls_on or row.falls_on}
-    if why in (_IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED):
+    if why in (_BY_DPF, _IDLE, _IMAGE, _NO_NODES, _REMOVED, _RETIRED):
         update["source"] = _SOURCE
     return replace(change, effect=effect, row=row.model_copy(update=update))
 

@@ -38,8 +38,8 @@ def moved_region(base: Environment, head: Environment, edits: Iterable[Edit]) ->
         for edit in edits
         if edit.file == REGION and any(path.startswith(edit.path) for path, _ in moved)
     )
-    owners = [(placed.cluster.name, placed.tenant.tenant) for placed in clusters(base)] or [("everything", None)]
-    for name, tenant in owners:
+    owners: list[tuple[str, str | None]] = [(placed.cluster.name, placed.tenant.tenant) for placed in clusters(base)]
+    for name, tenant in owners or [("everything", None)]:
         yield Row(
             falls_on=Subject.PLATFORM,
             part=name,

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from components.lookups.effects.effect import Effect, worst_of
@@ -87,22 +87,30 @@ def _window(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -
 
 
 def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> Iterator[Contracted]:
-    """Yield the minimum available nodes during the change for each affected instance type of the tenant's contract."""
+    """Yield the minimum available nodes during the change for each affected instance type of the tenant's contract.
+
+    A release of DPUs in a VPC may drain hosts of one instance type only.
+    """
     unavailable, affected = out_at_once(rows), {pool_of(row.part) for row in rows if row.roll or row.change}
     sizes = Counter[str]()
     for key, group in environment.allocations.groups.items():
         sizes[pool_of(key)] += group.nodes
+    released = {row.part: row.release.out_at_once for row in rows if row.release}
     nodes, missing, kinds = Counter[str](), Counter[str](), set[str]()
+    drained = defaultdict[str, set[str]](set)
     for placed in pools(environment):
         if placed.tenant.tenant == tenant.tenant:
             kind = placed.pool.instance_type
             nodes[kind] += sizes[placed.key]
             missing[kind] += unavailable[placed.key]
-            kinds |= {kind} if placed.key in affected else set()
+            kinds |= {kind} if placed.key in affected or placed.cluster.vpc in released else set()
+            drained[kind] |= {placed.cluster.vpc} & released.keys()
     for contract in tenant.contract:
         if contract.instance_type in kinds:
             yield Contracted(
                 instance_type=contract.instance_type,
                 contracted=contract.nodes,
-                lowest=nodes[contract.instance_type] - missing[contract.instance_type],
+                lowest=nodes[contract.instance_type]
+                - missing[contract.instance_type]
+                - sum(released[vpc] for vpc in drained[contract.instance_type]),
             )

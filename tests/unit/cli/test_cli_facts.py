@@ -47,7 +47,7 @@ def test_facts_are_written_and_an_impact_reads_them(
     estimate = "occupied by jobs (estimate from facts of 2026-11-22 16:00 UTC, 12 minutes old)"
     lines = [line.split() for line in told.stdout.splitlines()]
     assert told.stdout.splitlines()[3] == f"  {estimate}: acme 2 nodes with 3 pods on 16 GPUs"
-    assert [lines[4][-1], lines[5][-1]] == ["occupied", "2"]
+    assert [lines[5][-1], lines[6][-1]] == ["occupied", "2"]
 
 
 def test_facts_that_are_too_old_are_not_used_and_that_is_said(

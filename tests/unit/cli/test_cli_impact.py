@@ -96,14 +96,16 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
     assert "at most 2 unavailable at a time; longest 2 h 55 min; needs approval of acme" in text
-    assert "2 h 55 min (plus job time)" in text  # five nodes one after the other, 35 minutes each
+    assert "1 of 1  2 h 55 min" in text  # five nodes one after the other, 35 minutes each
+    assert "\n  duration: plus the time until running jobs end\n" in text
     rolls = [row["roll"] for row in found["rows"] if row["roll"]]
     assert [(roll["minutes"], roll["minutes_most"], roll["gpu_hours"]) for roll in rolls] == [(175, None, 23.3)] * 2
 
     tenant = repository / "laptop" / "tenants" / "acme.yaml"
     tenant.write_text(tenant.read_text(encoding="utf-8").replace("strategy: idle, ", ""), encoding="utf-8")
     # At most 85 minutes for each node, if a drain takes its hour.
-    assert "2 h 55 min (at most 7 h 05 min)" in invoke("impact", "laptop").stdout
+    longest = "\n  duration: at most 7 h 05 min, if each drain takes its maximum time\n"
+    assert longest in invoke("impact", "laptop").stdout
 
 
 def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(

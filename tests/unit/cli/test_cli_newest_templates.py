@@ -104,7 +104,7 @@ def test_impact_tells_which_templates_change_and_what_they_bring(tmp_path: Path)
 
     found = impact_of(bench)
 
-    assert {row.effect for row in found.rows} == {"re-flashed"}
+    assert {row.effect for row in found.rows} == {"re-flashed", "provisioned"}
     [shown] = [[line.plain for line in templates(found) if line.plain]]
     assert shown[0] == "template revisions:"
     assert shown[1] == f"  dpus: 3 groups from revision {min(found.templates[0].before, NEXT_DPUS)} to {NEXT_DPUS}"

@@ -184,8 +184,8 @@ def test_what_the_engine_and_policies_say_stands_in_it(promoted: Report) -> None
     found = page(html([with_preview(promoted, "word")]))
 
     assert found.by_id("e0").all("ul", "verdict")[0].text == (
-        "blocked word approval of word is missing replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 "
-        "unavailable at a time"
+        "blocked word approval of word is missing disrupts 10 nodes, 80 GPUs, 1 tenant; at most 2 unavailable at a "
+        "time; longest 2 h 55 min; needs approval of acme replaced: 10 nodes (80 GPUs) of acme-train/train"
     )
     assert rows(found.by_id("e0-policies"))[1] == ["new", "mandatory", "word", "word", "word", "word", "-"]
     objects = found.by_id("e0-diff")

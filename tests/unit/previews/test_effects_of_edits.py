@@ -11,6 +11,7 @@ import yaml
 from impacts import edit, edited, impact_of, rows
 
 from jacquard.cli.views.changes.impact_verdict import verdict
+from jacquard.previews.impacts.impact import Impact
 
 TABLE: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "effects_of_edits.yaml").read_text(encoding="utf-8")
@@ -30,3 +31,13 @@ def test_an_edit_has_the_effect_that_is_known(case: dict[str, Any], tmp_path: Pa
     assert [row.rpartition("; by ")[0] for row in rows(found)] == case["rows"]
     assert [tenant.tenant for tenant in found.tenants if tenant.asks] == case["asked"]
     assert [item.command for item in found.behind if item.new] == case["pending"]
+    assert case.get("capacity", capacity(found)) == capacity(found)
+
+
+def capacity(impact: Impact) -> list[str]:
+    """Return the contracted nodes that stay available, for each tenant and instance type."""
+    return [
+        f"{tenant.tenant} {item.instance_type} {item.lowest} of {item.contracted}"
+        for tenant in impact.tenants
+        for item in tenant.capacity
+    ]

@@ -168,7 +168,7 @@ def _rolls(rolls: Sequence[Roll | Release]) -> tuple[str, str, str]:
     known = [roll.minutes for roll in rolls if roll.minutes is not None]
     if len(known) < len(rolls):
         return away, _spares(rolls), "unknown"
-    return away, _spares(rolls), f"{long_duration(max(known))}{_bound(rolls)}"
+    return away, _spares(rolls), long_duration(max(known))
 
 
 def _spares(rolls: Sequence[Roll | Release]) -> str:
@@ -179,13 +179,14 @@ def _spares(rolls: Sequence[Roll | Release]) -> str:
     return f"{least.spares_left} of {least.spares_floor}"
 
 
-def _bound(rolls: Sequence[Roll | Release]) -> str:
-    """Return the maximum duration in parentheses; releases have none, because a drain waits as long as its pool."""
-    longest = [roll.minutes_most for roll in rolls if isinstance(roll, Roll)]
-    if not longest:
-        return ""
-    known = [most for most in longest if most is not None]
-    return f" (at most {long_duration(max(known))})" if len(known) == len(longest) else " (plus job time)"
+def _bound(part: Sequence[Row]) -> Iterator[Text]:
+    """Yield the maximum duration of the rollouts of a part; nothing without rollouts of a known duration."""
+    rolls = [row.roll for row in part if row.roll and row.roll.minutes is not None]
+    longest = [roll.minutes_most for roll in rolls if roll.minutes_most is not None]
+    if rolls and len(longest) == len(rolls):
+        yield Text(f"  duration: at most {long_duration(max(longest))}, if each drain takes its maximum time")
+    elif rolls:
+        yield Text("  duration: plus the time until running jobs end")
 
 
 def reasons(part: Sequence[Row]) -> Iterator[Text]:
@@ -193,6 +194,7 @@ def reasons(part: Sequence[Row]) -> Iterator[Text]:
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
     yield from (Text("  ").append_text(line) for line in causes(part))
+    yield from _bound(part)
     by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
     for forced in (change for row in part for change in row.forced_by):
         by_reason[forced.effect, forced.kind.rpartition("/")[2], forced.why].append(forced)

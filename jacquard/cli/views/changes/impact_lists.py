@@ -99,7 +99,7 @@ def elsewhere(impact: Impact) -> Iterator[Text]:
 
 
 def _shared(other: Shared) -> Text:
-    machines = f", {plural(other.nodes, 'machine')}" if other.nodes else ""
+    machines = f", {plural(other.nodes, 'node')}" if other.nodes else ""
     worst = "effect unknown" if other.effect is Effect.UNKNOWN else f"worst effect: {other.effect}"
     command = (f"jacquard impact {other.environment}", VALUE)
     return Text.assemble(f"{other.environment}: {worst}{machines}; see: ", command)

@@ -7,6 +7,7 @@ from components.specs.keys import pool_of
 from jacquard.cli.console import plural
 from jacquard.cli.views.changes import impact as view
 from jacquard.cli.views.changes import impact_lists
+from jacquard.cli.views.changes.impact_verdict import verdict
 from jacquard.cli.views.report import waves
 from jacquard.cli.views.report.filled import filled, source
 from jacquard.cli.views.report.parts import parts
@@ -33,7 +34,7 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
     return {
         "id": f"e{index}",
         "impact": impact,
-        "verdict": list(view.verdict(impact)),
+        "verdict": list(verdict(impact)),
         "figures": _figures(report),
         "region": region(report.hosts, tenants),
         "tenant_of": tenants,
@@ -57,11 +58,10 @@ def _figures(report: Report) -> list[tuple[str, str]]:
     """Return the key figures at the top of the page."""
     impact = report.impact
     disruptive = [row for row in impact.rows if row.effect in DISRUPTIVE]
-    unavailable = sum(row.roll.out_at_once for row in impact.rows if row.roll)
     return [
-        (str(impact.gone), "machines disrupted"),
-        (str(sum(row.gpus or 0 for row in disruptive)), "GPUs in them"),
-        (str(unavailable), "nodes unavailable at a time"),
+        (str(impact.totals.nodes), "nodes disrupted"),
+        (str(impact.totals.gpus), "GPUs in them"),
+        (str(impact.totals.out_at_once), "nodes unavailable at a time"),
         (str(len({pool_of(row.part) for row in disruptive if row.roll})), "pools with rollouts"),
         (str(len([tenant for tenant in impact.tenants if tenant.asks])), "approvals required"),
         (str(sum(host.rows != () for host in report.hosts)), f"of {plural(len(report.hosts), 'host')} affected"),
