@@ -11,7 +11,7 @@ from jacquard.previews.impacts.impact import StillBehind
 
 
 def pending(base: Environment, head: Environment) -> Iterator[StillBehind]:
-    """Yield what waits for a promotion after the change, and whether it waited before the change."""
+    """Yield the pending promotions after the change, and whether they were pending before."""
     before: dict[str, set[str]] = {}
     for name, fields, _ in _all(base):
         before.setdefault(name, set()).update(fields)

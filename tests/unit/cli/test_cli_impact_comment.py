@@ -8,7 +8,7 @@ from impacts import edited, impact_of
 from components.lookups.effects.effect import Effect, Subject, When
 from jacquard.cli.views.changes.impact_comment import MARK, comment
 from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code, prose
-from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row
+from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row, Totals
 
 HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
 
@@ -59,7 +59,9 @@ def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
 
 
 def test_nothing_that_happens_has_a_headline_too(promoted: Impact) -> None:
-    nothing = promoted.model_copy(update={"rows": (), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE})
+    nothing = promoted.model_copy(
+        update={"rows": (), "totals": Totals(), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE}
+    )
 
     assert comment([nothing]).splitlines()[1] == "### No running workload is disrupted"
 

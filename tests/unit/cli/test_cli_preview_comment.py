@@ -13,7 +13,7 @@ from components.lookups.effects.effect import Effect
 from components.specs.region.policy import Enforcement
 from jacquard.cli.views.changes.markdown import LIMIT_BYTES
 from jacquard.cli.views.changes.preview_comment import MARK, comment
-from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.impact import Impact, Totals
 from jacquard.previews.impacts.verdict import judged
 from jacquard.previews.preview import (
     Field,
@@ -41,7 +41,9 @@ def promoted(tmp_path_factory: pytest.TempPathFactory) -> Impact:
 
 @pytest.fixture(scope="module")
 def quiet(promoted: Impact) -> Impact:
-    return promoted.model_copy(update={"rows": (), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE})
+    return promoted.model_copy(
+        update={"rows": (), "totals": Totals(), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE}
+    )
 
 
 def change(*names: str, **fields: object) -> ObjectChange:

@@ -106,9 +106,8 @@ def _changes(part: Sequence[Row]) -> object:
     """Return the changes of a part and their causes; None for machines, which are counted part by part."""
     if part[0].falls_on in (Subject.NODES, *MACHINES):
         return None
-    reasons = frozenset(
-        (forced.kind, forced.path, forced.effect, forced.why) for row in part for forced in row.forced_by
-    )
+    changes = (forced for row in part for forced in row.forced_by)
+    reasons = frozenset((forced.kind, forced.path, forced.effect, forced.why) for forced in changes)
     return reasons, frozenset(cause for row in part for cause in row.causes)
 
 
