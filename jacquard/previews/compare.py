@@ -80,9 +80,11 @@ def impact(
         undecided: whether the code of Jacquard differs, and the code of the base could not render the base.
     """
     environments = base.environment, head.environment
-    machines, scopes = Machines(*environments), Scopes(*environments)
+    machines = Machines(*environments)
     refinement = Refinement(*environments, machines)
-    rows = Rows(*environments, Causes(scopes, edit_groups(*environments, edits, scopes), trials), machines)
+    scopes = Scopes(*environments)
+    causes = Causes(scopes, edit_groups(*environments, edits, scopes), trials)
+    rows = Rows(*environments, causes, machines)
     nodes = Nodes(*environments, rows)
     users = Users(*environments)
     affected = [*([_UNDECIDED] if undecided else []), *moved_region(*environments, edits)]

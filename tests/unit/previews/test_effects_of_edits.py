@@ -28,7 +28,7 @@ def test_an_edit_has_the_effect_that_is_known(case: dict[str, Any], tmp_path: Pa
     found = impact_of(bench, base)
 
     assert list(verdict(found)) == case["verdict"]
-    assert [row.rpartition("; by ")[0] for row in rows(found)] == case["rows"]
+    assert [row.partition("; ")[0] for row in rows(found)] == case["rows"]
     assert [tenant.tenant for tenant in found.tenants if tenant.asks] == case["asked"]
     assert [item.command for item in found.behind if item.new] == case["pending"]
     assert case.get("capacity", capacity(found)) == capacity(found)

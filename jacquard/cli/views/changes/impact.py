@@ -78,11 +78,24 @@ def next_steps(impact: Impact) -> Iterator[Text]:
 
 
 def parts(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows grouped by part, tenant, subject, effect and time; the rollout groups of a pool form one part."""
+    """Return rows grouped by subject, effect and time: the groups of a pool, and parts with equal changes."""
     grouped: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
-        grouped[_part_of(row), row.tenant, row.falls_on, row.effect, row.when].append(row)
-    return list(grouped.values())
+        part = _part_of(row) if row.part != _part_of(row) else (row.part, row.tenant)
+        grouped[part, row.falls_on, row.effect, row.when].append(row)
+    equal: dict[object, list[Row]] = defaultdict(list)
+    for key, same in grouped.items():
+        equal[_reason(same) or key].extend(same)
+    return list(equal.values())
+
+
+def _reason(part: Sequence[Row]) -> object:
+    """Return the common properties of parts with equal changes; None for machines, which are counted."""
+    if part[0].falls_on in (Subject.NODES, *MACHINES):
+        return None
+    reasons = {(forced.kind, forced.path, forced.effect, forced.why) for row in part for forced in row.forced_by}
+    causes = {cause for row in part for cause in row.causes}
+    return part[0].falls_on, part[0].effect, part[0].when, frozenset(reasons), frozenset(causes)
 
 
 def _part_of(row: Row) -> str:
@@ -92,35 +105,23 @@ def _part_of(row: Row) -> str:
 
 
 def alike(rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows grouped by part, and parts with equal changes as one; beyond `_MOST_PARTS`, also similar parts."""
+    """Return rows grouped by part; if there are many parts, parts with equal effects and reasons form one group."""
     affected = parts(rows)
-    common = _changes if len(affected) <= _MOST_PARTS else _kinds
+    if len(affected) <= _MOST_PARTS:
+        return affected
     grouped: dict[object, list[Row]] = defaultdict(list)
-    for number, part in enumerate(affected):
-        key = common(part)
-        grouped[number if key is None else (part[0].falls_on, part[0].effect, part[0].when, key)] += part
+    for part in affected:
+        reasons = frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
+        grouped[part[0].falls_on, part[0].effect, part[0].when, reasons] += part
     return list(grouped.values())
 
 
-def _changes(part: Sequence[Row]) -> object:
-    """Return the changes of a part and their causes; None for machines, which are counted part by part."""
-    if part[0].falls_on in (Subject.NODES, *MACHINES):
-        return None
-    changes = (forced for row in part for forced in row.forced_by)
-    reasons = frozenset((forced.kind, forced.path, forced.effect, forced.why) for forced in changes)
-    return reasons, frozenset(cause for row in part for cause in row.causes)
-
-
-def _kinds(part: Sequence[Row]) -> object:
-    """Return the kinds of changed objects of a part, and the reasons of their effects."""
-    return frozenset((forced.kind, forced.why) for row in part for forced in row.forced_by)
-
-
 def _name(part: Sequence[Row]) -> str:
-    names, groups = dict.fromkeys(map(_part_of, part)), {row.part for row in part}
-    if len(groups) == 1:
-        return part[0].part
-    return listed(names, _MOST_NAMES) if len(names) > 1 else f"{next(iter(names))}, {len(groups)} groups"
+    names = dict.fromkeys(map(_part_of, part))
+    groups = dict.fromkeys(row.part for row in part)
+    if len(names) > 1 or len(groups) == 1:
+        return listed(names if len(names) > 1 else groups, _MOST_NAMES)
+    return f"{next(iter(names))}, {len(groups)} groups"
 
 
 def _table(affected: Sequence[Sequence[Row]]) -> Table:
@@ -192,8 +193,8 @@ def reasons(part: Sequence[Row]) -> Iterator[Text]:
     """Yield the causes of a part's effects, and the changed fields of objects with their effects."""
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
-    yield from (Text("  ").append_text(line) for line in causes(part))
     yield from _bound(part)
+    yield from (Text("  ").append_text(line) for line in causes(part))
     by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
     for forced in (change for row in part for change in row.forced_by):
         by_reason[forced.effect, forced.kind.rpartition("/")[2], forced.why].append(forced)
