@@ -7,6 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
 
+from components.specs.secret_text import HiddenValueError
+
 TYPES = (
     "ssh-ed25519",
     "sk-ssh-ed25519@openssh.com",
@@ -28,14 +30,15 @@ def ssh_key(value: str) -> str:
     """Return ``value`` if it is a complete public SSH key.
 
     Raises:
-        ValueError: ``value`` is not a key. The message describes the accepted form.
+        ValueError: ``value`` is not a key. The message describes the accepted form. It is a `HiddenValueError` if
+            ``value`` does not start like a public key, because users paste private keys.
     """
     if _FORM.fullmatch(value):
         kind, text = value.split()[:2]
         if _parts(text)[:1] == [kind.encode()]:
             return value
     msg = f"{_RULE}; {_WRITE}"
-    raise ValueError(msg)
+    raise (ValueError if value.startswith(TYPES) else HiddenValueError)(msg)
 
 
 def _parts(text: str) -> list[bytes]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from components.lookups.effects.table import Steps, spelt
 from components.render import labels
+from components.specs.secret_text import MASK, masked
 from jacquard.observe.drift import By, FieldDrift
 from jacquard.observe.objects import Object
 from jacquard.providers.kube import ApiError
@@ -32,7 +33,6 @@ _SERVERS_OWN = ("status", "apiVersion", "kind")
 _SECRET = re.compile("passw|token|secret|credential|private", re.IGNORECASE)
 _SHOWN = 100
 """Maximum length of a reported value, in characters; only the length of a longer value is reported."""
-_HIDDEN = "(secret)"
 _ABSENT = object()
 
 Try = Callable[[Object], Object]
@@ -200,8 +200,8 @@ def _shown(value: Any, path: Steps, *, secret: bool) -> str | None:
     if value is _ABSENT:
         return None
     if (secret and path[0] != "metadata") or any(_SECRET.search(str(step)) for step in path):
-        return _HIDDEN
-    text = json.dumps(_masked(value), ensure_ascii=False, sort_keys=True)
+        return MASK
+    text = masked(json.dumps(_masked(value), ensure_ascii=False, sort_keys=True))
     return text if len(text) <= _SHOWN else f"({len(text)} characters)"
 
 
@@ -213,8 +213,7 @@ def _masked(value: Any) -> Any:
         return value
     named = _SECRET.search(str(value.get("name", "")))
     return {
-        key: _HIDDEN if _SECRET.search(key) or (named and key == "value") else _masked(item)
-        for key, item in value.items()
+        key: MASK if _SECRET.search(key) or (named and key == "value") else _masked(item) for key, item in value.items()
     }
 
 

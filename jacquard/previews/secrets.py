@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-SECRET = "[secret]"  # noqa: S105 - a placeholder, equal to the engine's
+from components.specs.secret_text import MASK, masked, names_secret
+
+SECRET = MASK
 _ENGINES_MARK = "4dabf18193072939515e22adb298388d"
 """Key by which the engine marks a mapping that represents a secret value."""
 _HOLDERS = frozenset({"data", "stringData"})
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_WORDS = r"(?:passw(?:or)?d|passphrase|token|credentials?|(?:private|api|access|secret)[-_.]?key|client[-_.]?secret)"
-_NAMED = re.compile(rf"{_WORDS}$", re.IGNORECASE)
 _NAMES = frozenset({"name", "namespace", "key", "kind"})
 """Fields of a reference, which identify a secret without containing it."""
-_IN_URL = re.compile(r"(?<=://)[^/\s@]+(?=@)")
-_SAID = re.compile(rf"(--?[\w-]*{_WORDS}[\"'\s=,]+|{_WORDS}[\"']?\s*[=:]\s*[\"']?)([^\s\"',;&]+)", re.IGNORECASE)
 _LEAST = 4
 """Minimum length of masked values; shorter values occur in too many words."""
 
@@ -41,9 +39,7 @@ class Secrets:
 
     def mask(self, text: str) -> str:
         """Return ``text`` with secrets replaced by a placeholder."""
-        masked = self._known.sub(SECRET, text) if self.texts else text
-        masked = _IN_URL.sub(SECRET, masked) if "://" in masked else masked
-        return _SAID.sub(rf"\g<1>{SECRET}", masked)
+        return masked(self._known.sub(SECRET, text) if self.texts else text)
 
     @cached_property
     def _known(self) -> re.Pattern[str]:
@@ -64,7 +60,7 @@ def is_secret(kind: str, steps: tuple[Any, ...]) -> bool:
         return True
     if _LAST_APPLIED in words:
         return True
-    return words[-1] not in _NAMES and any(_NAMED.search(word) for word in words)
+    return words[-1] not in _NAMES and names_secret(words)
 
 
 def _texts(body: Mapping[str, Any]) -> Iterator[str]:

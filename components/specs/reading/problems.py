@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from components.specs.reading.remedy import Remedy
+from components.specs.secret_text import masked, masked_forms
 
 MAX_SHOWN_CHARACTERS = 60
 """Maximum length of a quoted value, so that a large wrong value does not fill the screen."""
@@ -32,7 +33,7 @@ _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 class Problem:
     """Problem at one position in the data.
 
-    Invisible and control characters are escaped in ``text`` and in file names.
+    Invisible and control characters are escaped in ``text`` and in file names, and secrets are masked.
     """
 
     file: str
@@ -54,8 +55,9 @@ class Problem:
     def __post_init__(self) -> None:
         for name in ("file", "path", "text"):
             value: str = getattr(self, name)
-            if not value.isprintable():
-                object.__setattr__(self, name, visible(value))
+            safe = masked_forms(value)
+            if safe is not value or not value.isprintable():
+                object.__setattr__(self, name, visible(safe))
 
     @property
     def place(self) -> str:
@@ -128,7 +130,9 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return ``value`` for an error text: shortened, in the notation of data files, in ASCII."""
+    """Return ``value`` for an error text: with secrets masked, shortened, in the notation of data files, in ASCII."""
+    if isinstance(value, str):
+        value = masked(value)
     match value:
         case None:
             return "nothing"
@@ -145,7 +149,8 @@ def shown(value: object) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return ``text``, truncated if it is long."""
+    """Return ``text``, with secrets masked, truncated if it is long."""
+    text = masked(text)
     return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."
 
 

@@ -22,6 +22,7 @@ from components.specs.reading.files import TAKE_ONE_SIDE
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, dotted, shortened, shown
 from components.specs.reading.remedy import Remedy
+from components.specs.secret_text import MASK, shown_at
 
 MAX_DEPTH = 50
 """Maximum depth of nesting; the data needs ten levels."""
@@ -199,7 +200,7 @@ class StrictYamlReader:
             return text.lower() == "true"
         if _INTEGER.fullmatch(text):
             return int(text, 16 if text.startswith("0x") else 10)
-        self._reject_trap(event, _trap(text, _TRAPS))
+        self._reject_trap(event, _trap(text, _TRAPS, shown_at(self._path, text)))
         return text
 
     def _reject_references(self, event: Any) -> None:
@@ -211,13 +212,14 @@ class StrictYamlReader:
 
     def _reject_escapes(self, event: Any) -> None:
         if not event.value.isprintable():
-            self._problem(event, f"contains an invisible character (got {shown(event.value)}); remove it")
+            got = shown(shown_at(self._path, event.value))
+            self._problem(event, f"contains an invisible character (got {got}); remove it")
 
     def _reject_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
         if trap:
             text: str = event.value
             quoted = f'"{text.lower() if _MAC.fullmatch(text) else text}"'
-            certain = 'write "' in trap and event.tag is None
+            certain = 'write "' in trap and event.tag is None and MASK not in trap
             remedy = Remedy(tuple(self._path), quoted, is_key=is_key, instead_of=text) if certain else None
             self._problem(event, trap, remedy)
 
@@ -255,6 +257,6 @@ def is_plain(text: str) -> bool:
     return _trap(text, _KEY_TRAPS) is None
 
 
-def _trap(text: str, traps: tuple[tuple[re.Pattern[str], str], ...]) -> str | None:
-    short = shortened(text)
+def _trap(text: str, traps: tuple[tuple[re.Pattern[str], str], ...], shown_text: str | None = None) -> str | None:
+    short = shortened(text if shown_text is None else shown_text)
     return next((remedy.format(short, short.lower()) for pattern, remedy in traps if pattern.fullmatch(text)), None)

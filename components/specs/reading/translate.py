@@ -16,6 +16,7 @@ from components.specs.reading.problems import listed, nearest, one_of, shown, su
 from components.specs.reading.remedy import FormError, Remedy
 from components.specs.reading.shape import FORMATS, UNKNOWN, shapes, whole
 from components.specs.reading.violations import incompatibilities
+from components.specs.secret_text import MASK, HiddenValueError, masked, shown_at
 
 Path = tuple[str | int, ...]
 
@@ -116,7 +117,7 @@ def _path_in(data: Any, detail: ErrorDetails) -> Path:
 
 
 def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
-    kind, got, context = details[0]["type"], details[0].get("input"), details[0].get("ctx", {})
+    kind, got, context = details[0]["type"], shown_at(path, details[0].get("input")), details[0].get("ctx", {})
     match kind:
         case "missing" | "union_tag_not_found":
             return f"is required; {_add(model, path, data)}"
@@ -126,7 +127,8 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
             tags = context["expected_tags"].replace("'", "").split(", ")
             return f"must be {one_of(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
         case "value_error" if ";" in str(context["error"]):
-            return _with_got(str(context["error"]), got)
+            hidden = isinstance(context["error"], HiddenValueError)
+            return _with_got(str(context["error"]), MASK if hidden else got)
         case base.MISFIT:
             text = context["text"].replace("; add it", f"; {_add(model, path, data)}")
             return text if got is None else _with_got(text, got)
@@ -143,7 +145,7 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
 def _no_key(model: type[BaseModel], path: Path, data: Any) -> str:
     advice, keys = model_walk.advice(model, path, data), model_walk.keys(model, path[:-1], data)
     if advice:
-        return _with_got(advice, model_walk.at(data, path))
+        return _with_got(advice, shown_at(path, model_walk.at(data, path)))
     return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
 
 
@@ -249,7 +251,7 @@ def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> 
 def _names_in(got: Any) -> list[str]:
     """Return the names in a value that should be a list or mapping."""
     if isinstance(got, str):
-        return _BETWEEN.split(got)
+        return _BETWEEN.split(got) if masked(got) == got else []
     return [name for name in got if isinstance(name, str)] if isinstance(got, list | dict) else []
 
 

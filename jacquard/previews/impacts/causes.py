@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from components.lookups.effects.changes import Change
 from components.specs.reading.lock_text import entry_text
 from components.specs.reading.problems import shortened
+from components.specs.secret_text import shown_at
 from jacquard.previews.impacts.edit_groups import EditGroup
 from jacquard.previews.impacts.edits import Edit
 from jacquard.previews.impacts.impact import Cause
@@ -82,8 +83,10 @@ class Causes:
 
 
 def _cause(edit: Edit, *, alone: bool) -> Cause:
-    return Cause(file=edit.file, line=edit.line, path=edit.path, old=_text(edit.old), new=_text(edit.new), alone=alone)
+    old, new = (_text(shown_at(edit.steps, value)) for value in (edit.old, edit.new))
+    return Cause(file=edit.file, line=edit.line, path=edit.path, old=old, new=new, alone=alone)
 
 
 def _text(value: object) -> str | None:
+    """Return a value in one line, with secrets masked by `shortened`."""
     return None if value is None else shortened(entry_text(value))

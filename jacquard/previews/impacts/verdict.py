@@ -9,7 +9,6 @@ from components.specs.reading.problems import listed
 from jacquard.previews.attestations.approvals import missing
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.preview import Offence, Outcome, Preview, StackPreview, Verdict
-from jacquard.previews.secrets import Secrets
 
 _PROTECTED = "protected"
 _MOST = 10
@@ -17,7 +16,7 @@ _MOST_CHARACTERS = 300
 
 
 def judged(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence[Offence]) -> Preview:
-    """Return the preview of a change, with likely secrets in its causes masked.
+    """Return the preview of a change.
 
     Args:
         impact: impact of the change.
@@ -33,7 +32,7 @@ def judged(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence[
         verdict=_verdict(impact, blocked, approvals_missing),
         blocked_by=blocked,
         approvals_missing=tuple(approvals_missing),
-        impact=_masked(impact),
+        impact=impact,
         stacks=tuple(stacks),
         offences=tuple(violations),
         digests={"impact": digest(impact), "stacks": digest(*stacks), "policies": digest(*violations)},
@@ -74,23 +73,3 @@ def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence
 def _first_line(text: str) -> str:
     line = text.partition("\n")[0]
     return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}..."
-
-
-def _masked(impact: Impact) -> Impact:
-    """Return an impact with likely secrets in its edits masked."""
-    secrets = Secrets()
-
-    def shown(value: str | None) -> str | None:
-        return None if value is None else secrets.mask(value)
-
-    rows = tuple(
-        row.model_copy(
-            update={
-                "causes": tuple(
-                    cause.model_copy(update={"old": shown(cause.old), "new": shown(cause.new)}) for cause in row.causes
-                )
-            }
-        )
-        for row in impact.rows
-    )
-    return impact.model_copy(update={"rows": rows})

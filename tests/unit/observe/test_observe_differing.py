@@ -164,7 +164,7 @@ def test_secrets_are_told_to_be_there_and_never_shown(kind: str, path: str, valu
 
     assert len(found.fields) == 2
     assert "hunter2" not in repr(found)
-    assert "(secret)" in repr(found)
+    assert "[secret]" in repr(found)
 
 
 def test_long_values_are_told_by_their_length() -> None:
