@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from components.specs.formats import MAC, cidr, cron, mac, of_ipv4
+from components.specs.secret_text import without_secret
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
@@ -223,7 +224,9 @@ QualifiedName = Annotated[str, StringConstraints(pattern=QUALIFIED_NAME)]
 """Name of a label or taint, with or without a domain."""
 Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT)]
 Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
-Registry = Annotated[str, StringConstraints(pattern=REGISTRY)]
+NO_SECRET = AfterValidator(without_secret)
+"""Part of the type of each URL: rejects a login, a signature and other secrets in it."""
+Registry = Annotated[str, StringConstraints(pattern=REGISTRY), NO_SECRET]
 Port = Annotated[int, Field(ge=1, le=65535)]
 HostName = Annotated[Label, AfterValidator(_host_name)]
 """DNS-1123 label that is not a UUID."""
@@ -262,7 +265,11 @@ CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE), AfterVal
 """Cron schedule: minute, hour, day of month, month, day of week."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
-HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
+HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512), NO_SECRET]
+PinnedUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
+"""URL in a lock file. It may contain a secret of older data until a promotion replaces the pin."""
+OciUrl = Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253), NO_SECRET]
+"""URL of an OCI artefact, without a tag."""
 
 
 def count_of(amount: PercentOrCount, total: int) -> int:

@@ -19,9 +19,9 @@ from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 from components.specs.base import (
     OCI_DIGEST,
     OCI_URL,
-    HttpsUrl,
     KubernetesVersion,
     Label,
+    PinnedUrl,
     Registry,
     Sha256,
     Spec,
@@ -88,7 +88,7 @@ class ImageIntent(Intent):
 
     image: VersionName
     """Version of the image in ``catalog/images.yaml``."""
-    url: HttpsUrl
+    url: PinnedUrl
     """URL of the image."""
     sha256: Sha256
     """SHA-256 of the file at ``url``."""

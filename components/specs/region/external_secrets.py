@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import StringConstraints
 
-from components.specs.base import RELATIVE_PATH, CheckedSpec, ConstraintViolation, DnsLabel, HttpsUrl, Text
+from components.specs.base import RELATIVE_PATH, CheckedSpec, ConstraintViolation, DnsLabel, HttpsUrl, Spec, Text
 
 MountPath = Annotated[str, StringConstraints(pattern=RELATIVE_PATH, max_length=253)]
 """Path of a Vault mount, without a slash at either end."""
@@ -22,7 +22,7 @@ class SecretsSource(StrEnum):
     ExternalSecrets."""
 
 
-class VaultSpec(CheckedSpec):
+class VaultSpec(Spec):
     """Vault with the region's Secrets. External Secrets Operator logs in with a dedicated ServiceAccount.
 
     The login uses Vault's auth method ``kubernetes``: Vault verifies the token with the management cluster.
@@ -42,13 +42,6 @@ class VaultSpec(CheckedSpec):
     authority: DnsLabel | None = None
     """ConfigMap in namespace ``external-secrets`` whose ``ca.crt`` verifies the server. By default its certificate must
     be signed by a public authority."""
-
-    def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield an address with a login, because the data and the state must not contain secrets."""
-        if "@" in self.server:
-            yield ConstraintViolation(
-                "must not contain a login, because data must not contain secrets; remove the login", ("server",)
-            )
 
 
 class SecretsSpec(CheckedSpec):

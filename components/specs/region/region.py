@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, StringConstraints
 
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.base import (
     DEDICATED,
+    NO_SECRET,
     PLACED,
     Address,
     CheckedSpec,
@@ -92,9 +94,10 @@ class SiteSpec(Spec):
 class StateSpec(Spec):
     """Storage of Pulumi state, and encryption of its secrets."""
 
-    backend: str = Field(pattern=STATE_BACKEND, max_length=253)
-    """URL for ``pulumi login``, such as ``s3://bucket/region``."""
-    secrets_provider: Text
+    backend: Annotated[str, StringConstraints(pattern=STATE_BACKEND, max_length=253), NO_SECRET]
+    """URL for ``pulumi login``, such as ``s3://bucket/region``. Passwords and keys of the backend are variables of the
+    environment of ``jacquard``, such as ``AWS_SECRET_ACCESS_KEY`` or ``PGPASSWORD``."""
+    secrets_provider: Annotated[Text, NO_SECRET]
     """URL for ``pulumi stack init --secrets-provider``, such as ``awskms://alias/pulumi``."""
 
 

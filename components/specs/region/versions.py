@@ -5,11 +5,11 @@ from pydantic import Field
 from components.specs.add_ons.add_on_values import Tunable, ValuePath
 from components.specs.base import (
     OCI_DIGEST,
-    OCI_URL,
     DataFile,
     KubernetesMinor,
     KubernetesVersion,
     Label,
+    OciUrl,
     Registry,
     Spec,
     Text,
@@ -29,7 +29,7 @@ class Chart(Spec):
 
     name: Label
     """Name of the chart, referenced by operators and add-ons; also the name of Flux's OCIRepository."""
-    url: str = Field(pattern=OCI_URL, max_length=253)
+    url: OciUrl
     """URL of the chart without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
     """Version of the chart, informational; ``ref.tag`` of Flux's OCIRepository."""
@@ -62,7 +62,7 @@ class ManifestArtefact(Spec):
 
     name: Label
     """Name of the artefact, referenced by operators; also the name of Flux's OCIRepository."""
-    url: str = Field(pattern=OCI_URL, max_length=253)
+    url: OciUrl
     """URL of the artefact without a tag, ``url`` of Flux's OCIRepository."""
     version: Text
     """Version of the content, informational; ``ref.tag`` of Flux's OCIRepository."""
