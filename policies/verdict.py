@@ -9,6 +9,7 @@ from components.inputs.extension_process import ExtensionError
 from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
+from components.specs.secret_text import masked
 from policies.facts import Context, Fact, Unknown
 
 MAX_LISTED = 10
@@ -36,7 +37,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Finding of a rule about one fact; only a violation requires the texts."""
+    """Finding of a rule about one fact; only a violation requires the texts. Secrets in the texts are masked."""
 
     verdict: Verdict
     found: str = ""
@@ -45,6 +46,10 @@ class Finding:
     fix: str = ""
     level: Enforcement | None = None
     """Enforcement level of this finding, which overrides the level of the rule; None for the level of the rule."""
+
+    def __post_init__(self) -> None:
+        for name in ("found", "allowed", "fix"):
+            object.__setattr__(self, name, masked(getattr(self, name)))
 
 
 PASS = Finding(verdict=Verdict.PASS)

@@ -54,6 +54,7 @@ _NAMED_VALUE = re.compile(rf"(--?[\w-]*{_WORDS}[\"'\s=,]+|{_WORDS}[\"']?\s*[=:]\
 _REFERENCE = re.compile(r"(?:secret|credentials)$")
 """Fields that contain the name of a Secret."""
 _NAME_LIKE = re.compile(r"[-a-z0-9<>/.]*")
+_WORD = re.compile(r"[^\s,;:=/@&?'\"{}()\[\]]{3,}")
 _Value = TypeVar("_Value")
 
 
@@ -91,6 +92,17 @@ def masked_forms(text: str) -> str:
     if _marks().search(text):
         for form in _forms():
             text = form.pattern.sub(MASK, text)
+    return text
+
+
+def masked_parts(text: str, value: object, safe: str) -> str:
+    """Return ``text``, which was derived from ``value``, without the words of ``value`` that ``safe`` hides.
+
+    A remedy may contain parts of a value in another order, in which a secret has no form.
+    """
+    hidden = set(_WORD.findall(str(value))) - set(_WORD.findall(safe)) if value != safe else ()
+    for word in sorted(hidden, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _: MASK, text)
     return text
 
 

@@ -1,12 +1,15 @@
 """The ``jacquard`` command; it loads only the module of the called verb."""
 
+import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
+from components.specs.secret_text import masked
 from jacquard.cli.console import open_closed_streams
-from jacquard.cli.errors import Group
+from jacquard.cli.errors import ExitCode, Group
 from jacquard.cli.panels import PANELS, VERBS
 
 _EPILOG = (
@@ -64,6 +67,10 @@ def build() -> typer.Typer:
 
 
 def run() -> None:
-    """Run the command line."""
+    """Run the command line. The traceback of a bug is printed without secrets."""
     open_closed_streams()
-    build()()
+    try:
+        build()()
+    except Exception:  # noqa: BLE001 - messages of unknown errors may quote values
+        sys.stderr.write(masked(traceback.format_exc()))
+        raise SystemExit(ExitCode.FAILED) from None

@@ -1,4 +1,7 @@
-"""Output streams: colour only on a terminal and without ``NO_COLOR``, JSON without decoration."""
+"""Output streams: colour only on a terminal and without ``NO_COLOR``, JSON without decoration, no secrets.
+
+Producers of values mask secrets. The streams mask them again, so that no new output can show one.
+"""
 
 import json
 import os
@@ -9,6 +12,8 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+from components.specs.secret_text import masked_data, masked_forms
 
 _WIDTH_WITHOUT_TERMINAL = 120
 _HANGING = 2
@@ -56,6 +61,7 @@ def print_line(console: Console, line: RenderableType) -> None:
     elif not isinstance(line, Text):
         console.print(line)
     else:
+        line = safe(line)  # A row can contain a part of a secret.
         indent = len(line.plain) - len(line.plain.lstrip())
         rows = line[indent:].wrap(console, max(_NARROWEST, console.width - indent - _HANGING), overflow="fold")
         for index, row in enumerate(rows):
@@ -64,9 +70,37 @@ def print_line(console: Console, line: RenderableType) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print ``value`` as JSON in the order of its keys."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    """Print ``value`` as JSON; see `json_text`."""
+    sys.stdout.write(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Return ``value`` as JSON in the order of its keys, without secrets."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if masked_forms(text) != text:  # The text is masked value by value, because a mask could include a quote.
+        text = json.dumps(masked_data(value), indent=2, ensure_ascii=False)
+    return f"{text}\n"
+
+
+def write_text(text: str) -> None:
+    """Write ``text`` to standard output as it is, without secrets."""
+    sys.stdout.write(masked_forms(text))
+
+
+def safe(item: Any) -> Any:
+    """Return a text, plain or styled, without secrets; a text with a secret loses its inner styles."""
+    if isinstance(item, Text):
+        plain = masked_forms(item.plain)
+        return item if plain == item.plain else Text(plain, item.style)
+    return masked_forms(item) if isinstance(item, str) else item
+
+
+class _SafeConsole(Console):
+    """Console that masks secrets before it wraps lines."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print texts without secrets, and other objects as they are; see `safe`."""
+        super().print(*map(safe, objects), **options)
 
 
 def seconds(duration: float) -> str:
@@ -95,4 +129,4 @@ def _console(*, to_stderr: bool) -> Console:
     stream = sys.stderr if to_stderr else sys.stdout
     # Without a terminal rich assumes 80 columns, which folds the tables of a log file.
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
-    return Console(stderr=to_stderr, highlight=False, width=width, emoji=False)
+    return _SafeConsole(stderr=to_stderr, highlight=False, width=width, emoji=False)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from components.specs.reading.loader import REGION
+from components.specs.secret_text import masked_forms
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.machine import paths
 from jacquard.machine.files import replace_text
@@ -12,13 +13,14 @@ _MARKED_WITHIN = 500
 
 
 def write(option: str, path: Path, text: str, mark: str | None = None) -> None:
-    """Write ``text`` to ``path``, the value of ``option``.
+    """Write ``text``, with secrets masked, to ``path``, the value of ``option``.
 
     An existing file is replaced only if it starts with ``mark``, which formats without comments cannot contain.
 
     Raises:
         Stop: another file exists there.
     """
+    text = masked_forms(text)
     refuse_data(option, path)
     if path.exists() and not path.is_file():  # a pipe or terminal is not read, because that may block forever
         msg = f"{option} {path}: is {'a folder; name a file in it' if path.is_dir() else 'not a file; name a file'}"

@@ -1,13 +1,24 @@
-"""Common table style on a terminal: no rules, dim headings, right-aligned numbers."""
+"""Common table style on a terminal: no rules, dim headings, right-aligned numbers, no secrets."""
 
 from collections.abc import Collection
+from typing import Any
 
 from rich.table import Table
+
+from jacquard.cli.console import safe
+
+
+class _SafeTable(Table):
+    """Table that masks secrets before it folds cells."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        """Add a row of texts without secrets."""
+        super().add_row(*map(safe, cells), **options)
 
 
 def plain_table(*columns: str, numbers: Collection[str] = (), wrap: bool = True) -> Table:
     """Return an empty table; columns in ``numbers`` are right-aligned, and ``wrap`` folds long cells."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table = _SafeTable(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in columns:
         table.add_column(
             column,

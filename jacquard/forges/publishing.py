@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
+from components.specs.secret_text import masked_forms
 from jacquard.forges.forge import Busy, Comment, Forge, ForgeError, Gone
 
 MOST_SECONDS = 300.0
@@ -59,9 +60,9 @@ class Post:
 
     @property
     def body(self) -> str:
-        """Return the text to write, with the run in an invisible second line."""
+        """Return the text to write, with the run in an invisible second line, and with secrets masked."""
         _, _, rest = self.text.partition("\n")
-        return f"{self.mark}\n<!-- run {'.'.join(map(str, self.run))} -->\n{rest}"
+        return f"{self.mark}\n<!-- run {'.'.join(map(str, self.run))} -->\n{masked_forms(rest)}"
 
 
 def marked(text: str) -> bool:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from components.specs.formats import MAC
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.positions import Place
-from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shown
+from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shortened, shown
 from components.specs.reading.remedy import Remedy
 from components.specs.reading.translate import mistakes
 
@@ -165,7 +165,7 @@ def _header_text(header: str) -> str:
     if not {name.strip().lower() for name in got} & {*COLUMNS}:
         return f"the first line must be the header; write {','.join(COLUMNS)} above it"
     missing = [name for name in COLUMNS if name not in got]
-    unknown = [name for name in got if name not in ALL_COLUMNS]
+    unknown = [shortened(name) for name in got if name not in ALL_COLUMNS]
     twice = [name for name, count in Counter(got).items() if count > 1]
     faults = {"missing": missing, "not a column": unknown, "duplicate": twice}
     detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"

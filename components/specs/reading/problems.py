@@ -53,9 +53,9 @@ class Problem:
     """Replacement that ``jacquard check --fix`` writes; None if the remedy is ambiguous."""
 
     def __post_init__(self) -> None:
-        for name in ("file", "path", "text"):
+        for name, mask in (("file", masked_forms), ("path", masked_forms), ("text", masked)):
             value: str = getattr(self, name)
-            safe = masked_forms(value)
+            safe = mask(value)
             if safe is not value or not value.isprintable():
                 object.__setattr__(self, name, visible(safe))
 

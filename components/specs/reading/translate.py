@@ -16,7 +16,7 @@ from components.specs.reading.problems import listed, nearest, one_of, shown, su
 from components.specs.reading.remedy import FormError, Remedy
 from components.specs.reading.shape import FORMATS, UNKNOWN, shapes, whole
 from components.specs.reading.violations import incompatibilities
-from components.specs.secret_text import MASK, HiddenValueError, masked, shown_at
+from components.specs.secret_text import MASK, HiddenValueError, masked, masked_parts, shown_at
 
 Path = tuple[str | int, ...]
 
@@ -117,7 +117,14 @@ def _path_in(data: Any, detail: ErrorDetails) -> Path:
 
 
 def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
-    kind, got, context = details[0]["type"], shown_at(path, details[0].get("input")), details[0].get("ctx", {})
+    got = details[0].get("input")
+    safe = shown_at(path, got)
+    text = _composed(details, safe, model, path, data)
+    return masked_parts(text, got, masked(safe)) if isinstance(safe, str) else text
+
+
+def _composed(details: list[ErrorDetails], got: Any, model: type[BaseModel], path: Path, data: Any) -> str:
+    kind, context = details[0]["type"], details[0].get("ctx", {})
     match kind:
         case "missing" | "union_tag_not_found":
             return f"is required; {_add(model, path, data)}"

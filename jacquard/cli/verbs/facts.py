@@ -1,12 +1,11 @@
 """``jacquard facts``: jobs on nodes, and states of machines and hosts of a region, as a file with a timestamp."""
 
 import json
-import sys
 
 from rich.text import Text
 
 from jacquard.cli import arguments, data, outputs
-from jacquard.cli.console import plural, stdout
+from jacquard.cli.console import plural, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.observe.facts import KINDS, Facts, assemble
 from jacquard.observe.jobs import Jobs
@@ -34,7 +33,7 @@ def facts(environment: arguments.Env, *, out: arguments.OutOption = None) -> Non
         raise Stop(msg, ExitCode.UNREACHABLE)
     text = json.dumps(observed.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"
     if out is None:
-        sys.stdout.write(text)
+        write_text(text)
         return
     outputs.write("--out", out, text, _MARK)
     stdout().print(Text(_summary(observed, len(unread))), soft_wrap=True)

@@ -1,13 +1,12 @@
 """``jacquard impact``: effect of a change on nodes, DPUs, control planes, networks and storage, before it is merged."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jacquard.cli import arguments, base_comparison, data, outputs
-from jacquard.cli.console import ReviewFormat, print_json, print_line, stdout
+from jacquard.cli.console import ReviewFormat, print_json, print_line, stdout, write_text
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.cli.views.report.page import MARK, html
@@ -45,7 +44,7 @@ def impact(
         print_json([item.model_dump(mode="json") for item in impacts])
         return
     if output is ReviewFormat.MARKDOWN:
-        sys.stdout.write(comment(impacts))
+        write_text(comment(impacts))
         return
     for item in impacts:
         for line in impact_view.lines(item, now):

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from components.specs.reading.problems import Problem, SpecError
 from jacquard.cli import arguments, data, outputs
-from jacquard.cli.console import Format, plural, print_json, stdout
+from jacquard.cli.console import Format, plural, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.region import inventory as inventory_view
 from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH
@@ -194,7 +194,7 @@ def export(
     for note in done.notes:
         show(note, "note")
     if out is None:
-        sys.stdout.write(done.text)
+        write_text(done.text)
         return
     stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
 

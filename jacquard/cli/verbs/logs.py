@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from jacquard.cli import arguments, data
-from jacquard.cli.console import stdout
+from jacquard.cli.console import stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop, unknown
 from jacquard.cli.tables import plain_table
 from jacquard.engine.driver import log_folder
@@ -81,7 +81,7 @@ def _tail(name: str, path: Path, *, titled: bool) -> int:
         stdout().print(Text(f"==> {name}", "bold"))
     with path.open("rb") as file:
         for line in deque(file, maxlen=_LINES):
-            sys.stdout.write(line.decode(errors="replace"))
+            write_text(line.decode(errors="replace"))
         return file.tell()
 
 
@@ -102,5 +102,5 @@ def _news(path: Path, end: int) -> int:
     with path.open("rb") as file:
         # A log that is shorter than before was truncated or recreated.
         file.seek(end if path.stat().st_size >= end else 0)
-        sys.stdout.write(file.read().decode(errors="replace"))
+        write_text(file.read().decode(errors="replace"))
         return file.tell()

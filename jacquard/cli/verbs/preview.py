@@ -1,17 +1,17 @@
 """``jacquard preview``: preview of ``up``, and of a change before it is merged."""
 
 import datetime as dt
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from components.specs.environment import Environment
+from components.specs.secret_text import masked_forms
 from jacquard.cli import arguments, base_comparison, change_previews, data, plan_checks
 from jacquard.cli.change_previews import Previewed
-from jacquard.cli.console import Format, print_json, print_line, stdout
+from jacquard.cli.console import Format, json_text, print_json, print_line, stdout
 from jacquard.cli.engine_runs import previewed
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.output_folder import KeptFolder
@@ -115,12 +115,14 @@ def _of_change(
 
 def _files(results: list[Previewed], previews: list[Preview], now: dt.datetime) -> dict[str, str]:
     findings = change_previews.all_findings(results)
-    return {
+    texts = {
         "comment.md": comment(previews),
-        "preview.json": _json([item.model_dump(mode="json") for item in previews]),
-        "preview.sarif": _json(sarif.report(findings, "preview")),
         "junit.xml": junit.report(previews),
         "report.html": html([result.compared.report(now, result.preview) for result in results]),
+    }
+    return {name: masked_forms(text) for name, text in texts.items()} | {
+        "preview.json": json_text([item.model_dump(mode="json") for item in previews]),
+        "preview.sarif": json_text(sarif.report(findings, "preview")),
     }
 
 
@@ -150,10 +152,6 @@ def _candidate(result: Previewed) -> Candidate:
     states = {stack.stack: stack.state for stack in result.preview.stacks if stack.state}
     engine = Engine(environment.name, environment.region.state, {}) if states else None
     return Candidate(environment=environment, impact=result.compared.impact, states=states, engine=engine)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _code(previews: list[Preview]) -> ExitCode:

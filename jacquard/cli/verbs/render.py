@@ -1,6 +1,5 @@
 """``jacquard render``: rendered objects of an environment as files, or the rendered differences of a change."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,7 @@ from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import objects
 from jacquard.cli import arguments, base_comparison, data, outputs
-from jacquard.cli.console import ReviewFormat, plural, print_json, stdout
+from jacquard.cli.console import ReviewFormat, plural, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views import render_tree
 from jacquard.cli.views.changes import rendered_diff as view
@@ -83,7 +82,7 @@ def _compare(chosen: list[str] | None, base: str, output: ReviewFormat) -> None:
     if output is ReviewFormat.JSON:
         print_json([diff.model_dump(mode="json") for diff in diffs])
     elif output is ReviewFormat.MARKDOWN:
-        sys.stdout.write(view.comment(diffs))
+        write_text(view.comment(diffs))
     else:
         for line in (line for diff in diffs for line in view.lines(diff)):
             stdout().print(line, soft_wrap=True)

@@ -1,7 +1,6 @@
 """``jacquard show``: resolved values of a region with their origin, and reports about it."""
 
 import datetime as dt
-import sys
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
@@ -31,7 +30,7 @@ from components.reports.upgrades import to_json as upgrades_json
 from components.reports.upgrades import upgrades
 from components.specs.environment import Environment
 from jacquard.cli import arguments, data, outputs, show_reports
-from jacquard.cli.console import plural, print_json, stdout
+from jacquard.cli.console import plural, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat
 from jacquard.cli.views.region import capacity as capacity_view
@@ -120,7 +119,7 @@ def show(
         case "images":
             _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":
-            sys.stdout.write(_drawn(spec, svg) or region_map(spec))
+            write_text(_drawn(spec, svg) or region_map(spec))
         case "network":
             _show_network(spec, output, svg, (*between, port) if between else None, border=border, members=members)
         case "offerings":
@@ -148,7 +147,7 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
             if output is ShowFormat.YAML
             else show_view.text_lines(node, environment.name, path)
         )
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        write_text("".join(f"{line}\n" for line in lines))
 
 
 def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
@@ -159,7 +158,7 @@ def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | Non
     stdout().print(capacity_view.table(table))
     stdout().print()
     stdout().print(capacity_view.budget_table(table.controllers))
-    sys.stdout.write(note)
+    write_text(note)
 
 
 def _drawn(environment: Environment, svg: Path | None) -> str:
@@ -204,7 +203,7 @@ def _show_network(
         outputs.write("--svg", svg, network_map.network_map(report), network_map.MARK)
     _answer(output, report, network_view.tables(report))
     if svg is not None and output is ShowFormat.TEXT:
-        sys.stdout.write(f"\nmap of {plural(len(report.vpcs), 'VPC')} in {svg}\n")
+        write_text(f"\nmap of {plural(len(report.vpcs), 'VPC')} in {svg}\n")
 
 
 def _show_path(environment: Environment, output: ShowFormat, source: str, target: str, port: str | None) -> None:
@@ -229,7 +228,7 @@ def _show_offerings(
     else:
         _answer(output, report, offering_view.tables(report))
     if html is not None and output is ShowFormat.TEXT:
-        sys.stdout.write(f"\nHTML page in {html}\n")
+        write_text(f"\nHTML page in {html}\n")
 
 
 def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, helm: bool) -> None:
@@ -238,7 +237,7 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
         print_json(offering_view.order_json(example, helm=helm))
     else:
         text = offering_view.order_values if helm else offering_view.order
-        sys.stdout.write(text(environment.name, example))
+        write_text(text(environment.name, example))
 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:

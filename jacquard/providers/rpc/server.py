@@ -89,7 +89,9 @@ class ReadableErrors(grpc.ServerInterceptor):  # type: ignore[type-arg]  # gener
             except NotImplementedError:
                 context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{name} is not supported by this plug-in")
             except Exception as error:  # noqa: BLE001 - the engine needs an answer, and users no traceback
-                self._engine.debug(traceback.format_exc())
+                # The trace of the engine is a file that users share: it has no messages, which may quote values.
+                places = "".join(traceback.format_tb(error.__traceback__))
+                self._engine.debug(f"{places}{type(error).__name__}")
                 context.abort(
                     grpc.StatusCode.INTERNAL,
                     f"{name} failed because of an error in the plug-in ({type(error).__name__}); --debug shows where",

@@ -113,10 +113,26 @@ class Servicer(ResourceProviderServicer):
         raise self.error
 
 
+class RecordingEngine(Engine):
+    """Keeps what ``--debug`` shows."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.lines: list[str] = []
+
+    def debug(self, message: str, urn: str = "") -> None:
+        self.lines.append(f"{urn}{message}")
+
+
 @pytest.fixture
-def servicer() -> Iterator[tuple[Servicer, ResourceProviderStub]]:
+def engine() -> RecordingEngine:
+    return RecordingEngine()
+
+
+@pytest.fixture
+def servicer(engine: RecordingEngine) -> Iterator[tuple[Servicer, ResourceProviderStub]]:
     servicer = Servicer()
-    server = grpc.server(ThreadPoolExecutor(1), interceptors=[ReadableErrors(Engine(None))])
+    server = grpc.server(ThreadPoolExecutor(1), interceptors=[ReadableErrors(engine)])
     add_ResourceProviderServicer_to_server(servicer, server)
     number = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -142,6 +158,16 @@ def test_errors_reach_the_user_as_one_sentence(servicer: Any, error: Exception, 
     with pytest.raises(grpc.RpcError) as raised:
         servicer[1].Create(provider_pb2.CreateRequest())
     assert (raised.value.code(), raised.value.details()) == (code, text)
+
+
+def test_a_trace_shows_where_a_plug_in_failed_and_no_value(servicer: Any, engine: RecordingEngine) -> None:
+    servicer[0].error = KeyError("hunter2")
+    with pytest.raises(grpc.RpcError):
+        servicer[1].Create(provider_pb2.CreateRequest())
+
+    [trace] = engine.lines
+    assert trace.endswith("raise self.error\nKeyError")
+    assert "hunter2" not in trace
 
 
 def test_a_partial_failure_carries_the_truth(servicer: Any) -> None:

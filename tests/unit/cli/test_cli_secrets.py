@@ -1,0 +1,114 @@
+"""A secret in any text of an environment, added or changed: no output of the command shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from canaries import CANARY, accepted, put, secret_in
+from canaries import Path as Place
+from repositories import committed
+from typer.testing import Result
+
+from components.specs.locks import LockFile
+from components.specs.reading.kinds import data_files
+from components.specs.reading.loader import load_environment
+from jacquard.cli import command, data
+
+Invoke = Callable[..., Result]
+NEW_FILES = {
+    "out_of_service.yaml": "schema_version: 1\nhosts:\n  a03-u04: {state: triage, since: 2026-11-01, reason: link}\n",
+    "policy.yaml": (
+        "schema_version: 1\nfreezes:\n"
+        "  - {name: december, from: 2026-12-20T00:00:00Z, to: 2027-01-04T00:00:00Z, reason: peak}\n"
+    ),
+    "approvals.yaml": (
+        "schema_version: 1\napprovals:\n"
+        f"  - {{tenant: acme, digest: {'ab' * 32}, by: me, day: 2026-11-01, reason: a}}\n"
+    ),
+}
+"""Optional files that the laptop does not have."""
+REFUSED = {
+    ("storage",),
+    ("clusters", "flux"),
+    ("clusters", "pools", "taints"),
+    ("clusters", "namespaces"),
+    ("clusters", "oidc", "admin_group"),
+    ("instance_types", "root_device", "device_name"),
+    ("firmware_baselines", "components", "nic", "version"),
+    ("waivers", "subject"),
+    ("charts", "revoked"),
+}
+"""Places whose type accepts any text, but rules or other fields do not."""
+TREES = ("region", "tenants", "hosts", "images", "waivers", "policy", "versions", "firmware")
+REPORTS = ("capacity", "images", "map", "network", "offerings", "prerequisites", "uniformity", "upgrades")
+
+
+@pytest.fixture
+def with_secrets(data_folder: Path) -> Path:
+    """The laptop with a secret in each text, after a commit without them."""
+    committed(data_folder)
+    for name, text in NEW_FILES.items():
+        (data_folder / "laptop" / name).write_text(text)
+    number = 0
+    for path, kind in data_files(data_folder, ["laptop"]):
+        if not issubclass(kind.model, LockFile):
+            document = yaml.safe_load(path.read_text())
+            places = [(place, form) for place, form in accepted(kind.model, document) if not _refused(place)]
+            for place, form in places:
+                put(document, place, form)
+            for pool in (pool for cluster in document.get("clusters", ()) for pool in cluster["pools"]):
+                pool["annotations"] = {"acme.example/owner": f"https://bot:{CANARY}@acme.example"}
+            path.write_text(yaml.safe_dump(document, sort_keys=False, width=4000))
+            number += len(places)
+    assert number > 50
+    return data_folder
+
+
+def _refused(place: Place) -> bool:
+    steps = tuple(step for step in place if isinstance(step, str))
+    return any(steps[: len(other)] == other for other in REFUSED)
+
+
+def test_no_output_shows_a_secret(
+    with_secrets: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec = load_environment("laptop", with_secrets)
+    assert CANARY in spec.model_dump_json()
+    monkeypatch.setattr(data, "load", lambda _: spec)
+    page = tmp_path / "page.html"
+    runs = [
+        *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif")),
+        ("check", "laptop", "--diff"),
+        *(("impact", "laptop", "--html", str(page), "--format", form) for form in ("text", "json", "markdown")),
+        *(("render", "laptop", "--base", "HEAD", "--format", form) for form in ("text", "json", "markdown")),
+        *(("show", "laptop", name) for name in (*TREES, *REPORTS)),
+        *(("show", "laptop", name, "--format", "json") for name in (*TREES, *REPORTS) if name != "map"),
+    ]
+    shown = {run: invoke(*run) for run in runs}
+
+    assert {run: line for run, result in shown.items() if (line := secret_in(result.output))} == {}
+    assert {run: result.output for run, result in shown.items() if result.exit_code} == {}
+    assert secret_in(page.read_text()) == ""
+    everything = "".join(result.output for result in shown.values())
+    assert everything.count("[secret]") > len(runs)
+
+
+def test_the_traceback_of_a_bug_has_no_secret(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = f"input_value='https://bot:{CANARY}@images.example'"
+
+    def broken() -> None:
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(command, "build", lambda: broken)
+    with pytest.raises(SystemExit) as ended:
+        command.run()
+
+    told = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert "RuntimeError: input_value='https://[secret]@images.example'" in told
+    assert secret_in(told) == ""
