@@ -172,7 +172,7 @@ def found(text: str) -> Iterator[tuple[int, str]]:
     """Yield the position and the description of each secret in ``text``, the content of a file, by form."""
     for form in _forms() if _marks().search(text) else ():
         yield from ((match.start(), form.name) for match in form.pattern.finditer(text))
-    for match in _URL.finditer(text) if "://" in text else ():
+    for match in _URL.finditer(text) if "@" in text or "=" in text else ():
         login = _login(match["scheme"], match["rest"])
         if login and ":" in login:
             yield match.start(), "a URL with a login"

@@ -17,6 +17,7 @@ from components.reports.images import all_behind
 from components.rules import checks
 from components.specs.reading.fixes import fixed_files
 from components.specs.reading.problems import SpecError
+from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
 from jacquard.cli.console import plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode
@@ -109,6 +110,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         unmet=() if problems else tuple(unmet_contracts(spec)),
         caveats=() if problems else tuple(caveats(spec)),
         canaries=() if problems else tuple(large_canaries(spec)),
+        secrets=() if problems else tuple(secrets_in_files(paths.environments(), name)),
     )
 
 
@@ -152,4 +154,5 @@ def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
         findings += [sarif.of_problem(problem, home) for problem in result.problems]
         if result.spec:
             findings += sarif.of_judgement(result.judgement, result.spec, home)
+        findings += [replace(sarif.of_problem(item, home), level="warning") for item in result.secrets]
     return findings

@@ -39,6 +39,8 @@ class Result:
     """Limitations of the backends that isolate VPCs."""
     canaries: tuple[LargeCanary, ...] = ()
     """Pools whose first wave is much larger than their canary."""
+    secrets: tuple[Problem, ...] = ()
+    """Texts of files that look like credentials. Not a problem, because the form alone is no proof."""
 
     @property
     def code(self) -> ExitCode:
@@ -79,6 +81,7 @@ class Result:
             "unmet_contracts": [asdict(item) for item in self.unmet],
             "caveats": [asdict(item) for item in self.caveats],
             "large_canaries": [asdict(item) for item in self.canaries],
+            "secrets": [item.to_json() for item in self.secrets],
         }
 
     def _rules(self) -> Iterator[str]:
@@ -111,6 +114,8 @@ class Result:
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)
+        for found in self.secrets:
+            yield f"  advice: {found.place} {f'{found.path}: ' if found.path else ''}{found.text}"
         yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()

@@ -7,12 +7,18 @@ from components.rules import checks
 from components.rules.consequences import explanations
 from components.specs.base import Stage
 from components.specs.reading.problems import FORM
+from components.specs.reading.secret_finds import RULE as FOUND
 from policies import extensions, levels
 from policies.verdict import Rule
 
 _FORM = """A data file does not match its schema: wrong type, value out of bounds, invalid format or unknown key.
 
 The fields of each file: docs/reference/README.md."""
+
+_FOUND = """Report texts of data files, also comments, that have the form of a credential.
+
+This is an advice: the form alone is no proof. Secrets are masked in all outputs, but data are in Git, and rendered
+objects and the state contain them. docs/reference/secrets-in-data.md lists the forms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +59,7 @@ class Explained:
 def rules() -> dict[str, Explained]:
     """Return all rules by name: schemas of files, then cross-checks, then policies."""
     waivable, hidden_by = set(checks.waivable()), explanations()
-    texts = {FORM: _FORM} | checks.descriptions() | levels.DESCRIPTIONS
+    texts = {FORM: _FORM, FOUND: _FOUND} | checks.descriptions() | levels.DESCRIPTIONS
     checked = [
         Explained(name=name, text=text, why="", levels={}, hidden_by=tuple(hidden_by[name]), waivable=name in waivable)
         for name, text in texts.items()

@@ -11,6 +11,7 @@ from typer.testing import Result
 
 from components.rules import checks
 from components.specs.reading.problems import FORM
+from components.specs.reading.secret_finds import RULE as FOUND
 from policies import levels
 from policies.rules import RULES
 
@@ -39,7 +40,9 @@ def test_a_rule_with_the_rules_that_hide_it(invoke: Invoke) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", [FORM, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()])
+@pytest.mark.parametrize(
+    "name", [FORM, FOUND, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()]
+)
 def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
     result = invoke("explain", name)
 
@@ -53,7 +56,7 @@ def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
 def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
     told, listed = json.loads(invoke("explain", "--format", "json").stdout), invoke("explain").stdout
 
-    assert len(told) == 1 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
+    assert len(told) == 2 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
     assert [one["name"] for one in told if one["name"] not in listed] == []
     assert told[0].keys() == {"name", "text", "why", "levels", "hidden_by", "waivable"}
 

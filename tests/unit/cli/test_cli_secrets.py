@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -94,6 +96,33 @@ def test_no_output_shows_a_secret(
     assert secret_in(page.read_text()) == ""
     everything = "".join(result.output for result in shown.values())
     assert everything.count("[secret]") > len(runs)
+
+
+def test_check_advises_on_texts_that_look_like_credentials(
+    data_folder: Path, invoke: Invoke, edit: Callable[[Path, str, str], None]
+) -> None:
+    tenant, waivers = data_folder / "laptop/tenants/acme.yaml", data_folder / "laptop/waivers.yaml"
+    edit(tenant, "{workload: training}", "{workload: training, token: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln}")
+    edit(waivers, "CHG-3102", "https://me:hunter2@tickets.example/CHG-3102  # glpat-hunter2hunter2hunter2")
+    edit(data_folder / "catalog/add_ons.yaml", "schema_version: 1\n", "schema_version: 1\n# AKIAIOSFODNN7EXAMPLE\n")
+
+    result = invoke("check", "laptop", "--today", "2026-11-10")
+    [answer] = json.loads(invoke("check", "laptop", "--today", "2026-11-10", "--format", "json").stdout)
+    sarif = json.loads(invoke("check", "laptop", "--today", "2026-11-10", "--format", "sarif").stdout)
+
+    like = "contains what looks like"
+    remedy = "remove it, replace it at its issuer, and store the new one in a Secret"
+    advice = [line.strip() for line in result.stdout.splitlines() if "looks like" in line]
+    assert [re.sub(":[0-9]+", ":LINE", line) for line in advice] == [
+        f"advice: tenants/acme.yaml:LINE clusters[0].pools[1].labels.token: {like} a JSON Web Token; {remedy}",
+        f"advice: waivers.yaml:LINE {like} a GitLab token; {remedy}",
+        f"advice: waivers.yaml:LINE waivers[0].ticket: {like} a URL with a login; {remedy}",
+        f"advice: ../catalog/add_ons.yaml:LINE {like} an AWS access key ID; {remedy}",
+    ]
+    assert (answer["ok"], [item["rule"] for item in answer["secrets"]]) == (True, ["data.secret"] * 4)
+    found = [item["level"] for item in sarif["runs"][0]["results"] if item["ruleId"] == "data.secret"]
+    assert found == ["warning"] * 4
+    assert "hunter2" not in result.output
 
 
 def test_the_traceback_of_a_bug_has_no_secret(
