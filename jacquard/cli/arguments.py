@@ -7,6 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from components.specs.reading.problems import shown
 from jacquard.cli import data
 from jacquard.cli.console import Format, ReviewFormat
 from jacquard.cli.errors import warn_deprecated
@@ -29,6 +30,19 @@ def _deprecated(old: str, new: str) -> Callable[[Value], Value]:
         return value
 
     return callback
+
+
+def day(text: str) -> dt.datetime:
+    """Return the start of the day of an option.
+
+    Raises:
+        BadParameter: it is not a date.
+    """
+    try:
+        return dt.datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - a day, which has no time zone
+    except ValueError:
+        msg = f"must be a date (got {shown(text)}); write YYYY-MM-DD, such as 2026-01-31"
+        raise typer.BadParameter(msg) from None
 
 
 Env = Annotated[
@@ -128,7 +142,7 @@ TodayOption = Annotated[
     dt.datetime | None,
     typer.Option(
         "--today",
-        formats=["%Y-%m-%d"],
+        parser=day,
         metavar="YYYY-MM-DD",
         help="Date for expiry checks of images and waivers. Default: today, UTC.",
     ),

@@ -1,20 +1,17 @@
 """The ``jacquard`` command; it loads only the module of the called verb."""
 
-import sys
-import traceback
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
-from components.specs.secret_text import masked
 from jacquard.cli.console import open_closed_streams
-from jacquard.cli.errors import ExitCode, Group
+from jacquard.cli.failures import DEBUG, PROGRAM, Group
 from jacquard.cli.panels import PANELS, VERBS
 
 _EPILOG = (
     "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy, 5 confirmation "
-    "required, 6 drift, 7 cluster unreachable, 130 interrupted."
+    "required, 6 drift, 7 cluster unreachable, 70 bug in Jacquard, 130 interrupted."
 )
 
 
@@ -36,14 +33,16 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
 _VersionOption = Annotated[
     bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
 ]
+_DebugOption = Annotated[bool, typer.Option(DEBUG, help="Print the trace of an unexpected failure.")]
 
 
 def _root(
     *,
     show_version: _VersionOption = False,
+    debug: _DebugOption = False,
 ) -> None:
     """A GPU cloud region as code: clusters, networks, storage and VMs from YAML data."""
-    del show_version
+    del show_version, debug
 
 
 def _not_loaded() -> None:
@@ -53,6 +52,7 @@ def _not_loaded() -> None:
 def build() -> typer.Typer:
     """Return the command with all its verbs."""
     app = typer.Typer(
+        name=PROGRAM,
         cls=_Verbs,
         no_args_is_help=True,
         rich_markup_mode="markdown",
@@ -67,10 +67,6 @@ def build() -> typer.Typer:
 
 
 def run() -> None:
-    """Run the command line. The traceback of a bug is printed without secrets."""
+    """Run the command line."""
     open_closed_streams()
-    try:
-        build()()
-    except Exception:  # noqa: BLE001 - messages of unknown errors may quote values
-        sys.stderr.write(masked(traceback.format_exc()))
-        raise SystemExit(ExitCode.FAILED) from None
+    build()(prog_name=PROGRAM)

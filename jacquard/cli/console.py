@@ -6,6 +6,7 @@ Producers of values mask secrets. The streams mask them again, so that no new ou
 import json
 import os
 import sys
+from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ _WIDTH_WITHOUT_TERMINAL = 120
 _HANGING = 2
 """Additional indentation of the second and later rows of a line."""
 _NARROWEST = 20
+answered: ContextVar[bool] = ContextVar("answered", default=False)
+"""Whether the running command printed its JSON document."""
 
 
 class Format(StrEnum):
@@ -72,6 +75,7 @@ def print_line(console: Console, line: RenderableType) -> None:
 def print_json(value: Any) -> None:
     """Print ``value`` as JSON; see `json_text`."""
     sys.stdout.write(json_text(value))
+    answered.set(True)
 
 
 def json_text(value: Any) -> str:

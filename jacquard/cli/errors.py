@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
-from typer import Exit
-from typer.core import TyperGroup
 
 from components.specs.reading.problems import SpecError, listed, suggestion
 from jacquard.cli import interrupts
@@ -35,6 +32,8 @@ class ExitCode(IntEnum):
     """The region differs from its declaration."""
     UNREACHABLE = 7
     """A cluster is unreachable, so its state is unknown."""
+    BUG = 70
+    """Unexpected failure of Jacquard itself."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
@@ -75,33 +74,6 @@ def unknown(got: str, known: Sequence[str], *, what: str, remedy: str) -> Stop:
     return Stop(f"{what} '{got}' is unknown (known: {listed(known)}){hint}", ExitCode.BAD_DATA)
 
 
-class Group(TyperGroup):
-    """The command group that turns known failures into messages and exit codes."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the chosen command.
-
-        Raises:
-            Exit: with the code of the failure.
-        """
-        try:
-            with interrupts.raised():
-                return self._explained(ctx)
-        except KeyboardInterrupt:
-            show("run the same command again to continue", "interrupted")
-            raise Exit(ExitCode.INTERRUPTED) from None
-
-    def _explained(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except Exception as failure:
-            stop = known(failure)
-            if stop is None:
-                raise
-            tell(failure)
-            raise Exit(stop.code) from None
-
-
 def known(failure: Exception) -> Stop | None:
     """Return the stop for ``failure``; None for a failure without a remedy, which is a bug."""
     match failure:
@@ -137,8 +109,8 @@ def tell(failure: Exception, console: Console | None = None) -> None:
         return
     if isinstance(failure, SpecError):
         (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # line 1 names the environment
-    else:
-        show(str(stop), _WORDS.get(stop.code, "error"), console)
+        return
+    show(str(stop), _WORDS.get(stop.code, "error"), console)
 
 
 def warn_deprecated(old: str, new: str) -> None:

@@ -39,7 +39,7 @@ _Expires = Annotated[
     dt.datetime | None,
     typer.Option(
         "--expires",
-        formats=["%Y-%m-%d"],
+        parser=arguments.day,
         metavar="YYYY-MM-DD",
         help="First day on which the approval is invalid. Default: valid until the change is applied.",
     ),

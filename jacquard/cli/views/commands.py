@@ -11,8 +11,8 @@ _HEAD = """<!-- written by jacquard schema --write from the help of each verb; d
 
 All commands with their arguments and options. Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a
 gate, 4 refused by a policy, 5 [confirmation required](../changes/destructive-changes.md), 6 drift, 7 cluster
-unreachable, 130 interrupted. `jacquard --install-completion` enables shell completion of verbs, options, environments
-and pools.
+unreachable, 70 bug in Jacquard, 130 interrupted ([errors](errors.md)). `jacquard --install-completion` enables shell
+completion of verbs, options, environments and pools.
 """
 
 

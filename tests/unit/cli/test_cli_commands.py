@@ -51,7 +51,7 @@ def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
     assert all(f" {verb} " in result.output for verb in VERBS)
     told = " ".join(result.output.split())
     assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by a policy" in told
-    assert "5 confirmation required, 6 drift, 7 cluster unreachable, 130 interrupted." in told
+    assert "5 confirmation required, 6 drift, 7 cluster unreachable, 70 bug in Jacquard, 130 interrupted." in told
 
 
 @pytest.mark.parametrize("verb", VERBS)

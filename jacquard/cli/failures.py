@@ -1,0 +1,136 @@
+"""The command group that turns each failure into one message, an exit code and, on request, a JSON document."""
+
+import shlex
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from typer import Abort, BadParameter, TyperException
+from typer.core import TyperGroup
+
+from components.specs.reading.problems import SpecError, listed, shortened, shown, suggestion, visible
+from jacquard.cli import interrupts
+from jacquard.cli.console import answered, print_json
+from jacquard.cli.errors import ExitCode, Stop, known, tell
+
+PROGRAM = "jacquard"
+DEBUG = "--debug"
+"""Option that prints the trace of a bug."""
+
+
+class Group(TyperGroup):
+    """The root command group."""
+
+    def main(self, *positional: Any, **named: Any) -> Any:
+        """Run ``args``, or the arguments of this process, and exit with the code of the result."""
+        given = named.get("args")
+        arguments = list(sys.argv[1:] if given is None else given)
+        answered.set(False)
+        try:
+            _refuse_empty(arguments)
+            code = super().main(*positional, **{**named, "args": arguments, "standalone_mode": False})
+        except Exception as failure:  # noqa: BLE001 - an unknown failure is a bug, and is reported as one
+            code = _report(failure, arguments)
+        sys.exit(code)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command.
+
+        Raises:
+            Stop: Ctrl-C interrupted the command.
+        """
+        try:
+            with interrupts.raised():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            msg = "run the same command again to continue"
+            raise Stop(msg, ExitCode.INTERRUPTED) from None
+
+
+def _report(failure: Exception, arguments: Sequence[str]) -> int:
+    """Print ``failure``, as JSON too if that is the output format, and return its exit code."""
+    if isinstance(failure, TyperException) and not failure.message and not isinstance(failure, BadParameter):
+        return failure.exit_code  # a command without arguments printed its help
+    explained = failure if known(failure) else _explained(failure, arguments)
+    stop = known(explained) or Stop(str(explained))
+    tell(explained)
+    if _wants_json(arguments) and not answered.get():
+        print_json(_document(explained, stop))
+    return stop.code
+
+
+def _explained(failure: Exception, arguments: Sequence[str]) -> Stop:
+    """Return the stop for wrong usage, a declined prompt, or a bug."""
+    if isinstance(failure, TyperException):
+        return Stop(_usage(failure), ExitCode.BAD_DATA)
+    if isinstance(failure, Abort):
+        return Stop("the prompt was not confirmed; run the same command again to confirm it")
+    if DEBUG in arguments:
+        traceback.print_exception(failure)
+    place = traceback.extract_tb(failure.__traceback__)[-1]
+    text = shortened(visible(str(failure))) or "no message"
+    trace = shlex.join([PROGRAM, DEBUG, *(item for item in arguments if item != DEBUG)])
+    return Stop(
+        f"{type(failure).__name__} in {Path(place.filename).name}:{place.lineno}: {text}; this is a bug of {PROGRAM}"
+        f" {version(PROGRAM)}: report this line, with the trace that is printed by: {trace}",
+        ExitCode.BUG,
+    )
+
+
+def _document(failure: Exception, stop: Stop) -> dict[str, Any]:
+    """Return an error as data. The remedy is the last clause of the message."""
+    message, _, details = str(stop).partition("\n")
+    _, found, remedy = message.rpartition("; ")
+    error = {"code": stop.code.name.lower(), "message": message, "remedy": remedy if found else None}
+    if isinstance(failure, SpecError):
+        return {"error": {**error, **failure.to_json()}}
+    return {"error": {**error, "details": details.splitlines()}}
+
+
+def _usage(failure: TyperException) -> str:
+    """Return the message about wrong arguments, with the nearest known value or the help as remedy."""
+    context = getattr(failure, "ctx", None)
+    see_help = f"; see '{context.command_path if context else PROGRAM} --help'"
+    text = failure.format_message().rstrip(".").replace(". Did you mean ", "; did you mean ")
+    if options := getattr(failure, "possibilities", None):
+        text = f"{failure.message}{suggestion(getattr(failure, 'option_name', ''), options)}"
+    elif isinstance(failure, BadParameter) and failure.message:
+        text = _bad_value(failure)
+    return f"{text[0].lower()}{text[1:]}{'' if ';' in text else see_help}"
+
+
+def _bad_value(failure: BadParameter) -> str:
+    """Return the message about a value that an option or argument does not accept."""
+    param: Any = failure.param
+    name = failure.param_hint or (param.get_error_hint() if param else "an argument")
+    text = failure.message.rstrip(".")
+    details = getattr(failure.__cause__, "errors", list)()  # Typer validates with pydantic
+    if details:
+        value = details[0]["input"]
+        choices = param.type_descriptor.choices or ()
+        must = text.replace("Input should be", "must be").partition(", unable to parse")[0]
+        text = f"must be one of {listed(choices)}" if choices else must
+        text += f" (got {shown(value)}){suggestion(str(value), choices)}"
+    return f"{str(name).replace(chr(39), '')}: {text}"
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    return ("--format", "json") in pairwise(arguments) or "--format=json" in arguments
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse empty values: an unset variable of a script must not count as an omitted option.
+
+    Raises:
+        Stop: a value is empty.
+    """
+    for before, argument in pairwise(["", *arguments]):
+        option, assigned, value = argument.partition("=") if argument.startswith("--") else (before, "", argument)
+        if not value.strip() and (assigned or not argument.strip()):
+            name = option if option.startswith("-") else "argument"
+            msg = f"{name}: must not be empty (got {value!a}); write a value, or omit it"
+            raise Stop(msg, ExitCode.BAD_DATA)

@@ -1,0 +1,143 @@
+"""Failures of the command line: one style for all messages, JSON on request, and one line for a bug."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from jacquard.cli import data
+from jacquard.cli.errors import ExitCode
+
+Invoke = Callable[..., Result]
+
+USAGE = {
+    "--frobnicate": "no such option: --frobnicate; see 'jacquard --help'",
+    "chek": "no such command 'chek'; did you mean 'check', 'schema'?",
+    "inventory impor": "no such command 'impor'; did you mean 'import'?",
+    "check --todai x": "no such option: --todai; did you mean '--today'?",
+    "check --format": "option '--format' requires an argument; see 'jacquard --help'",
+    "check --format jsn": "--format: must be one of text, json, sarif (got 'jsn'); did you mean 'json'?",
+    "check --today 2026-13-45": "--today: must be a date (got '2026-13-45'); write YYYY-MM-DD, such as 2026-01-31",
+    "approve laptop a --expires soon": "--expires: must be a date (got 'soon'); write YYYY-MM-DD, such as 2026-01-31",
+    "show": "missing argument 'ENV'; see 'jacquard show --help'",
+    "show laptop x y": "got unexpected extra argument(s) (y); see 'jacquard show --help'",
+    "host laptop a --out broken": (
+        "--out: must be one of onboard, seatrial, zap, test, triage, rma, debug, reserved (got 'broken'); "
+        "see 'jacquard host --help'"
+    ),
+    "promote laptop a/b --wave x": "--wave: must be a valid integer (got 'x'); see 'jacquard promote --help'",
+    "promote laptop a --wave 0": "--wave: must be greater than or equal to 1 (got '0'); see 'jacquard promote --help'",
+}
+EMPTY = {
+    ("approve", "laptop", "acme", "--by", ""): "--by: must not be empty (got '')",
+    ("approve", "laptop", "acme", "--by="): "--by: must not be empty (got '')",
+    ("host", "laptop", "a", "--reason", " "): "--reason: must not be empty (got ' ')",
+    ("impact", "--base", ""): "--base: must not be empty (got '')",
+    ("impact", "--facts=", "laptop"): "--facts: must not be empty (got '')",
+    ("render", "laptop", "--out", ""): "--out: must not be empty (got '')",
+    ("status", ""): "argument: must not be empty (got '')",
+}
+
+
+@pytest.mark.parametrize(("typed", "text"), USAGE.items(), ids=USAGE)
+def test_wrong_usage_has_the_style_of_every_other_error(invoke: Invoke, typed: str, text: str) -> None:
+    result = invoke(*typed.split())
+
+    assert (result.exit_code, result.stdout, result.stderr) == (ExitCode.BAD_DATA, "", f"error: {text}\n")
+
+
+@pytest.mark.parametrize(("typed", "text"), EMPTY.items(), ids=[" ".join(typed) for typed in EMPTY])
+def test_an_empty_value_is_refused_and_does_not_count_as_omitted(
+    invoke: Invoke, typed: tuple[str, ...], text: str
+) -> None:
+    result = invoke(*typed)
+
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {text}; write a value, or omit it\n")
+
+
+@pytest.mark.parametrize("form", [("--format", "json"), ("--format=json",)], ids=" ".join)
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    {
+        ("status", "latpop"): {
+            "code": "bad_data",
+            "message": "environment 'latpop' is unknown (known: laptop); did you mean 'laptop'?",
+            "remedy": "did you mean 'laptop'?",
+            "details": [],
+        },
+        ("status", "laptop", "--nope"): {
+            "code": "bad_data",
+            "message": "no such option: --nope; see 'jacquard status --help'",
+            "remedy": "see 'jacquard status --help'",
+            "details": [],
+        },
+        ("host", "laptop", "a01-u02", "--back", "--reason", "x", "--out", "rma"): {
+            "code": "bad_data",
+            "message": "write either --out STATE with --reason TEXT, or --back",
+            "remedy": None,
+            "details": ["--reason and --ticket require --out; omit them with --back"],
+        },
+    }.items(),
+    ids=["look-up", "usage", "options"],
+)
+def test_an_error_is_a_json_document_on_request(
+    invoke: Invoke, typed: tuple[str, ...], expected: dict[str, Any], form: tuple[str, ...]
+) -> None:
+    result = invoke(*typed, *form)
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert json.loads(result.stdout) == {"error": expected}
+    assert result.stderr == "\n".join([f"error: {expected['message']}", *expected["details"], ""])
+
+
+def test_problems_of_the_data_are_part_of_the_json_document(
+    invoke: Invoke, data_folder: Any, edit: Callable[..., None]
+) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channel: stabel")
+
+    [problem] = json.loads(invoke("status", "laptop", "--format", "json").stdout)["error"]["problems"]
+
+    assert (problem["file"], problem["path"]) == ("region.yaml", "image_channel")
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def names() -> list[str]:
+        return [{}["second-train"]]
+
+    monkeypatch.setattr(data, "names", names)
+
+
+BUG = "this is a bug of jacquard 0.1.0: report this line, with the trace that is printed by: jacquard --debug status edge-1"
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_unexpected_failure_is_one_line_with_what_to_report(invoke: Invoke) -> None:
+    result = invoke("status", "edge-1")
+
+    assert (result.exit_code, result.stdout) == (70, "")
+    [line] = result.stderr.splitlines()
+    assert line.startswith("error: KeyError in test_cli_failures.py:")
+    assert line.endswith(f": 'second-train'; {BUG}")
+
+
+@pytest.mark.usefixtures("broken")
+def test_debug_prints_the_trace_of_an_unexpected_failure(invoke: Invoke) -> None:
+    result = invoke("--debug", "status", "edge-1")
+
+    assert (result.exit_code, result.stdout) == (70, "")
+    assert result.stderr.startswith("Traceback (most recent call last):\n")
+    assert result.stderr.endswith(f": 'second-train'; {BUG}\n")
+
+
+@pytest.mark.usefixtures("broken")
+def test_an_unexpected_failure_is_json_on_request(invoke: Invoke) -> None:
+    result = invoke("status", "edge-1", "--format=json")
+
+    assert json.loads(result.stdout)["error"]["code"] == "bug"
+
+
+def test_debug_changes_no_message_of_a_known_failure(invoke: Invoke) -> None:
+    assert invoke("--debug", "status", "latpop").stderr == invoke("status", "latpop").stderr
