@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
+from components.rules.checks import check
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
@@ -23,7 +24,7 @@ from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered import rendered_by, rendered_here
 from jacquard.previews.report import Report, report
-from jacquard.previews.snapshots import Side, side
+from jacquard.previews.snapshots import Side, rendered, side
 from stacks.extensions import joined
 
 
@@ -118,8 +119,16 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     if name not in environments(base.environments):
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
+    try:
+        return _between(before, head, base, edited)
+    except Exception:
+        _require_renderable(before, base)
+        raise
+
+
+def _between(before: Environment, head: Environment, base: Base, edited: Sequence[Edit]) -> Compared:
     renders = base.code is not None and not base.pinned_otherwise
-    objects = rendered_by(base, name) if renders else None
+    objects = rendered_by(base, head.name) if renders else None
     sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
     undecided = base.pinned_otherwise or (renders and objects is None)
     effect = impact_between(
@@ -157,5 +166,22 @@ def _before(name: str, base: Base) -> Environment:
     try:
         return joined(load_environment(name, base.environments))
     except SpecError as error:
-        msg = f"this version of Jacquard cannot read the data of {base.commit}, so nothing can be compared\n{error}"
+        msg = f"this version of Jacquard cannot read the data of {base.commit}; pass a later commit to --base\n{error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
+
+
+def _require_renderable(environment: Environment, base: Base) -> None:
+    """Pass if the data of a base can be rendered; older data may have problems and still be rendered.
+
+    Raises:
+        Stop: the data have problems, such as a missing allocation, and cannot be rendered.
+    """
+    try:
+        rendered(environment)
+    except Exception:
+        problems = check(environment)
+        if not problems:
+            raise
+        msg = f"the data of {base.commit} have problems and cannot be rendered; pass a commit without them to --base"
+        text = f"{msg}\n{SpecError(environment.name, problems)}"
+        raise Stop(text, ExitCode.BAD_DATA) from None

@@ -8,16 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jacquard.previews.base_commits import BaseError, git, merge_base
+
 CODE = "components"
 """Folder of a clone with the code that renders objects."""
 EXTENSIONS = "extensions"
 """Folder of a user's repository with the code that renders additional objects."""
 _SHORT = 9
 _WORK_TREE = "work tree"
-
-
-class BaseError(Exception):
-    """The base cannot be determined; the message contains the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +54,8 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         BaseError: git is missing, there is no repository, ``ref`` is not a commit, or it has no environments.
     """
     home = environments.resolve()
-    top = Path(_git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
-    commit = _commit(top, ref)
+    top = Path(git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    commit = merge_base(top, ref)
     data = home.relative_to(top).as_posix()
     installed = root.resolve() != top
     code = EXTENSIONS if installed else CODE
@@ -84,29 +82,21 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
 def committer(folder: Path) -> str:
     """Return the committer configured for the repository of ``folder``, as ``name <mail>``; empty if not configured."""
     try:
-        name, mail = (_git(folder, "config", key, what="read the committer") for key in ("user.name", "user.email"))
+        name, mail = (git(folder, "config", key, what="read the committer") for key in ("user.name", "user.email"))
     except BaseError:
         return ""
     return f"{name} <{mail}>"
 
 
-def _commit(top: Path, ref: str) -> str:
-    try:
-        return _git(top, "merge-base", f"{ref}^{{commit}}", "HEAD", what=f"find {ref}")
-    except BaseError as error:
-        msg = f"{ref} is not a commit with a common ancestor with the work tree; pass another one to --base"
-        raise BaseError(msg) from error
-
-
 def _head(top: Path, *parts: str) -> str | None:
-    if _git(top, "status", "--porcelain", "--", *parts, what="list changes"):
+    if git(top, "status", "--porcelain", "--", *parts, what="list changes"):
         return None
-    return _git(top, "rev-parse", "HEAD", what="resolve the commit")
+    return git(top, "rev-parse", "HEAD", what="resolve the commit")
 
 
 def _differs(top: Path, commit: str, part: str) -> bool:
-    changed = _git(top, "diff", "--name-only", commit, "--", part, what="compare files")
-    return bool(changed or _git(top, "ls-files", "--others", "--exclude-standard", "--", part, what="list files"))
+    changed = git(top, "diff", "--name-only", commit, "--", part, what="compare files")
+    return bool(changed or git(top, "ls-files", "--others", "--exclude-standard", "--", part, what="list files"))
 
 
 def _extract(top: Path, commit: str, part: str | None, folder: Path) -> None:
@@ -121,21 +111,3 @@ def _extract(top: Path, commit: str, part: str | None, folder: Path) -> None:
                     archive.extractall(folder)  # noqa: S202 - filtered if Python supports it
             except tarfile.ReadError:
                 pass  # the archive is empty; the caller reports the missing folder
-
-
-def _git(folder: Path, *arguments: str, what: str) -> str:
-    try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        msg = f"git is required to {what}, but was not found; install it"
-        raise BaseError(msg) from None
-    if done.returncode:
-        output = done.stderr.strip().splitlines()
-        msg = f"git could not {what}: {output[-1] if output else 'no error output'}"
-        raise BaseError(msg)
-    return done.stdout.strip()

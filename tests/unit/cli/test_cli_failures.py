@@ -110,7 +110,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "names", names)
 
 
-BUG = "this is a bug of jacquard 0.1.0: report this line, with the trace that is printed by: jacquard --debug status edge-1"
+REPORT = "this is a bug of jacquard 0.1.0: report this line, with the trace that is printed by:"
+BUG = f"{REPORT} jacquard --debug status edge-1"
 
 
 @pytest.mark.usefixtures("broken")

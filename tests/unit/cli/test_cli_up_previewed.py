@@ -153,7 +153,7 @@ def test_a_history_that_is_not_here_is_told(change: Change) -> None:
     code, told = change.refused()
 
     assert code == 4
-    assert f"the effect of the change cannot be computed again: {'0' * 40} is not a commit" in told
+    assert f"the effect of the change cannot be computed again: '{'0' * 40}' is not a branch, tag or commit" in told
 
 
 @pytest.mark.parametrize(
