@@ -14,7 +14,7 @@ from components.specs.keys import domain_of, group_key, pool_of
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.natural import natural, naturally
 from components.specs.reading.loader import ALLOCATIONS, OUT_OF_SERVICE
-from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from components.specs.reading.problems import ArgumentError, Problem, SpecError, listed, suggestion
 
 EVERYTHING = "all"
 """Argument that releases all quarantined numbers."""
@@ -30,7 +30,7 @@ def release_hosts(environment: Environment, pool: str, count: int | None = None)
     Raises:
         SpecError: the pool does not exist, it has fewer surplus hosts, or an allocation fails.
     """
-    placed = pool_named(environment, pool, ALLOCATIONS, "hosts")
+    placed = pool_named(environment, pool, "--release-hosts")
     numbers, _ = allocate(environment)
     surplus = _surplus(environment.model_copy(update={"allocations": numbers}), placed)
     if not surplus or (count is not None and count > len(surplus)):
@@ -49,7 +49,7 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
     Raises:
         SpecError: the pool does not exist, no host is free or needed, or an allocation fails.
     """
-    placed = pool_named(environment, pool, ALLOCATIONS, "hosts")
+    placed = pool_named(environment, pool, "--replace-hosts")
     numbers, pins = allocate(environment)
     free: dict[str, list[HostSpec]] = defaultdict(list)
     present = Counter[str]()
@@ -135,6 +135,6 @@ def release_quarantine(environment: Environment, name: str) -> Environment:
     }
     if len(kept) == len(quarantine):
         text = f"'{name}' has no quarantined numbers (holders: {listed(quarantine)}){suggestion(name, quarantine)}"
-        raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("quarantine",), text)])
+        raise ArgumentError(environment.name, "--release-quarantine", text)
     lock = environment.allocations.model_copy(update={"quarantine": kept})
     return environment.model_copy(update={"allocations": lock})

@@ -11,7 +11,7 @@ from components.specs.hosts.inventory import HostSpec
 from components.specs.keys import cluster_of, pool_key, vm_key
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.pools.node_pool import NodePoolSpec
-from components.specs.reading.problems import FORM, Problem, SpecError, dotted, listed, suggestion
+from components.specs.reading.problems import FORM, ArgumentError, Problem, dotted, listed, suggestion
 from components.specs.region.tenant import TenantSpec
 from components.specs.vms.guests import GuestSystem
 from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
@@ -148,18 +148,22 @@ def pools(environment: Environment) -> Iterator[PlacedPool]:
             yield PlacedPool(tenant=placed.tenant, cluster=placed.cluster, pool=pool, path=path)
 
 
-def pool_named(environment: Environment, pool: str, file: str, section: str) -> PlacedPool:
-    """Return the pool with the key ``pool`` (``cluster/pool``).
+def pool_named(environment: Environment, pool: str, argument: str) -> PlacedPool:
+    """Return the pool with the key ``pool`` (``cluster/pool``), which is the value of ``argument``.
 
     Raises:
-        SpecError: there is no such pool; reported at ``section`` of ``file``, the lock file that the command would
-        change.
+        ArgumentError: there is no such pool.
     """
     placed = {item.key: item for item in pools(environment)}
     if pool not in placed:
-        text = f"there is no pool '{pool}' (pools: {listed(placed)}){suggestion(pool, placed)}"
-        raise SpecError(environment.name, [Problem(file, 0, section, text)])
+        text = f"there is no pool '{pool}' (pools: {listed(placed)}){_nearest(environment, pool, placed)}"
+        raise ArgumentError(environment.name, argument, text)
     return placed[pool]
+
+
+def _nearest(environment: Environment, name: str, known: Iterable[str]) -> str:
+    """Return the remedy for an unknown ``name`` of a command."""
+    return suggestion(name, known) or f"; write one of them, or see 'jacquard show {environment.name} tenants'"
 
 
 def failure_domain(environment: Environment, host: HostSpec) -> str:

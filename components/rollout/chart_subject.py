@@ -19,7 +19,7 @@ from components.specs.locks import Wave
 from components.specs.natural import natural, naturally
 from components.specs.pools.intents import ChartIntent, Intent, IntentName
 from components.specs.reading.loader import REGION, VERSIONS
-from components.specs.reading.problems import SpecError, listed, suggestion
+from components.specs.reading.problems import ArgumentError, SpecError, listed, suggestion
 from components.specs.region.evidence import ChartEvidence, Evidence
 from components.specs.region.versions import Chart
 
@@ -75,17 +75,22 @@ class ChartSubject:
         Raises:
             SpecError: The release is unknown, not allowed in this region, or older than the release of a cluster.
         """
-        channel = self._environment.region.image_channel
+        environment, channel = self._environment.name, self._environment.region.image_channel
         newest = self._environment.versions.newest(self._chart, channel)
         chart = newest if version == DATA else self._environment.versions.release_of(self._chart, version)
         if chart is None:
             known = [release.version for release in self._releases]
-            text = f"release '{version}' is not declared (declared: {listed(known)}); add it below these"
-            missing = f"channel {channel} has no release of this chart"
-            self._refuse([text + suggestion(version, known) if version != DATA else missing])
+            text = f"{self._chart} has no such release in {VERSIONS} (declared: {listed(known)}); add it below these"
+            if version != DATA:
+                raise ArgumentError(environment, f"--to {version}", text + suggestion(version, known))
+            self._refuse([f"channel {channel} has no release of this chart"])
             raise AssertionError
         intent = ChartIntent.of(chart)
-        self._refuse([*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)])
+        reasons = [*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)]
+        if reasons and version != DATA:
+            texts = (f"{reason}{self._remedy(chart, reason)}" for reason in reasons)
+            raise ArgumentError(environment, f"--to {version} for {charts_key(self._chart)}", *texts)
+        self._refuse(reasons)
         return DeclaredIntent(at=lambda _: intent, newest=1)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - charts have no dates
@@ -123,6 +128,16 @@ class ChartSubject:
         if isinstance(target, ChartIntent):
             yield from shortcomings(self._environment.name, wave, target, soak, evidence)
 
+    def _remedy(self, chart: Chart, reason: str) -> str:
+        """Return the rule and the remedy of an objection to a requested release; empty if it contains a remedy."""
+        rules = chart_objections(self._environment, ChartIntent.of(chart), map(domain_of, self.groups))
+        if reason not in rules:
+            return "" if ";" in reason else "; select another release"
+        if chart.revoked:
+            return f" ({rules[reason]}); select another release"
+        where = place(self._environment, VERSIONS, ("charts", self._environment.versions.charts.index(chart)))
+        return f" ({rules[reason]}); add {self._environment.region.image_channel} to its channel in {where}"
+
     @property
     def _most(self) -> int:
         amount = self._rules.max_clusters
@@ -146,13 +161,13 @@ class ChartSubject:
                 yield f"{chart.version} is older than {version}, which clusters run; roll back with {how}"
 
     def _refuse_unknown(self, promoted: str, known: Sequence[str]) -> None:
-        path: DataPath = ("charts",)
         text = f"no cluster has '{promoted}' (known: {listed(known)}){suggestion(promoted, known)}"
         manifests = [item.name for item in self._environment.versions.manifests]
         if self._chart in manifests:
-            path = ("manifests", manifests.index(self._chart))
+            path: DataPath = ("manifests", manifests.index(self._chart))
             text = f"'{promoted}' is installed from manifests, without waves; edit version and digest here"
-        raise SpecError(self._environment.name, [problem(self._environment, VERSIONS, path, text)])
+            raise SpecError(self._environment.name, [problem(self._environment, VERSIONS, path, text)])
+        raise ArgumentError(self._environment.name, "CHART", text)
 
     def _refuse(self, reasons: Sequence[str]) -> None:
         if reasons:

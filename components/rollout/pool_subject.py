@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NoReturn
 
-from components.intents.images import CHANNEL, find_image, mirror_objections, objections
+from components.intents.images import CHANNEL, find_image, mirror_objections, objections, standing_objections
 from components.intents.nodes import offered_image, pinned_image, wanted_intent
 from components.intents.succession import day_objections, succession_objections
-from components.lookups.pools import pool_named, problem
+from components.lookups.pools import place, pool_named, problem
 from components.render.pools.template_revisions import newest
 from components.rollout.limits import Excess, RolloutLimits
 from components.rollout.replacement import replacements, spare_hosts
@@ -19,8 +19,8 @@ from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.locks import Wave
 from components.specs.pools.intents import Intent, IntentName, NodeIntent
-from components.specs.reading.loader import IMAGE_PINS, IMAGES
-from components.specs.reading.problems import SpecError, listed, suggestion
+from components.specs.reading.loader import IMAGES, WAIVERS
+from components.specs.reading.problems import FORM, ArgumentError, SpecError, listed, suggestion
 from components.specs.region.catalog import GoldenImage
 from components.specs.region.evidence import Evidence
 
@@ -36,7 +36,7 @@ class PoolSubject:
     intent_section = "intents"
 
     def __init__(self, environment: Environment, pool: str) -> None:
-        self._environment, self._placed = environment, pool_named(environment, pool, IMAGE_PINS, "groups")
+        self._environment, self._placed = environment, pool_named(environment, pool, "POOL")
         self.place = (self._placed.file, (*self._placed.path, "image"))
         self.canary = self._placed.pool.rollout.canary
 
@@ -66,6 +66,10 @@ class PoolSubject:
         image = self._offered() if version == DATA else self._image(version)
         reasons = self._objections(image, today) + mirror_objections(self._environment, image)
         reasons = reasons or succession_objections(self._environment, self._placed, image)
+        if reasons and version != DATA:
+            where = place(self._environment, self._placed.file, self._placed.path)
+            texts = (f"{reason}{self._remedy(image, reason)}" for reason in reasons)
+            raise ArgumentError(self._environment.name, f"--to {version} for {self._placed.key} ({where})", *texts)
         if reasons:
             self._refuse(reasons)
         at = partial(wanted_intent, self._environment, self._placed, image)
@@ -109,9 +113,8 @@ class PoolSubject:
         image = find_image(self._environment, version)
         if image is None:
             known = [item.version for item in self._environment.images.images]
-            text = f"image '{version}' is not declared (declared: {listed(known)}); add it there"
-            problems = [problem(self._environment, IMAGES, ("images",), text + suggestion(version, known))]
-            raise SpecError(self._environment.name, problems)
+            text = f"is not declared in {IMAGES} (declared: {listed(known)}); add it there{suggestion(version, known)}"
+            raise ArgumentError(self._environment.name, f"--to {version}", text)
         return image
 
     def _offered(self) -> GoldenImage:
@@ -131,6 +134,20 @@ class PoolSubject:
                 f"this pool declares image {placed.pool.image}; write {image.version} or {CHANNEL} here first"
             )
         return reasons
+
+    def _remedy(self, image: GoldenImage, reason: str) -> str:
+        """Return the rule and the remedy of an objection to a requested image; empty if it contains a remedy."""
+        if ";" in reason:
+            return ""
+        environment, placed = self._environment, self._placed
+        rule = standing_objections(environment, image, placed.cluster, placed.pool).get(reason, FORM)
+        if rule == FORM:
+            return f"; select another image: jacquard show {environment.name} images"
+        where = place(environment, IMAGES, ("images", environment.images.images.index(image), "channel"))
+        channel = environment.region.image_channel
+        return (
+            f" ({rule}); add {channel} to its channel in {where}, or a waiver of {rule} for {placed.key} to {WAIVERS}"
+        )
 
     def _refuse(self, reasons: Iterable[str]) -> NoReturn:
         file, path = self.place

@@ -26,7 +26,7 @@ from components.specs.locks import ImagesLock, OpenRollout, Wave
 from components.specs.pools.intents import Intent, IntentName
 from components.specs.reading.loader import IMAGE_PINS
 from components.specs.reading.lock_text import sealed
-from components.specs.reading.problems import Problem, SpecError, listed
+from components.specs.reading.problems import ArgumentError, Problem, SpecError, listed
 from components.specs.region.evidence import Evidence
 
 ALL = "--all"
@@ -142,7 +142,8 @@ class Promotion:
         if not self._pending or (self._continues and number <= self._moved):
             return self._pins
         if number != self._moved + 1:
-            self._stop(f"the next wave is {self._moved + 1} (got {number}); {self._next()}")
+            text = f"the next wave is {self._moved + 1}; {self._next()}"
+            raise ArgumentError(self._environment.name, f"--wave {number}", text)
         wave, proof = self._waves[0], self._proof(evidence)
         exceeded = self._subject.excess(self._limits, wave)
         if exceeded:
@@ -169,7 +170,8 @@ class Promotion:
         previous = self._pins.previous.get(self.pool)
         target = (self._open.to if self._open.rollback else self._open.before) if self._open else previous
         if target is None:
-            self._stop(f"no previous version of {self.pool} is recorded; select the target with --to")
+            text = f"no previous version of {self.pool} is recorded; select the target with --to"
+            raise ArgumentError(self._environment.name, "--rollback", text)
         intent = self._intent(target)
         self._refuse(self._subject.unfit(intent, None))
         return intent

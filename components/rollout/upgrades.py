@@ -15,7 +15,7 @@ from components.specs.locks import ImagesLock
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.reading.loader import IMAGE_PINS, IMAGES, VERSIONS
 from components.specs.reading.lock_text import sealed
-from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from components.specs.reading.problems import ArgumentError, Problem, SpecError, listed, suggestion
 from components.specs.region.catalog import GoldenImage
 
 
@@ -135,7 +135,7 @@ def _placed(environment: Environment, cluster: str) -> PlacedCluster:
     known = {placed.cluster.name: placed for placed in clusters(environment)}
     if cluster not in known:
         text = f"there is no cluster '{cluster}' (clusters: {listed(known)}){suggestion(cluster, known)}"
-        raise SpecError(environment.name, [Problem(IMAGE_PINS, 0, "control_planes", text)])
+        raise ArgumentError(environment.name, "CLUSTER", text)
     return known[cluster]
 
 
@@ -150,9 +150,8 @@ def _moved(environment: Environment, placed: PlacedCluster, reasons: list[Proble
 def _steps(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
     path, known = (*placed.path, "version"), environment.versions.kubernetes
     if version not in known:
-        text = f"{version} is not in {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
-        yield problem(environment, placed.file, path, text)
-        return
+        text = f"is not in {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
+        raise ArgumentError(environment.name, f"--to {version}", text)
     objection = version_objection(running_version(environment, placed.cluster), version, known)
     if objection is not None:
         yield problem(environment, placed.file, path, objection)

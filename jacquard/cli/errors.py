@@ -6,7 +6,7 @@ from enum import IntEnum
 from rich.console import Console
 from rich.text import Text
 
-from components.specs.reading.problems import SpecError, listed, suggestion
+from components.specs.reading.problems import ArgumentError, SpecError, listed, suggestion
 from jacquard.cli import interrupts
 from jacquard.cli.console import stderr
 from jacquard.engine.errors import EngineError, EngineStopped
@@ -107,7 +107,7 @@ def tell(failure: Exception, console: Console | None = None) -> None:
     stop = known(failure)
     if stop is None:
         return
-    if isinstance(failure, SpecError):
+    if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError):
         (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # line 1 names the environment
         return
     show(str(stop), _WORDS.get(stop.code, "error"), console)

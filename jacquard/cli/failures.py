@@ -12,7 +12,7 @@ from typing import Any
 from typer import Abort, BadParameter, TyperException
 from typer.core import TyperGroup
 
-from components.specs.reading.problems import SpecError, listed, shortened, shown, suggestion, visible
+from components.specs.reading.problems import ArgumentError, SpecError, listed, shortened, shown, suggestion, visible
 from jacquard.cli import interrupts
 from jacquard.cli.console import answered, print_json
 from jacquard.cli.errors import ExitCode, Stop, known, tell
@@ -86,7 +86,7 @@ def _document(failure: Exception, stop: Stop) -> dict[str, Any]:
     message, _, details = str(stop).partition("\n")
     _, found, remedy = message.rpartition("; ")
     error = {"code": stop.code.name.lower(), "message": message, "remedy": remedy if found else None}
-    if isinstance(failure, SpecError):
+    if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError):
         return {"error": {**error, **failure.to_json()}}
     return {"error": {**error, "details": details.splitlines()}}
 

@@ -102,6 +102,22 @@ class SpecError(Exception):
         return {"environment": self.environment, "problems": [problem.to_json() for problem in self.problems]}
 
 
+class ArgumentError(SpecError):
+    """An argument of a command is wrong, and not the data.
+
+    Args:
+        environment: name of the environment.
+        argument: name of the argument, such as ``--to``, and its value if the reasons do not contain it.
+        reasons: rule, value and remedy of each reason.
+    """
+
+    def __init__(self, environment: str, argument: str, *reasons: str) -> None:
+        super().__init__(environment, (Problem(argument, 0, "", reason) for reason in reasons))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{problem.file}: {problem.text}" for problem in self.problems)
+
+
 def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
     """Yield position and text of each line of a report. Of many similar problems, only the first few are listed."""
     kinds = [problem.kind for problem in problems]

@@ -82,7 +82,7 @@ def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> N
 
     assert [problem.text for problem in caught.value.problems] == [
         laptop.resolved(
-            f"cilium: add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
+            f"add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
             " cilium 1.20.1 (../catalog/versions.yaml:<charts.cilium#2>: none); remove it"
         )
         for cluster in ("acme-train", "globex-lab")
@@ -241,9 +241,20 @@ def test_without_evidence_there_is_no_second_wave(three: Any) -> None:
 @pytest.mark.parametrize(
     ("row", "to", "why"),
     [
-        ("", "1.20.9", "cilium: release '1.20.9' is not declared (declared: 1.20.0, 1.20.1); add it below these"),
-        (', revoked: "loses packets"', NEW, "cilium: cilium 1.20.1 is revoked: loses packets"),
-        (", channel: [candidate]", NEW, "cilium: cilium 1.20.1 is in candidate, not in channel stable of region.yaml"),
+        ("", "1.20.9", "cilium has no such release in {} (declared: 1.20.0, 1.20.1); add it below these"),
+        (
+            ', revoked: "loses packets"',
+            NEW,
+            "cilium 1.20.1 is revoked: loses packets (chart-outside-channel); select another release",
+        ),
+        (
+            ", channel: [candidate]",
+            NEW,
+            (
+                "cilium 1.20.1 is in candidate, not in channel stable of region.yaml (chart-outside-channel); add"
+                " stable to its channel in {}:<'1.20.1'>"
+            ),
+        ),
     ],
 )
 def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, to: str, why: str) -> None:
@@ -252,7 +263,9 @@ def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, t
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), PROMOTED, to)
 
-    assert [problem.text.partition("; did you")[0] for problem in caught.value.problems] == [why]
+    [problem] = caught.value.problems
+    assert problem.file == (f"--to {to}" if to != NEW else f"--to {NEW} for {PROMOTED}")
+    assert problem.text.partition("; did you")[0] == laptop.resolved(why.format(VERSIONS))
 
 
 def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:

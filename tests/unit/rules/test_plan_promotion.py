@@ -12,7 +12,9 @@ from components.intents.images import choose_image
 from components.lookups.pools import pools
 from components.rollout.promotion import Promotion
 from components.rules.region import lock_pins
-from components.specs.reading.problems import SpecError
+from components.specs.reading.problems import ArgumentError, SpecError
+
+ACME, GLOBEX = "tenants/acme.yaml:<clusters[0].pools[1]>", "tenants/globex.yaml:<clusters[0].pools[0]>"
 
 
 def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
@@ -32,29 +34,41 @@ def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
             "acme-train/trian",
             "gpu-2026.11.1",
             (
-                "images.lock.yaml  groups: there is no pool 'acme-train/trian' (pools: acme-train/system,"
-                " acme-train/train, acme-train/infer, globex-lab/lab); did you mean 'acme-train/train'?"
+                "POOL: there is no pool 'acme-train/trian' (pools: acme-train/system, acme-train/train,"
+                " acme-train/infer, globex-lab/lab); did you mean 'acme-train/train'?"
             ),
         ),
         (
             "acme-train/train",
             "gpu-2026.12.0",
             (
-                "tenants/acme.yaml:LINE  clusters[0].pools[1].image: image gpu-2026.12.0 is in candidate, not in"
-                " channel stable of region.yaml"
+                f"--to gpu-2026.12.0 for acme-train/train ({ACME}): image gpu-2026.12.0"
+                " is in candidate, not in channel stable of region.yaml (image-outside-channel); add stable to its"
+                " channel in ../catalog/images.yaml:<images.gpu-2026.12.0.channel>, or a waiver of"
+                " image-outside-channel for acme-train/train to waivers.yaml"
             ),
         ),
         (
             "acme-train/train",
             "cpu-2026.10.2",
-            "tenants/acme.yaml:LINE  clusters[0].pools[1].image: image cpu-2026.10.2 fits cpu-gen4, not h100-ib-8",
+            (
+                f"--to cpu-2026.10.2 for acme-train/train ({ACME}): image cpu-2026.10.2"
+                " fits cpu-gen4, not h100-ib-8; select another image: jacquard show laptop images"
+            ),
         ),
     ],
 )
 def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str, text: str) -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         promote(laptop.load(), pool, version)
-    assert str(caught.value) == laptop.resolved(f"environments/laptop: 1 problem\n  {text}")
+    assert str(caught.value) == laptop.resolved(text)
+
+
+def test_an_image_is_promoted_once_the_channel_has_it(laptop: Any) -> None:
+    new = "gpu-2026.12.0"
+    laptop.edit("../catalog/images.yaml", f"{new}\n    channel: [", f"{new}\n    channel: [stable, ")
+
+    assert promote(laptop.load(), "acme-train/train", new).node("acme-train/train/a01").image == new
 
 
 def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
@@ -67,8 +81,9 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
     after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 
     assert str(caught.value) == laptop.resolved(
-        "environments/laptop: 1 problem\n  tenants/acme.yaml:LINE  clusters[0].pools[1].image: image gpu-2026.11.1"
-        " configures no registry mirror (contents.registry_hosts), and nodes pull through mirror.example"
+        f"--to gpu-2026.11.1 for acme-train/train ({ACME}): image gpu-2026.11.1"
+        " configures no registry mirror (contents.registry_hosts), and nodes pull through mirror.example; select"
+        " another image: jacquard show laptop images"
     )
     assert after.node("acme-train/train/a01").mirror == "mirror.example"
     assert after.node("acme-train/infer/a03").mirror == "registry.laptop.cloud.example"
@@ -92,7 +107,7 @@ def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(environment, "acme-train/train", "gpu-2026.12.00")
     assert str(caught.value) == laptop.resolved(
-        "environments/laptop: 1 problem\n  ../catalog/images.yaml:LINE  images: image 'gpu-2026.12.00' is not declared"
+        "--to gpu-2026.12.00: is not declared in ../catalog/images.yaml"
         f" (declared: {known}); add it there; did you mean 'gpu-2026.12.0'?"
     )
 
@@ -108,7 +123,7 @@ def test_an_image_is_pinned_while_it_lives(laptop: Any, today: dt.date, reason: 
     with pytest.raises(SpecError) as caught:
         Promotion(laptop.load(), "acme-train/train", "gpu-2026.11.1", today)
     assert str(caught.value) == laptop.resolved(
-        f"environments/laptop: 1 problem\n  tenants/acme.yaml:LINE  clusters[0].pools[1].image: {reason}"
+        f"--to gpu-2026.11.1 for acme-train/train ({ACME}): {reason}; select another image: jacquard show laptop images"
     )
 
 
@@ -116,7 +131,7 @@ def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "gpu-2026.10.2")
     assert str(caught.value) == laptop.resolved(
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:LINE  clusters[0].pools[0].image: gpu-2026.10.2 is older"
+        f"--to gpu-2026.10.2 for globex-lab/lab ({GLOBEX}): gpu-2026.10.2 is older"
         " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to allow it"
     )
 
@@ -165,7 +180,7 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
     assert str(caught.value) == laptop.resolved(
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:LINE  clusters[0].pools[0].image: hgx-2026.11.1 is of"
+        f"--to hgx-2026.11.1 for globex-lab/lab ({GLOBEX}): hgx-2026.11.1 is of"
         " line hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to allow it"
     )
     laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")
