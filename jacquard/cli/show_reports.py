@@ -14,6 +14,7 @@ from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
+REPORTS = (CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES)
 """Names of the reports; a report name replaces a path."""
 _TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
@@ -184,4 +185,7 @@ def unknown_path(path: str, error: UnknownPathError) -> Stop:
     wrong = path.removeprefix(prefix)
     known = listed(error.known, _MAX_LISTED)
     where = f"in {error.found}" if error.found else "in a region"
-    return Stop(f"'{wrong}' is unknown {where} (known: {known}){suggestion(wrong, error.known)}", ExitCode.BAD_DATA)
+    reports = () if error.found or "." in wrong else REPORTS
+    near = suggestion(wrong, (*reports, *error.known))
+    also = f"; reports: {listed(REPORTS)}" if reports else ""
+    return Stop(f"'{wrong}' is unknown {where} (known: {known}{also}){near}", ExitCode.BAD_DATA)

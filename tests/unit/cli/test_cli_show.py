@@ -118,6 +118,13 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
             f"'regions.networks' is unknown in a region (known: {SECTIONS}); did you mean 'region'?",
         ),
         (
+            "networks",
+            (
+                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, images, map, network,"
+                " offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
+            ),
+        ),
+        (
             "hosts.a01-u99",
             f"'a01-u99' is unknown in hosts (known: {FIRST_HOSTS} and 18 more); did you mean 'a01-u08'?",
         ),
