@@ -119,7 +119,7 @@ class LocalRegion:
 
     def status(self) -> dict[str, Any]:
         outcome = self.jacquard("status", self.environment, "--format", "json")
-        assert outcome.code == 0, outcome.text
+        assert outcome.code in {0, 7}, outcome.text  # 7: a cluster does not answer, such as one that is being created
         return dict(json.loads(outcome.stdout))
 
     def api(self, cluster: str = "management") -> ApiServer:
