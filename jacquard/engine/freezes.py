@@ -1,17 +1,23 @@
 """Finds pending changes in stacks that a freeze protects."""
 
-import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from components.lookups.pools import clusters
 from components.specs.environment import Environment
-from jacquard.engine.driver import Run
+from components.specs.keys import DPUS, cluster_of, domain_of, refers_to_charts
 from policies.check import frozen
 from policies.judging import Violation
 from stacks.target import stack_names
 
-Previews: TypeAlias = Callable[[Sequence[str]], Mapping[str, Run]]
+if TYPE_CHECKING:
+    from jacquard.engine.driver import Run
+
+Previews: TypeAlias = "Callable[[Sequence[str]], Mapping[str, Run]]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,4 +46,23 @@ def frozen_stacks(environment: Environment, now: dt.datetime, previews: Previews
     return [
         FrozenStack(stack=stack, violations=violations, changes=runs[stack].progress.changes.total())
         for stack, violations in blocked.items()
+    ]
+
+
+def freezes(environment: Environment, promoted: Iterable[str], now: dt.datetime) -> list[str]:
+    """Return a text for each tenant whose unwaived freeze blocks an apply of promoted groups at ``now``.
+
+    Args:
+        environment: environment of the groups.
+        promoted: clusters, or keys of groups of pools, DPUs or charts. All tenants share DPUs.
+        now: time with a time zone.
+    """
+    moved = {domain_of(key) if refers_to_charts(key) else cluster_of(key) for key in promoted}
+    placed = [item for item in clusters(environment) if DPUS in moved or item.cluster.name in moved]
+    stacks = stack_names(environment) if placed else ()
+    by_tenant = {item.fact.at("tenant"): item.finding for stack in stacks for item in frozen(environment, stack, now)}
+    return [
+        f"{tenant}: 'up' refuses this change now: {by_tenant[tenant].found}; {by_tenant[tenant].fix}"
+        for tenant in dict.fromkeys(item.tenant.tenant for item in placed)
+        if tenant in by_tenant
     ]

@@ -11,7 +11,7 @@ from components.specs.reading.problems import SpecError, listed
 from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_approval
 from jacquard.cli import arguments, base_comparison, data
 from jacquard.cli.console import Format, print_json, stdout
-from jacquard.cli.errors import ExitCode, Stop, unknown
+from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.cli.views.changes.impact_lists import DIGITS
 from jacquard.cli.views.changes.impact_verdict import effect_sentences
 from jacquard.cli.views.changes.lock_changes import file_changes, show_diff
@@ -84,6 +84,7 @@ def approve(
         )
         path = paths.environments() / environment / APPROVALS
         before = path.read_text(encoding="utf-8") if path.exists() else ""
+        earlier_approval = _approved(environment, before, approval)
         after = with_approval(before, approval)
         _require_sound(environment, after)
         diff = file_changes(f"{environment}/{APPROVALS}", before, after)
@@ -91,11 +92,15 @@ def approve(
             edit.write({path: after})
     if output is Format.JSON:
         entry = approval.model_dump(mode="json") | {"agreed_to": effects, "written": not plan, "diff": diff}
+        entry["replaces"] = earlier_approval.model_dump(mode="json") if earlier_approval else None
         print_json({"environment": environment} | entry)
         return
     verb = "would approve" if plan else "approves"
     headline = f"{approval.by} {verb} part {approval.digest[:DIGITS]} of the change for {tenant}:"
     show_diff(stdout(), diff, [headline, *(f"  {line}" for line in effects)])
+    if earlier_approval:
+        approved = f"{earlier_approval.by} already approved this part on {earlier_approval.day}"
+        show(f"{approved}; {'this entry replaces that one' if diff else 'nothing to change'}", "note")
 
 
 def _affected(impact: Impact, tenant: str) -> TenantImpact:
@@ -156,3 +161,18 @@ def _require_sound(environment: str, text: str) -> None:
     _, _, problems = parsed(APPROVALS, text, ApprovalsFile)
     if problems:
         raise SpecError(environment, problems)
+
+
+def _approved(environment: str, text: str, approval: ApprovalSpec) -> ApprovalSpec | None:
+    """Return the approval of the same tenant and change in ``text``, the content of ``approvals.yaml``; None if absent.
+
+    Raises:
+        SpecError: the file is invalid.
+    """
+    if not text:
+        return None
+    known, _, problems = parsed(APPROVALS, text, ApprovalsFile)
+    if known is None or problems:
+        raise SpecError(environment, problems)
+    same = (item for item in known.approvals if (item.tenant, item.digest) == (approval.tenant, approval.digest))
+    return next(same, None)

@@ -1,7 +1,7 @@
 """``jacquard promote``: the only command that changes pins of nodes, DPUs, control planes and charts in clusters."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -26,9 +26,10 @@ from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
-from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.tables import plain_table
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
+from jacquard.engine.freezes import freezes
 from jacquard.machine import settings
 from jacquard.machine.edits import Edit
 from jacquard.machine.errors import explained
@@ -188,9 +189,10 @@ def _write(
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     lock_edits.write(edit, spec, *lock_edits.with_locks(spec, spec.allocations, lock), now=now)
+    frozen = freezes(spec, groups, settings.now())
     if output is Format.JSON:
         answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
-        print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff})
+        print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff, "freezes": frozen})
         return
     if not groups:
         state = "this wave is already promoted" if is_open else _is_current(pool, image)
@@ -200,6 +202,12 @@ def _write(
     moved = f"{plural(len(groups), _group(pool))} promoted to {image}"
     rest = f", {len(promotion.remaining) - len(groups)} remaining" if is_open else ""
     stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
+    _note(frozen)
+
+
+def _note(frozen: Iterable[str]) -> None:
+    for text in frozen:
+        show(text, "note")
 
 
 def _show_plan(promotion: Promotion, output: Format) -> None:
@@ -282,9 +290,12 @@ def _promote_cluster(
     diff = changes(spec, spec.allocations, lock)
     summary = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     lock_edits.write(edit, spec, *lock_edits.with_locks(spec, spec.allocations, lock))
+    frozen = freezes(spec, [cluster] if diff else [], settings.now())
     if output is Format.JSON:
         pin = lock.control_planes[cluster].model_dump(mode="json")
-        print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff})
+        print_json(
+            {"environment": spec.name, "cluster": cluster, **pin, "summary": summary, "diff": diff, "freezes": frozen}
+        )
         return
     if not diff:
         stdout().print(Text(f"{cluster}: already pinned to {moved}, nothing to change"))
@@ -292,3 +303,4 @@ def _promote_cluster(
     show_diff(stdout(), diff, summary)
     text = f"{cluster}: control plane promoted to {moved}; next: jacquard preview {spec.name}"
     stdout().print(Text(text), soft_wrap=True)
+    _note(frozen)

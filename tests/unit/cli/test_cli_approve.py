@@ -73,6 +73,24 @@ def test_a_word_is_written_with_what_it_is_about_and_found_again(repository: Pat
     assert "approvals.yaml" not in invoke("schema").output
 
 
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [((), "nothing to change"), (("--ticket", "CHG-8"), "this entry replaces that one")],
+    ids=["same", "other ticket"],
+)
+def test_a_second_approval_of_the_same_part_is_reported(
+    repository: Path, invoke: Invoke, options: tuple[str, ...], outcome: str
+) -> None:
+    command = ("approve", "laptop", "acme", "--by", "Ann", "--format")
+    first, second = invoke(*command, "text"), invoke(*command, "text", *options)
+    replaced = json.loads(invoke(*command, "json").stdout)["replaces"]
+
+    assert (first.stderr, second.exit_code) == ("", 0)
+    assert second.stderr == f"note: Ann already approved this part on 2026-11-22; {outcome}\n"
+    assert (replaced["by"], replaced["day"]) == ("Ann", "2026-11-22")
+    assert (repository / "approvals.yaml").read_text().count("tenant: acme") == 1
+
+
 def test_before_anybody_agreed_the_comment_asks(repository: Path, invoke: Invoke) -> None:
     del repository
 

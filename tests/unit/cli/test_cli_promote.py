@@ -194,3 +194,40 @@ def test_a_file_that_is_no_status_is_refused(invoke: Invoke, data_folder: Path, 
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {file} is not an output of 'jacquard status ENV --format json': input")
     assert "rollouts:" in lock(data_folder)
+
+
+FREEZE = """schema_version: 1
+freezes:
+  - {name: run-7, from: "2026-11-20T00:00:00Z", to: "2026-12-01T00:00:00Z", reason: a training run, tenants: [acme]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("promoted", "now", "tenants"),
+    [
+        ((TRAIN, "--to", NEW), "2026-11-21T12:00:00Z", ["acme"]),
+        ((TRAIN, "--to", NEW), "2026-12-01T12:00:00Z", []),
+        (("globex-lab/lab", "--newest-templates"), "2026-11-21T12:00:00Z", []),
+    ],
+    ids=["in the freeze", "after it", "another tenant"],
+)
+def test_a_promotion_in_a_freeze_reports_the_freeze(
+    invoke: Invoke,
+    data_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    promoted: tuple[str, ...],
+    now: str,
+    tenants: list[str],
+) -> None:
+    (data_folder / "laptop" / "policy.yaml").write_text(FREEZE, encoding="utf-8")
+    monkeypatch.setenv("JACQUARD_NOW", now)
+
+    result = invoke("promote", "laptop", *promoted)
+
+    assert result.exit_code == 0, result.output
+    notes = [
+        f"note: {tenant}: 'up' refuses this change now: freeze run-7 until 2026-12-01T00:00:00+00:00: a training run;"
+        " apply after 2026-12-01T00:00:00+00:00, or edit the freeze in environments/laptop/policy.yaml\n"
+        for tenant in tenants
+    ]
+    assert result.stderr == "".join(notes)
