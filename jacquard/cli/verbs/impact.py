@@ -1,5 +1,7 @@
 """``jacquard impact``: effect of a change on nodes, DPUs, control planes, networks and storage, before it is merged."""
 
+import datetime as dt
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,11 +9,14 @@ import typer
 
 from jacquard.cli import arguments, base_comparison, data, outputs
 from jacquard.cli.console import ReviewFormat, print_json, print_line, stdout, write_text
+from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.cli.views.report.page import MARK, html
 from jacquard.machine import settings
+from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.impacts.occupancy import LIMIT_MINUTES
+from jacquard.previews.impacts.verdict import rejected
 
 
 def impact(
@@ -30,7 +35,8 @@ def impact(
     Compares the data of the work tree with the data of its merge base with --base. Reports replaced, added and removed
     nodes, how many are unavailable simultaneously, the spares used, the duration, all other affected objects, the edit
     that causes each effect, and pending promotions. Needs no engine and no cluster; --facts adds the nodes with
-    running jobs. Effects that cannot be determined are reported as unknown.
+    running jobs. Effects that cannot be determined are reported as unknown. Exits with 4 if an API server would reject
+    the change, such as a new BMC address of a host; the report contains the procedure.
     """
     now, names = settings.now(), data.chosen(chosen)
     observed = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
@@ -40,14 +46,19 @@ def impact(
     impacts = [item.impact for item in compared]
     if page is not None:
         outputs.write("--html", page, html([item.report(now) for item in compared]), MARK)
-    if output is ReviewFormat.JSON:
-        print_json([item.model_dump(mode="json") for item in impacts])
-        return
-    if output is ReviewFormat.MARKDOWN:
-        write_text(comment(impacts))
-        return
-    for item in impacts:
-        for line in impact_view.lines(item, now):
-            print_line(stdout(), line)
-        for line in impact_view.next_steps(item):
-            print_line(stdout(), line)
+    _print(impacts, output, now)
+    rejections = [f"{item.environment}: {reason}" for item in impacts if (reason := rejected(item))]
+    if rejections:
+        raise Stop("\n".join(rejections), ExitCode.REFUSED)
+
+
+def _print(impacts: Sequence[Impact], output: ReviewFormat, now: dt.datetime) -> None:
+    match output:
+        case ReviewFormat.JSON:
+            print_json([item.model_dump(mode="json") for item in impacts])
+        case ReviewFormat.MARKDOWN:
+            write_text(comment(impacts))
+        case ReviewFormat.TEXT:
+            for item in impacts:
+                for line in (*impact_view.lines(item, now), *impact_view.next_steps(item)):
+                    print_line(stdout(), line)

@@ -30,6 +30,7 @@ from jacquard.previews.attestations.signing import SUFFIX, SignatureError, signa
 from jacquard.previews.attestations.statement import Candidate, attested
 from jacquard.previews.bases import Base
 from jacquard.previews.impacts.occupancy import LIMIT_MINUTES, CollectedFacts
+from jacquard.previews.impacts.verdict import rejected
 from jacquard.previews.preview import Outcome, Preview
 from stacks.target import stack_names
 
@@ -157,7 +158,8 @@ def _candidate(result: Previewed) -> Candidate:
 def _code(previews: list[Preview]) -> ExitCode:
     stacks = [stack for item in previews for stack in item.stacks]
     outcomes = {stack.outcome for stack in stacks}
-    if Outcome.REFUSED in outcomes or any(offence.refuses for item in previews for offence in item.offences):
+    refused = any(offence.refuses for item in previews for offence in item.offences)
+    if Outcome.REFUSED in outcomes or refused or any(rejected(item.impact) for item in previews):
         return ExitCode.REFUSED
     if any(stack.held for stack in stacks):
         return ExitCode.CONFIRMATION_REQUIRED

@@ -57,8 +57,8 @@ def _verdict(impact: Impact, blocked: Sequence[str], approvals_missing: Sequence
 
 def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence[Offence]) -> Iterator[str]:
     """Yield the reasons that block the change, or prevent its preview."""
-    if refused := [row.part for row in impact.rows if row.effect is Effect.REFUSED]:
-        yield f"the API server would reject the change of {listed(refused, _MOST)}"
+    if reason := rejected(impact):
+        yield reason
     if protected := [item.name for item in impact.lost if item.outcome == _PROTECTED]:
         yield f"protected: {listed(protected, _MOST)}"
     if rules := dict.fromkeys(offence.rule for offence in violations if offence.refuses):
@@ -68,6 +68,12 @@ def _blocks(impact: Impact, stacks: Sequence[StackPreview], violations: Sequence
             yield f"the preview of {stack.stack} failed: {_first_line(stack.reason or '')}"
         if stack.held:
             yield f"{stack.stack} has unconfirmed destructive changes; confirm them with --confirm {stack.accept}"
+
+
+def rejected(impact: Impact) -> str | None:
+    """Return the parts whose change an API server or webhook would reject, as a sentence; None without such a part."""
+    refused = [row.part for row in impact.rows if row.effect is Effect.REFUSED]
+    return f"the API server would reject the change of {listed(refused, _MOST)}" if refused else None
 
 
 def _first_line(text: str) -> str:
