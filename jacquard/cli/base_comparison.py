@@ -15,7 +15,8 @@ from jacquard.cli import data
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.machine import paths, settings
 from jacquard.machine.pins import PIN_FILE
-from jacquard.previews.bases import Base, BaseError, base_at
+from jacquard.previews.base_commits import BaseError
+from jacquard.previews.bases import Base, base_at
 from jacquard.previews.compare import impact as impact_between
 from jacquard.previews.impacts.edits import Edit, edits
 from jacquard.previews.impacts.impact import Impact, Shared

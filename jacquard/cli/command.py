@@ -1,12 +1,11 @@
 """The ``jacquard`` command; it loads only the module of the called verb."""
 
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 
 from jacquard.cli.console import open_closed_streams
-from jacquard.cli.failures import DEBUG, PROGRAM, Group
+from jacquard.cli.failures import DEBUG, PROGRAM, Group, installed_version
 from jacquard.cli.panels import PANELS, VERBS
 
 _EPILOG = (
@@ -23,10 +22,16 @@ class _Verbs(Group):
         name, known, rest = super().resolve_command(ctx, args)
         return name, VERBS[name].load() if name and known else known, rest
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - signature of Typer
+        """Write the verbs by panel; rich, which formats the help of verbs, takes longer to load than all of this."""
+        for panel, verbs in PANELS.items():
+            with formatter.section(panel):
+                formatter.write_dl([(verb.name, verb.help) for verb in verbs])
+
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
     if wanted:
-        typer.echo(f"jacquard {version('jacquard')}")
+        typer.echo(f"{PROGRAM} {installed_version()}")
         raise typer.Exit
 
 
@@ -37,12 +42,16 @@ _DebugOption = Annotated[bool, typer.Option(DEBUG, help="Print the trace of an u
 
 
 def _root(
+    context: typer.Context,
     *,
     show_version: _VersionOption = False,
     debug: _DebugOption = False,
 ) -> None:
     """A GPU cloud region as code: clusters, networks, storage and VMs from YAML data."""
     del show_version, debug
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def _not_loaded() -> None:
@@ -54,8 +63,8 @@ def build() -> typer.Typer:
     app = typer.Typer(
         name=PROGRAM,
         cls=_Verbs,
-        no_args_is_help=True,
-        rich_markup_mode="markdown",
+        invoke_without_command=True,
+        rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )

@@ -3,23 +3,19 @@
 Producers of values mask secrets. The streams mask them again, so that no new output can show one.
 """
 
-import json
+from __future__ import annotations
+
 import os
 import sys
 from contextvars import ContextVar
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
-from rich.text import Text
-
-from components.specs.secret_text import masked_data, masked_forms
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _WIDTH_WITHOUT_TERMINAL = 120
-_HANGING = 2
-"""Additional indentation of the second and later rows of a line."""
-_NARROWEST = 20
 answered: ContextVar[bool] = ContextVar("answered", default=False)
 """Whether the running command printed its JSON document."""
 
@@ -57,21 +53,6 @@ def stderr() -> Console:
     return _console(to_stderr=True)
 
 
-def print_line(console: Console, line: RenderableType) -> None:
-    """Print a line or table; on a terminal, text wraps between words, with the indentation of the line."""
-    if not console.is_terminal:
-        console.print(line, soft_wrap=True)  # Lines of a log file stay whole.
-    elif not isinstance(line, Text):
-        console.print(line)
-    else:
-        line = safe(line)  # A row can contain a part of a secret.
-        indent = len(line.plain) - len(line.plain.lstrip())
-        rows = line[indent:].wrap(console, max(_NARROWEST, console.width - indent - _HANGING), overflow="fold")
-        for index, row in enumerate(rows):
-            row.rstrip()
-            console.print(Text(" " * (indent + _HANGING * bool(index))).append_text(row), soft_wrap=True)
-
-
 def print_json(value: Any) -> None:
     """Print ``value`` as JSON; see `json_text`."""
     sys.stdout.write(json_text(value))
@@ -80,6 +61,10 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """Return ``value`` as JSON in the order of its keys, without secrets."""
+    import json  # noqa: PLC0415 - not for --help, whose time it would increase
+
+    from components.specs.secret_text import masked_data, masked_forms  # noqa: PLC0415 - as above
+
     text = json.dumps(value, indent=2, ensure_ascii=False)
     if masked_forms(text) != text:  # The text is masked value by value, because a mask could include a quote.
         text = json.dumps(masked_data(value), indent=2, ensure_ascii=False)
@@ -88,23 +73,9 @@ def json_text(value: Any) -> str:
 
 def write_text(text: str) -> None:
     """Write ``text`` to standard output as it is, without secrets."""
+    from components.specs.secret_text import masked_forms  # noqa: PLC0415 - not for --help, whose time it would increase
+
     sys.stdout.write(masked_forms(text))
-
-
-def safe(item: Any) -> Any:
-    """Return a text, plain or styled, without secrets; a text with a secret loses its inner styles."""
-    if isinstance(item, Text):
-        plain = masked_forms(item.plain)
-        return item if plain == item.plain else Text(plain, item.style)
-    return masked_forms(item) if isinstance(item, str) else item
-
-
-class _SafeConsole(Console):
-    """Console that masks secrets before it wraps lines."""
-
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts without secrets, and other objects as they are; see `safe`."""
-        super().print(*map(safe, objects), **options)
 
 
 def seconds(duration: float) -> str:
@@ -130,7 +101,9 @@ def plural(count: int, singular: str, many: str | None = None) -> str:
 
 
 def _console(*, to_stderr: bool) -> Console:
+    from jacquard.cli.word_wrap import WrappingConsole  # noqa: PLC0415 - takes longer to load than --help takes
+
     stream = sys.stderr if to_stderr else sys.stdout
     # Without a terminal rich assumes 80 columns, which folds the tables of a log file.
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
-    return _SafeConsole(stderr=to_stderr, highlight=False, width=width, emoji=False)
+    return WrappingConsole(stderr=to_stderr, highlight=False, width=width, emoji=False)

@@ -1,7 +1,6 @@
 """Loading and checking of environments for commands."""
 
-import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from components.specs.reading.problems import SpecError
 from jacquard.cli.errors import ExitCode, Stop, show, unknown
 from jacquard.machine import edits, paths, pins
 from jacquard.machine.edits import Edit
-from jacquard.previews.impacts.occupancy import CollectedFacts, FactsError, read_facts
 from stacks.extensions import joined
 
 
@@ -107,24 +105,6 @@ def editing_in(folder: Path, verb: str, *environments: str, dry_run: bool = Fals
         return
     with edits.editing(folder, (*environments, CATALOG), verb, waiting) as edit:
         yield edit
-
-
-def facts(
-    files: Iterable[Path], names: Sequence[str], *, now: dt.datetime, limit_minutes: int
-) -> Mapping[str, CollectedFacts]:
-    """Return the facts of the environments ``names`` from files of ``jacquard facts``; warn about unusable facts.
-
-    Raises:
-        Stop: files without facts, or with facts of other environments; contains all of them.
-    """
-    try:
-        observed = read_facts(files, names, now=now, limit_minutes=limit_minutes)
-    except FactsError as error:
-        raise Stop(str(error), ExitCode.BAD_DATA) from None
-    for name, item in observed.items():
-        if item.unfit:
-            show(f"{name}: {item.unfit}; until then it is unknown which nodes are occupied", "warning")
-    return observed
 
 
 def _without(environment: Environment, *tolerated: str) -> Environment:

@@ -1,10 +1,10 @@
 """Exit codes of the `jacquard` command, and messages for known failures."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from components.specs.reading.problems import ArgumentError, SpecError, listed, suggestion
 from jacquard.cli import interrupts
@@ -13,6 +13,9 @@ from jacquard.engine.errors import EngineError, EngineStopped
 from jacquard.machine.errors import SettingError, ToolchainError, explained
 from jacquard.providers.errors import ProviderError
 from stacks.errors import StackError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class ExitCode(IntEnum):
@@ -108,7 +111,7 @@ def tell(failure: Exception, console: Console | None = None) -> None:
     if stop is None:
         return
     if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError):
-        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # line 1 names the environment
+        _print(console, (str(failure), ""))  # line 1 names the environment
         return
     show(str(stop), _WORDS.get(stop.code, "error"), console)
 
@@ -127,4 +130,11 @@ def show(message: str, word: str, console: Console | None = None) -> None:
         "drift": "bold yellow",
         "warning": "bold yellow",
     }.get(word, "bold cyan")
-    (console or stderr()).print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)
+    _print(console, (f"{word}: ", style), (message, ""))
+
+
+def _print(console: Console | None, *parts: tuple[str, str]) -> None:
+    """Print texts with their styles to ``console`` or standard error."""
+    from rich.text import Text  # noqa: PLC0415 - takes longer to load than --help takes
+
+    (console or stderr()).print(Text.assemble(*parts), soft_wrap=True)

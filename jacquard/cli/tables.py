@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.table import Table
 
-from jacquard.cli.console import safe
+from jacquard.cli.word_wrap import safe
 
 
 class _SafeTable(Table):

@@ -172,7 +172,9 @@ def _approved(environment: str, text: str, approval: ApprovalSpec) -> ApprovalSp
     if not text:
         return None
     known, _, problems = parsed(APPROVALS, text, ApprovalsFile)
-    if known is None or problems:
+    if problems:
         raise SpecError(environment, problems)
+    if not isinstance(known, ApprovalsFile):
+        return None
     same = (item for item in known.approvals if (item.tenant, item.digest) == (approval.tenant, approval.digest))
     return next(same, None)

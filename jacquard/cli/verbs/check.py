@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -21,7 +21,6 @@ from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
 from jacquard.cli.console import plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.views.changes import sarif
 from jacquard.cli.views.check_result import Result, diff_text, fix_lines
 from jacquard.machine import paths, settings
 from policies import Judgement, judge, levels
@@ -66,7 +65,7 @@ def check(
         case CheckFormat.JSON:
             print_json([result.to_json() for result in results])
         case CheckFormat.SARIF:
-            print_json(sarif.report(_findings(results)))
+            print_json(_sarif(results))
         case CheckFormat.TEXT:
             _report(results)
     codes = {result.code for result in results}
@@ -146,7 +145,10 @@ def _report(results: Sequence[Result]) -> None:
         stdout().print(Text(f"{plural(len(results), 'environment')}: {', '.join(parts)}"))
 
 
-def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
+def _sarif(results: Sequence[Result]) -> dict[str, Any]:
+    """Return the report for code scanning."""
+    from jacquard.cli.views.changes import sarif  # noqa: PLC0415 - only for this format, and takes time to load
+
     folder = paths.environments().name
     findings = []
     for result in results:
@@ -155,4 +157,4 @@ def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
         if result.spec:
             findings += sarif.of_judgement(result.judgement, result.spec, home)
         findings += [replace(sarif.of_problem(item, home), level="warning") for item in result.secrets]
-    return findings
+    return sarif.report(findings)

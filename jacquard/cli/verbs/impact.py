@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from jacquard.cli import arguments, base_comparison, data, outputs
-from jacquard.cli.console import ReviewFormat, print_json, print_line, stdout, write_text
+from jacquard.cli import arguments, base_comparison, collected_facts, data, outputs
+from jacquard.cli.console import ReviewFormat, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.cli.views.changes.impact_comment import comment
@@ -39,7 +39,7 @@ def impact(
     the change, such as a new BMC address of a host; the report contains the procedure.
     """
     now, names = settings.now(), data.chosen(chosen)
-    observed = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
+    observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with base_comparison.base_of(base) as earlier:
         names = names if chosen else base_comparison.without_new(names, earlier)
         compared = base_comparison.compare(names, earlier, observed)
@@ -61,4 +61,4 @@ def _print(impacts: Sequence[Impact], output: ReviewFormat, now: dt.datetime) ->
         case ReviewFormat.TEXT:
             for item in impacts:
                 for line in (*impact_view.lines(item, now), *impact_view.next_steps(item)):
-                    print_line(stdout(), line)
+                    stdout().print(line, soft_wrap=True)

@@ -9,9 +9,9 @@ import typer
 
 from components.specs.environment import Environment
 from components.specs.secret_text import masked_forms
-from jacquard.cli import arguments, base_comparison, change_previews, data, plan_checks
+from jacquard.cli import arguments, base_comparison, change_previews, collected_facts, data, plan_checks
 from jacquard.cli.change_previews import Previewed
-from jacquard.cli.console import Format, json_text, print_json, print_line, stdout
+from jacquard.cli.console import Format, json_text, print_json, stdout
 from jacquard.cli.engine_runs import previewed
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.output_folder import KeptFolder
@@ -75,7 +75,7 @@ def preview(
     names = data.chosen(chosen)
     if base is not None:
         now = settings.now()
-        observed = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
+        observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)
         _of_change(names, base, now, observed, out, output, sign)
         return
     if out is not None or sign is not None:
@@ -109,7 +109,7 @@ def _of_change(
         print_json([item.model_dump(mode="json") for item in previews])
     else:
         for line in (line for item in previews for line in change.lines(item)):
-            print_line(stdout(), line)
+            stdout().print(line, soft_wrap=True)
     if (code := _code(previews)) is not ExitCode.OK:
         raise typer.Exit(code)
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
-from rich.console import Console
-from rich.text import Text
 
 from components.lookups.effects.effect import Effect, Subject, When
-from jacquard.cli.console import print_line
 from jacquard.cli.views.changes import impact as view
 from jacquard.cli.views.changes.impact_causes import causes
 from jacquard.previews.impacts.impact import Cause, Row
@@ -74,17 +69,3 @@ def test_columns_without_information_are_omitted() -> None:
     assert view.table_of([[row(NODES)], [row(NODES, tenant="acme", count=2)]])[0] == (
         "effect", "on", "part", "tenant", "when", "count",
     )  # fmt: skip
-
-
-def test_lines_wrap_between_words_on_a_terminal_only() -> None:
-    line = Text("  caused by tenants/acme.yaml:29 clusters.a.pools.b.nodes: 10 -> 8")
-    printed = []
-    for terminal in (True, False):
-        console = Console(file=io.StringIO(), width=40, force_terminal=terminal, color_system=None)
-        print_line(console, line)
-        printed.append(console.file.getvalue().splitlines())  # type: ignore[attr-defined]  # a StringIO
-
-    assert printed == [
-        ["  caused by tenants/acme.yaml:29", "    clusters.a.pools.b.nodes: 10 -> 8"],
-        [line.plain],
-    ]

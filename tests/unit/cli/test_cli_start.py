@@ -50,7 +50,11 @@ def test_the_line_of_a_verb_is_the_first_of_its_own_help(verb: Verb) -> None:
     assert (command.name or verb.name, command.help.split("\n\n")[0].replace("\n", " ")) == (verb.name, verb.help)
 
 
-@pytest.mark.parametrize("option", ["--help", "--version"])
+METADATA: dict[str, set[str]] = {"--help": set(), "--version": {"importlib.metadata", "json"}}
+"""Modules that only the version of the package needs."""
+
+
+@pytest.mark.parametrize("option", METADATA)
 def test_an_answer_without_a_verb_loads_none_and_no_model(option: str) -> None:
     done = run(_LOADED, option)
 
@@ -58,7 +62,7 @@ def test_an_answer_without_a_verb_loads_none_and_no_model(option: str) -> None:
     loaded = set(done.stderr.split())
     assert "jacquard.cli.command" in loaded
     verbs = {verb.target.partition(":")[0] for verb in VERBS.values()}
-    assert loaded & {*verbs, "pydantic", "urllib3", "components.plan"} == set()
+    assert loaded & {*verbs, "pydantic", "urllib3", "rich", "json", "importlib.metadata"} <= METADATA[option]
 
 
 def test_a_verb_loads_no_other_verb() -> None:
@@ -67,6 +71,14 @@ def test_a_verb_loads_no_other_verb() -> None:
     loaded = set(done.stderr.split())
     assert "jacquard.cli.verbs.machine" in loaded
     assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.inventory", "policies"} == set()
+
+
+def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for() -> None:
+    done = run(_LOADED, "check", "--help")
+
+    loaded = set(done.stderr.split())
+    assert "jacquard.cli.verbs.check" in loaded
+    assert loaded & {"urllib3", "jacquard.observe.facts", "jacquard.cli.views.changes.sarif"} == set()
 
 
 def test_an_answer_that_is_no_page_loads_no_templates() -> None:
