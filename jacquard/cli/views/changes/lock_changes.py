@@ -32,7 +32,7 @@ def file_changes(label: str, before: str, after: str) -> list[str]:
 def show_diff(console: Console, lines: list[str], explanations: list[str]) -> None:
     """Print a coloured diff, then the ``explanations``."""
     for line in lines:
-        console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+        console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), no_wrap=True, overflow="ignore", crop=False)
     for line in explanations:
         console.print(Text(line), soft_wrap=True)
 

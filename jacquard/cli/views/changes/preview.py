@@ -70,4 +70,4 @@ def show(console: Console, run: Run, *, diff: bool) -> None:
     console.print(Text.assemble((run.stack, "bold"), f": {total}, {took}"))
     if diff:
         console.print()
-        console.print(Text(run.log.read_text(errors="replace")), soft_wrap=True)
+        console.print(Text(run.log.read_text(errors="replace")), no_wrap=True, overflow="ignore", crop=False)

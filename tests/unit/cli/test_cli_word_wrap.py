@@ -1,0 +1,51 @@
+"""Lines are wrapped at words on a terminal, and nowhere else."""
+
+import io
+
+import pytest
+from rich.text import Text
+
+from jacquard.cli.word_wrap import WrappingConsole
+
+LONG = "https://registry.cloud.example/charts/a-name-that-is-longer-than-a-line"
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def printed(stream: io.StringIO, *texts: object) -> list[str]:
+    WrappingConsole(file=stream, width=40, color_system=None).print(*texts, soft_wrap=True)
+    return stream.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    {
+        "short": ["short"],
+        "": [""],
+        "error: the network of second-train is not declared in region.yaml": [
+            "error: the network of second-train is",
+            "  not declared in region.yaml",
+        ],
+        "first\n  second that is indented and does not fit a line": [
+            "first",
+            "  second that is indented and does not",
+            "    fit a line",
+        ],
+        f"see {LONG} for more": ["see", f"  {LONG}", "  for more"],
+    }.items(),
+    ids=["short", "empty", "long", "indented", "long word"],
+)
+@pytest.mark.parametrize("kind", [str, Text])
+def test_a_terminal_gets_lines_that_end_at_words(text: str, lines: list[str], kind: type) -> None:
+    assert printed(Terminal(), kind(text)) == lines
+
+
+def test_a_pipe_gets_each_line_whole() -> None:
+    text = f"see {LONG} for more, which is longer than a line of this console"
+
+    assert printed(io.StringIO(), text) == [text]
