@@ -140,5 +140,18 @@ def test_an_unexpected_failure_is_json_on_request(invoke: Invoke) -> None:
     assert json.loads(result.stdout)["error"]["code"] == "bug"
 
 
+def test_an_unexpected_failure_shows_no_secret(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    def names() -> list[str]:
+        msg = "cannot log in with password=swordfish"
+        raise ValueError(msg)
+
+    monkeypatch.setattr(data, "names", names)
+
+    result = invoke("status", "edge-1")
+
+    assert (result.exit_code, "swordfish" in result.stderr) == (ExitCode.BUG, False)
+    assert ": cannot log in with password=[secret]; this is a bug" in result.stderr
+
+
 def test_debug_changes_no_message_of_a_known_failure(invoke: Invoke) -> None:
     assert invoke("--debug", "status", "latpop").stderr == invoke("status", "latpop").stderr
