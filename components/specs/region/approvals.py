@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.specs.base import DataFile, Sha256, ShortName, Spec, Text
-from components.specs.reading.edits import edited, loaded
 from components.specs.reading.lock_text import entry_text
 
 
@@ -62,6 +61,8 @@ def with_approval(text: str, approval: ApprovalSpec) -> str:
         text: Text of the file; empty if there is no file.
         approval: Approval of the tenant.
     """
+    from components.specs.reading.edits import edited, loaded  # noqa: PLC0415 - ruamel.yaml takes time to load
+
     entry = loaded(_entry(approval))
 
     def edit(document: Any) -> Any:

@@ -15,7 +15,6 @@ from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.images import all_behind
 from components.rules import checks
-from components.specs.reading.fixes import fixed_files
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
@@ -76,6 +75,8 @@ def check(
 
 def mend(names: Sequence[str], *, write: bool) -> None:
     """Apply or show unambiguous fixes in the files of the environments ``names`` and of their catalogue."""
+    from components.specs.reading.fixes import fixed_files  # noqa: PLC0415 - only for --fix, and takes time to load
+
     folder = paths.environments()
     with data.editing("check --fix", *names, dry_run=not write) as edit:
         files = {item.path: (name, item) for name in names for item in fixed_files(folder, name)}

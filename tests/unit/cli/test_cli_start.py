@@ -78,7 +78,7 @@ def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for
 
     loaded = set(done.stderr.split())
     assert "jacquard.cli.verbs.check" in loaded
-    assert loaded & {"urllib3", "jacquard.observe.facts", "jacquard.cli.views.changes.sarif"} == set()
+    assert loaded & {"urllib3", "ruamel.yaml", "jacquard.observe.facts", "jacquard.cli.views.changes.sarif"} == set()
 
 
 def test_an_answer_that_is_no_page_loads_no_templates() -> None:
