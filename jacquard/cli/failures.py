@@ -76,10 +76,10 @@ def _explained(failure: Exception, arguments: Sequence[str]) -> Stop:
         return Stop("the prompt was not confirmed; run the same command again to confirm it")
     import traceback  # noqa: PLC0415 - only for bugs, and takes time to load
 
-    from jacquard.previews.secrets import Secrets  # noqa: PLC0415 - as above
+    from components.specs.secret_text import masked  # noqa: PLC0415 - as above
 
     if DEBUG in arguments:
-        traceback.print_exception(failure)
+        sys.stderr.write(masked("".join(traceback.format_exception(failure))))
     place = traceback.extract_tb(failure.__traceback__)[-1]
     text = shortened(visible(str(failure))) or "no message"
     trace = shlex.join([PROGRAM, DEBUG, *(item for item in arguments if item != DEBUG)])
@@ -87,7 +87,7 @@ def _explained(failure: Exception, arguments: Sequence[str]) -> Stop:
         f"{type(failure).__name__} in {Path(place.filename).name}:{place.lineno}: {text}; this is a bug of {PROGRAM}"
         f" {installed_version()}: report this line, with the trace that is printed by: {trace}"
     )
-    return Stop(Secrets().mask(message), ExitCode.BUG)
+    return Stop(masked(message), ExitCode.BUG)
 
 
 def _document(failure: Exception, stop: Stop) -> dict[str, Any]:
