@@ -57,15 +57,18 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
         now: time with which freezes and approvals are compared. Default: the current time.
 
     Raises:
-        SpecError: the data of one side are invalid.
+        SpecError: the data of one side are invalid, or the change edits versions without their digests.
     """
     before, after = (side(_valid(name, folder)) for folder in (base, head))
+    now = now or dt.datetime.now(dt.UTC)
+    if problems := checks.check_change(before.environment, after.environment, now.astimezone(dt.UTC).date()):
+        raise SpecError(name, problems)
     return compared(
         before,
         after,
         edits(base, head, name),
         names=(str(base), str(head)),
-        now=now or dt.datetime.now(dt.UTC),
+        now=now,
         trials=Trials(before, after.environment, base),
     )
 

@@ -84,5 +84,5 @@ def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Viola
 def _judgeable(environment: Environment) -> Iterator[WaiverSpec]:
     """Yield the waivers of rules that can be evaluated without an engine and without node status."""
     judged = {rule.name for rule in extensions.rules() if not rule.kinds & _ENGINE_ONLY}
-    judged |= set(checks.waivable())
+    judged |= set(checks.waivable(compared=False))
     yield from (waiver for waiver in environment.waivers.waivers if waiver.rule in judged)

@@ -1,5 +1,6 @@
 """All cross-file rules of a region, and the functions that run them."""
 
+import datetime as dt
 import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
 from components.rules.hosts import inventory
 from components.rules.network import port_guids
-from components.rules.region import fleet
+from components.rules.region import digests, fleet
 from components.rules.rule import Rule, named, rule_name
 from components.rules.tables import ALL
 from components.specs.base import Stage
@@ -64,6 +65,16 @@ def _check(environment: Environment, data: Iterable[Rule], locks: Iterable[Rule]
     return sorted({*edited, *without_consequences(findings)})
 
 
+def check_change(base: Environment, head: Environment, today: dt.date) -> list[Problem]:
+    """Return the problems of the change from ``base`` to ``head`` that no valid waiver suppresses.
+
+    Both sides must be free of other problems.
+    """
+    found = [named(rule, problem) for rule in digests.CHANGES for problem in _bounded(rule(base, head))]
+    waivers = ((problem, _waiver(head, problem)) for problem in found)
+    return sorted(problem for problem, waiver in waivers if waiver is None or waiver.expires <= today)
+
+
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
     """Return the problems that waivers suppress, expired or not, each with the waiver that lasts longest."""
     rules = {waiver.rule for waiver in environment.waivers.waivers}
@@ -77,7 +88,7 @@ def check_promotable(environment: Environment) -> list[Problem]:
     return [problem for problem in check(environment) if problem.rule not in fixed_by_promotion]
 
 
-def check_change(before: Iterable[Problem], after: Environment) -> list[Problem]:
+def new_problems(before: Iterable[Problem], after: Environment) -> list[Problem]:
     """Return the problems of ``after`` of another rule or at another place than the problems ``before``."""
     known = {(problem.rule, problem.file, problem.path) for problem in before}
     return [problem for problem in check(after) if (problem.rule, problem.file, problem.path) not in known]
@@ -108,15 +119,15 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
     return sorted(_bounded(fleet.neighbours(environment, marks)))
 
 
-def waivable() -> list[str]:
-    """Return the names of the rules that ``waivers.yaml`` can waive."""
-    return sorted(rule_name(rule) for rule in ALL.waivable)
+def waivable(*, compared: bool = True) -> list[str]:
+    """Return the names of the rules that ``waivers.yaml`` can waive; unless ``compared``, without rules on a change."""
+    return sorted(rule_name(rule) for rule in (*ALL.waivable, *(digests.CHANGES if compared else ())))
 
 
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
     rules: tuple[Callable[..., object], ...] = (*ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    rules += (*fleet.RULES, *ALL.edits, *shared_values.RULES)
+    rules += (*fleet.RULES, *digests.CHANGES, *ALL.edits, *shared_values.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in rules}
 
 

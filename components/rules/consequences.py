@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from components.rules import causes
+from components.rules.add_ons import charts
 from components.rules.control_planes import control_planes
 from components.rules.hosts import inventory
 from components.rules.network import (
@@ -24,7 +25,7 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, lock_pins, locks, registry, version_limits
+from components.rules.region import capacity, digests, lock_pins, locks, registry, version_limits
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.tables import ALL
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
@@ -107,6 +108,13 @@ EXPLAINS = (
         causes=(version_limits.dpu_images,),
         consequences=(images.doca,),
         because="DPUs need an image that DPF supports, and other images are compared with that one",
+    ),
+    Explains(
+        causes=(digests.pinned,),
+        of=lambda problem: problem.path.endswith(".version"),
+        consequences=(lock_pins.pins, charts.pins),
+        where=lambda problem: problem.rule in {rule_name(lock_pins.pins), rule_name(charts.pins)},
+        because="an image or chart lost its version by an edit, so no promotion is needed",
     ),
     Explains(
         causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
-from components.rules.checks import check
+from components.rules.checks import check, check_change
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
@@ -120,6 +120,8 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     if name not in environments(base.environments):
         raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
+    if problems := check_change(before, head, settings.now().astimezone(dt.UTC).date()):
+        raise SpecError(name, problems)
     try:
         return _between(before, head, base, edited)
     except Exception:

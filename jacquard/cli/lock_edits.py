@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
 
-from components.rules.checks import check, check_change
+from components.rules.checks import check, new_problems
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.lock_text import entries_digest, paired
@@ -46,7 +46,7 @@ def _require_acceptable(before: Environment, after: Environment, now: dt.datetim
         Stop: a policy would refuse an object; contains all violations.
     """
     known = check(before)
-    problems = check_change(known, after)
+    problems = new_problems(known, after)
     if problems:
         show("nothing was written, because 'jacquard check' would refuse the result", "note")
         raise SpecError(after.name, problems)

@@ -64,13 +64,15 @@ def intents(environment: Environment) -> Iterator[Problem]:
 def _republished(
     environment: Environment, section: str, images: Mapping[str, tuple[DataPath, GoldenImage | DpuImage]]
 ) -> Iterator[Problem]:
+    by_url = {image.url: (path, image) for path, image in images.values()}
     for name, intent in getattr(environment.image_pins, section).items():
-        if intent.image in images and intent.sha256 != images[intent.image][1].sha256:
-            path, image = images[intent.image]
+        path, image = images.get(intent.image) or by_url.get(intent.url) or ((), intent)
+        if intent.sha256 != image.sha256:
             line = environment.positions.line(IMAGES, (*path, "sha256"))
             text = (
                 f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
-                f" {IMAGES}:{line}); an image never changes under its version, restore the digest that was published"
+                f" {IMAGES}:{line}); an image never changes under its version or URL, restore the digest that was"
+                " published"
             )
             yield problem(environment, IMAGE_PINS, (section, name, "sha256"), text)
 

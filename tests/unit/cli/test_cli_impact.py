@@ -208,7 +208,12 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
     git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
     versions = repository / "catalog" / "versions.yaml"
-    versions.write_text(versions.read_text().replace("version: v1.19.2", "version: v1.19.3"), encoding="utf-8")
+    text = (
+        versions.read_text()
+        .replace("version: v1.19.2", "version: v1.19.3")
+        .replace("sha256:f168d57d", "sha256:f168d57e")
+    )
+    versions.write_text(text, encoding="utf-8")
 
     commit = git(repository, "rev-parse", "HEAD")[:9]
     told = invoke("impact", "laptop").stdout

@@ -44,7 +44,29 @@ MORE_HOSTS = [
 GIVEN = "load_balancers: 10.65.17.0/26"
 """The end of the first VPC in the lock file, to which a hand edit adds."""
 
+PINNED_CHART = [
+    ["../catalog/versions.yaml", "version: 1.20.0,", "version: 1.20.1,"],
+    [
+        "images.lock.yaml",
+        "\nregion: laptop",
+        (
+            "\nchart_intents:\n  cilium-1.20.0@d1b30a879e2239de: {revision: 1, chart: cilium, version: 1.20.0,"
+            " url: 'oci://registry.cloud.example/charts/cilium',"
+            " digest: 'sha256:5e00f4a3cccbb0cb550daf37c3da88a8c39720ef9e057e8cf179fb20a05bdd9f'}\ncharts:\n"
+            "  charts/cilium/acme-train: cilium-1.20.0@d1b30a879e2239de\n"
+            "  charts/cilium/globex-lab: cilium-1.20.0@d1b30a879e2239de\nregion: laptop"
+        ),
+    ],
+]
+"""A chart with another version and its old digest, after a promotion of the old version."""
+
 CASES = [
+    (
+        "digests.pinned",
+        "locks.pins",
+        [["../catalog/images.yaml", "version: gpu-2026.11.1\n", "version: gpu-2026.11.9\n"]],
+    ),
+    ("digests.pinned", "charts.pins", PINNED_CHART),
     (
         "version-limits.dpu-images",
         "images.doca",

@@ -1,0 +1,167 @@
+"""A change that edits a version and keeps its digest: every command that compares with a base refuses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from places import resolved
+from repositories import committed
+from typer.testing import Result
+
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import settings
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+EDITS = {
+    "charts[10].version": (
+        "versions.yaml",
+        'csi-driver-nfs", version: 4.13.4',
+        'csi-driver-nfs", version: 4.14.0',
+        ("4.14.0", "4.13.4", "charts.csi-driver-nfs.version", "digest", "write the digest of 4.14.0", "csi-driver-nfs"),
+    ),
+    "manifests[3].version": (
+        "versions.yaml",
+        'kubevirt-operator", version: v1.9.0',
+        'kubevirt-operator", version: v1.9.1',
+        (
+            "v1.9.1",
+            "v1.9.0",
+            "manifests.kubevirt-operator.version",
+            "digest",
+            "write the digest of v1.9.1",
+            "kubevirt-operator",
+        ),
+    ),
+    "ironic.version": (
+        "versions.yaml",
+        'version: "35.0"',
+        'version: "37.0"',
+        ("37.0", "35.0", "ironic.version", "digest", "write the digest of 37.0", "ironic"),
+    ),
+    "images[2].contents.gpu_driver": (
+        "images.yaml",
+        "kernel: 6.8.0-87, gpu_driver: 590.44.01",
+        "kernel: 6.8.0-87, gpu_driver: 590.48.01",
+        (
+            "590.48.01",
+            "590.44.01",
+            "images.gpu-2026.12.0.contents.gpu_driver",
+            "sha256",
+            "add a separate image with its own sha256",
+            "gpu-2026.12.0",
+        ),
+    ),
+    "dpu_images[2].version": (
+        "images.yaml",
+        "version: bfb-3.2.1",
+        "version: bfb-3.2.2",
+        (
+            "bfb-3.2.2",
+            "bfb-3.2.1",
+            "dpu_images.bfb-3.2.2.version",
+            "sha256",
+            "add a separate image with its own sha256",
+            "bfb-3.2.2",
+        ),
+    ),
+    "images[0].version": (
+        "vm_offerings.yaml",
+        "version: ubuntu-24.04.3-20261015",
+        "version: ubuntu-24.04.4-20261115",
+        (
+            "ubuntu-24.04.4-20261115",
+            "ubuntu-24.04.3-20261015",
+            "images.ubuntu-24-04.version",
+            "sha256",
+            "add a separate image with its own sha256",
+            "ubuntu-24.04.4-20261115",
+        ),
+    ),
+    "firmware_baselines[1].components.bmc.version": (
+        "firmware.yaml",
+        "version: 25.02.1",
+        "version: 25.03.0",
+        (
+            "25.03.0",
+            "25.02.1",
+            "firmware_baselines.hgx-2026.11.components.bmc.version",
+            "url",
+            "write the URL of 25.03.0",
+            "hgx-2026.11",
+        ),
+    ),
+}
+WAIVER = """  - rule: digests.changed
+    subject: csi-driver-nfs
+    reason: the version was a typing error
+    owner: ops
+    ticket: OPS-7
+    expires: 2026-12-15
+"""
+
+
+@pytest.fixture
+def repository(data_folder: Path) -> Path:
+    return committed(data_folder)
+
+
+@pytest.mark.parametrize(("path", "edit_of"), EDITS.items(), ids=EDITS)
+def test_an_edited_version_with_its_old_digest_is_refused(
+    repository: Path, invoke: Invoke, edit: Edit, path: str, edit_of: tuple[str, str, str, tuple[str, ...]]
+) -> None:
+    file, old, new, (now, before, mark, key, remedy, subject) = edit_of
+    edit(repository / "catalog" / file, old, new)
+
+    result = invoke("impact", "laptop")
+
+    there = f"../catalog/{file}:<{mark}>"
+    text = (
+        "environments/laptop: 1 problem\n"
+        f"  {there}  {path}: {now} instead of {before} (base: {there}), but the {key} is the same; restore {before}, or"
+        f" {remedy}; to correct a wrong value, waive digests.changed for {subject}\n"
+    )
+    assert (result.stderr, result.exit_code) == (resolved(text, repository / "laptop"), ExitCode.BAD_DATA)
+
+
+def test_other_commands_that_compare_refuse_it_too(repository: Path, invoke: Invoke, edit: Edit) -> None:
+    file, old, new, _ = EDITS["charts[10].version"]
+    edit(repository / "catalog" / file, old, new)
+
+    preview = invoke("preview", "laptop", "--base", "HEAD")
+    render = invoke("render", "laptop", "--base", "HEAD")
+
+    assert [(one.exit_code, "4.14.0 instead of 4.13.4" in one.stderr) for one in (preview, render)] == [
+        (ExitCode.BAD_DATA, True)
+    ] * 2
+
+
+def test_a_waiver_permits_a_correction_until_it_expires(
+    repository: Path, invoke: Invoke, edit: Edit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, old, new, _ = EDITS["charts[10].version"]
+    edit(repository / "catalog" / file, old, new)
+    waivers = repository / "laptop" / "waivers.yaml"
+    waivers.write_text(waivers.read_text() + WAIVER, encoding="utf-8")
+
+    monkeypatch.setenv(settings.NOW, "2026-12-14T12:00:00+00:00")
+    early = invoke("impact", "laptop")
+    checked = json.loads(invoke("check", "laptop", "--format", "json").stdout)
+    monkeypatch.setenv(settings.NOW, "2026-12-15T12:00:00+00:00")
+    late = invoke("impact", "laptop")
+
+    assert (early.exit_code, late.exit_code) == (ExitCode.OK, ExitCode.BAD_DATA)
+    assert checked[0]["idle_waivers"] == []
+
+
+def test_a_new_version_with_its_own_digest_and_an_added_fact_pass(repository: Path, invoke: Invoke, edit: Edit) -> None:
+    catalog = repository / "catalog"
+    file, old, new, _ = EDITS["charts[10].version"]
+    edit(catalog / file, old, new)
+    edit(catalog / file, "sha256:fc004a6bd43f", "sha256:fc004a6bd440")
+    edit(catalog / "images.yaml", "gpu_driver: 590.44.01", "gpu_driver: 590.44.01, imex: true")
+
+    assert invoke("impact", "laptop").exit_code == ExitCode.OK
