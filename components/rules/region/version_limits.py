@@ -1,4 +1,4 @@
-"""Rules about projects whose versions are incompatible (``version_limits.yaml``)."""
+"""Rules about projects whose versions are incompatible or lack a required fix (``version_limits.yaml``)."""
 
 import re
 from collections.abc import Iterator
@@ -35,9 +35,10 @@ class Same(StrEnum):
 
 
 class VersionLimit(Spec):
-    """Limit on the version of a project, which applies to versions of another project."""
+    """Limit on the version of a project, which applies to versions of another project or always."""
 
-    project: Label
+    project: Label | None = None
+    """Project to whose versions the limit applies; None for a limit that always applies."""
     since: Text | None = Field(default=None, alias="from")
     """First version of ``project`` to which the limit applies."""
     below: Text | None = None
@@ -59,7 +60,10 @@ class VersionLimit(Spec):
     """Source of the limit, ``owner/repository:path``."""
 
     def wanted(self, project: str, other: str) -> str:
-        """Return the compatible versions of ``other``, for version ``project``; empty if version ``other`` is one."""
+        """Return the compatible versions of ``other``, for version ``project``; empty if version ``other`` is one.
+
+        Version ``project`` is irrelevant for a limit that always applies.
+        """
         if not _within(project, self.since, self.below):
             return ""
         versions = (project,) if self.other_same is Same.VERSION else self.other_versions
@@ -80,7 +84,7 @@ def version_limits() -> tuple[VersionLimit, ...]:
 
 
 def limits(environment: Environment) -> Iterator[Problem]:
-    """Report versions that are incompatible with those of other projects, and artefacts without their projects."""
+    """Report versions that are incompatible or lack a required fix, and artefacts that do not list their projects."""
     yield from _unnamed(environment)
     for limit, found in _violations(environment):
         if limit.other != _DOCA:
@@ -101,18 +105,17 @@ def _violations(environment: Environment) -> Iterator[tuple[VersionLimit, Proble
     """
     versions = dict(_versions(environment))
     for limit in version_limits():
-        if limit.project not in versions or limit.other not in versions:
+        if limit.other not in versions or (limit.project is not None and limit.project not in versions):
             continue
-        (project, there), (other, (file, path)) = versions[limit.project], versions[limit.other]
+        other, (file, path) = versions[limit.other]
+        project, there = versions[limit.project or limit.other]
         if wanted := limit.wanted(project, other):
             remedy = "pick another DPU image" if limit.other == _DOCA else f"write {wanted}"
             if limit.project == _DOCA:
                 remedy += ", or pick another DPU image"
-            text = (
-                f"{limit.other} {other} is not compatible with {limit.project} {project}"
-                f" ({place(environment, *there)}), because {limit.why}; {remedy}"
-            )
-            yield limit, problem(environment, file, path, text)
+            fault = f"not compatible with {limit.project} {project} ({place(environment, *there)})"
+            text = f"is {'not supported' if limit.project is None else fault}, because {limit.why}; {remedy}"
+            yield limit, problem(environment, file, path, f"{limit.other} {other} {text}")
             del versions[limit.other]
 
 
