@@ -11,9 +11,9 @@ from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
 from components.rules.hosts import inventory
 from components.rules.network import port_guids
-from components.rules.region import digests, fleet
+from components.rules.region import fleet
 from components.rules.rule import Rule, named, rule_name
-from components.rules.tables import ALL
+from components.rules.tables import ALL, CHANGES
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -70,9 +70,13 @@ def check_change(base: Environment, head: Environment, today: dt.date) -> list[P
 
     Both sides must be free of other problems.
     """
-    found = [named(rule, problem) for rule in digests.CHANGES for problem in _bounded(rule(base, head))]
+    found = [named(rule, problem) for rule in CHANGES for problem in _bounded(rule(base, head))]
     waivers = ((problem, _waiver(head, problem)) for problem in found)
-    return sorted(problem for problem, waiver in waivers if waiver is None or waiver.expires <= today)
+    return sorted(
+        replace(item, text=f"{item.text}; if the change is right, add a waiver of {item.rule} for {item.subject}")
+        for item, waiver in waivers
+        if waiver is None or waiver.expires <= today
+    )
 
 
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
@@ -121,13 +125,13 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
 
 def waivable(*, compared: bool = True) -> list[str]:
     """Return the names of the rules that ``waivers.yaml`` can waive; unless ``compared``, without rules on a change."""
-    return sorted(rule_name(rule) for rule in (*ALL.waivable, *(digests.CHANGES if compared else ())))
+    return sorted(rule_name(rule) for rule in (*ALL.waivable, *(CHANGES if compared else ())))
 
 
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
     rules: tuple[Callable[..., object], ...] = (*ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    rules += (*fleet.RULES, *digests.CHANGES, *ALL.edits, *shared_values.RULES)
+    rules += (*fleet.RULES, *CHANGES, *ALL.edits, *shared_values.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in rules}
 
 

@@ -5,7 +5,7 @@ base of a change record what a digest contains.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
@@ -96,9 +96,7 @@ def changed(base: Environment, head: Environment) -> Iterator[Problem]:
     for fact in _facts(head):
         earlier = known.get((fact.content, fact.name))
         if earlier is not None and earlier.value != fact.value:
-            found = _contradiction(head, fact, earlier, f"base: {place(base, earlier.file, earlier.path)}")
-            text = f"{found.text}; to correct a wrong value, waive digests.changed for {fact.subject}"
-            yield replace(found, text=text, subject=fact.subject)
+            yield _contradiction(head, fact, earlier, f"base: {place(base, earlier.file, earlier.path)}")
 
 
 def _contradiction(environment: Environment, fact: _Fact, earlier: _Fact, there: str) -> Problem:
@@ -106,7 +104,7 @@ def _contradiction(environment: Environment, fact: _Fact, earlier: _Fact, there:
         f"{fact.value} instead of {earlier.value} ({there}), but the {fact.key} is the same; restore {earlier.value},"
         f" or {_REMEDIES[fact.key].format(fact.value)}"
     )
-    return problem(environment, fact.file, fact.path, text)
+    return problem(environment, fact.file, fact.path, text, subject=fact.subject)
 
 
 def _facts(environment: Environment) -> Iterator[_Fact]:

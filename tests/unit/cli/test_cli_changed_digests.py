@@ -122,7 +122,7 @@ def test_an_edited_version_with_its_old_digest_is_refused(
     text = (
         "environments/laptop: 1 problem\n"
         f"  {there}  {path}: {now} instead of {before} (base: {there}), but the {key} is the same; restore {before}, or"
-        f" {remedy}; to correct a wrong value, waive digests.changed for {subject}\n"
+        f" {remedy}; if the change is right, add a waiver of digests.changed for {subject}\n"
     )
     assert (result.stderr, result.exit_code) == (resolved(text, repository / "laptop"), ExitCode.BAD_DATA)
 
