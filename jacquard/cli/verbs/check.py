@@ -13,6 +13,7 @@ from rich.text import Text
 from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
+from components.reports.control_planes import outdated_control_planes
 from components.reports.images import all_behind
 from components.rules import checks
 from components.specs.reading.problems import SpecError
@@ -107,6 +108,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         problems=problems,
         judgement=judgement,
         behind=() if problems else all_behind(spec),
+        control_planes=() if problems else outdated_control_planes(spec),
         unmet=() if problems else tuple(unmet_contracts(spec)),
         caveats=() if problems else tuple(caveats(spec)),
         canaries=() if problems else tuple(large_canaries(spec)),

@@ -10,6 +10,7 @@ from typing import Any
 from components.reports.canaries import LargeCanary
 from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
+from components.reports.control_planes import OutdatedControlPlane
 from components.reports.images import Behind
 from components.specs.environment import Environment
 from components.specs.reading.fixes import FixedFile
@@ -33,6 +34,8 @@ class Result:
     judgement: Judgement = field(default_factory=Judgement)
     behind: tuple[Behind, ...] = ()
     """Pools, and the DPUs, that are out of date. Not a problem, because a promotion updates them."""
+    control_planes: tuple[OutdatedControlPlane, ...] = ()
+    """Control planes that are out of date, likewise."""
     unmet: tuple[Unmet, ...] = ()
     """Contracts that cannot be met because of hosts out of service; not a problem, since faults must be recorded."""
     caveats: tuple[Caveat, ...] = ()
@@ -78,6 +81,7 @@ class Result:
                 {"pool": item.pool, "differences": [asdict(one) for one in item.differences], "open_to": item.open_to}
                 for item in self.behind
             ],
+            "control_planes_behind": [asdict(item) for item in self.control_planes],
             "unmet_contracts": [asdict(item) for item in self.unmet],
             "caveats": [asdict(item) for item in self.caveats],
             "large_canaries": [asdict(item) for item in self.canaries],
@@ -121,7 +125,10 @@ class Result:
         yield from self._behind()
 
     def _behind(self) -> Iterator[str]:
-        """Yield the pools, and the DPUs, that are out of date; pools with equal differences share a line."""
+        """Yield control planes, pools and DPUs that are out of date; pools with equal differences share a line."""
+        for plane in self.control_planes:
+            told = "; ".join(map(str, plane.differences))
+            yield f"  out of date: {plane.cluster}: {told}; to update: jacquard promote {self.name} {plane.promotion}"
         alike: dict[str, list[str]] = defaultdict(list)
         for item in self.behind:
             if item.differences:

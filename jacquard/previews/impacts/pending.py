@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from components.lookups.pools import clusters
+from components.reports.control_planes import outdated_control_planes
 from components.reports.images import all_behind
-from components.specs.base import PLACED
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, refers_to_dpus
 from jacquard.previews.impacts.impact import StillBehind
@@ -22,18 +21,10 @@ def pending(base: Environment, head: Environment) -> Iterator[StillBehind]:
 
 def _all(environment: Environment) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Yield name, differing fields and the arguments of the promotion of each pool, DPUs or control plane."""
-    yield from _control_planes(environment)
+    for plane in outdated_control_planes(environment):
+        for difference in plane.differences:
+            yield plane.cluster, (difference.field,), plane.promotion_of(difference)
     for item in all_behind(environment):
         if item.differences:
             fields = tuple(difference.field for difference in item.differences)
             yield item.pool, fields, f"{DPUS if refers_to_dpus(item.pool) else item.pool} --to data"
-
-
-def _control_planes(environment: Environment) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    pins = environment.image_pins.control_planes
-    for cluster in (placed.cluster for placed in clusters(environment)):
-        pin, store = pins.get(cluster.name), cluster.control_plane.data_store
-        if pin and pin.version != cluster.version:
-            yield cluster.name, ("version",), f"{cluster.name} --to {cluster.version}"
-        if pin and store not in (PLACED, pin.data_store):
-            yield cluster.name, ("data_store",), f"{cluster.name} --data-store {store}"

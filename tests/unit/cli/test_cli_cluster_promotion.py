@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
+from places import resolved
+
+from components.reports.control_planes import outdated_control_planes
+from components.specs.environment import Environment
 
 Invoke = Callable[..., Result]
 
@@ -60,3 +64,33 @@ def test_a_pool_has_no_data_store(invoke: Invoke) -> None:
 
     assert result.exit_code == 2
     assert "--data-store is only for control planes" in result.stderr
+
+
+def test_check_reports_an_edited_version_until_the_promotion(
+    invoke: Invoke, data_folder: Path, asked_for: Path
+) -> None:
+    wish = ("version is v1.35.2, data has v1.36.1", "jacquard promote laptop acme-train --to v1.36.1")
+    there = resolved("tenants/acme.yaml:<clusters.acme-train.version>", data_folder / "laptop")
+    line = f"  out of date: acme-train: {wish[0]} ({there}); to update: {wish[1]}"
+
+    before = invoke("check", "laptop").stdout
+    [answer] = json.loads(invoke("check", "laptop", "--format", "json").stdout)
+    invoke("promote", "laptop", "acme-train", "--to", "v1.36.1")
+    after = invoke("check", "laptop").stdout
+
+    assert [line in text.splitlines() for text in (before, after)] == [True, False]
+    difference = {"field": "version", "pinned": "v1.35.2", "data": "v1.36.1", "where": there}
+    assert answer["control_planes_behind"] == [{"cluster": "acme-train", "differences": [difference]}]
+    assert asked_for.exists()
+
+
+def test_a_requested_data_store_is_reported_too(laptop: Environment) -> None:
+    [acme, globex] = laptop.tenants
+    planes = acme.clusters[0].control_plane.model_copy(update={"data_store": "dedicated"})
+    moved = acme.model_copy(update={"clusters": (acme.clusters[0].model_copy(update={"control_plane": planes}),)})
+
+    [found] = outdated_control_planes(laptop.model_copy(update={"tenants": (moved, globex)}))
+
+    assert [(one.field, one.pinned, one.data) for one in found.differences] == [("data_store", "shared-a", "dedicated")]
+    assert found.promotion == "acme-train --data-store dedicated"
+    assert outdated_control_planes(laptop) == ()
