@@ -160,7 +160,7 @@ class _Assigner:
         if sum(room.values()) < most:
             self._result.problems.append(self._too_few_nodes(placed, most, halls))
         groups = {domain: self._group(placed, domain) for domain in room}
-        ceiling = spread(most, {domain: group.most_nodes for domain, group in groups.items()}, room)
+        ceiling = spread(most, self._sizes(placed, groups, most), room)
         nodes = spread(wanted, {domain: group.nodes for domain, group in groups.items()}, ceiling)
         least = spread(pool.min_nodes or 0, {}, nodes)
         spares = declared_spares(self._environment, pool)
@@ -171,6 +171,17 @@ class _Assigner:
             self._assign_hosts(placed, domain, size + spares_for(size, spares) - present, halls)
             bounds = {"min_nodes": least[domain], "max_nodes": size} if pool.autoscaling else {}
             self._result.groups[group_key(placed.key, domain)] = GroupAllocation(nodes=nodes[domain], **bounds)
+
+    def _sizes(self, placed: PlacedPool, groups: Mapping[str, GroupAllocation], most: int) -> dict[str, int]:
+        """Return the sizes of ``groups`` from which a change to ``most`` nodes starts.
+
+        A pool that shrinks loses nodes first in the domains of its hosts out of service.
+        """
+        sizes = {domain: group.most_nodes for domain, group in groups.items()}
+        if most >= sum(sizes.values()):
+            return sizes
+        present, spares = self._in_service[placed.key], declared_spares(self._environment, placed.pool)
+        return {domain: min(size, nodes_within(present[domain], spares)) for domain, size in sizes.items()}
 
     def _fewest(self, placed: PlacedPool, wanted: int, halls: Halls) -> dict[str, int]:
         """Return the capacity by domain: domains in use, plus as few other domains as ``wanted`` nodes need."""

@@ -94,6 +94,9 @@ class BareMetal:
     """Function that returns the objects of one host."""
     patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
     """Function that returns patches, by a stable key, of host objects that controllers of the backend create."""
+    machine_of_host: str
+    """Command that prints the Machine that uses ``{host}``, a host of ``{cluster}``; it prints nothing for a free
+    host. Cluster API and the providers give all objects of a Machine its name."""
     data_template: tuple[str, str] | None = None
     """API version and kind of the template of per-node data, such as the node address; None if unsupported."""
     lists_failure_domains: bool
@@ -206,6 +209,7 @@ BARE_METAL = {
         remediation=metal3.remediation,
         host=bare_metal_hosts.render,
         patches=bare_metal_hosts.patches,
+        machine_of_host="kubectl -n {cluster} get baremetalhost {host} -o jsonpath='{{.spec.consumerRef.name}}'",
         lists_failure_domains=True,
         excepts_bmcs=True,
         redfish_only=False,
@@ -222,6 +226,9 @@ BARE_METAL = {
         remediation=lambda _name, _cluster, _labels, _seconds: (),
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
+        machine_of_host=(
+            "kubectl get servers -o jsonpath='{{.items[?(@.spec.bmcRef.name==\"{host}\")].spec.serverClaimRef.name}}'"
+        ),
         lists_failure_domains=False,
         excepts_bmcs=False,
         redfish_only=True,

@@ -11,10 +11,11 @@ from components.rules.hosts import inventory
 from components.rules.pools import node_pool
 from components.rules.references import host_problem
 from components.rules.region import contracts, locks
+from components.rules.region.running import running_hosts
 from components.rules.rule import Findings, Rules
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
-from components.specs.keys import domain_of, group_key, pool_of
+from components.specs.keys import domain_of, pool_of
 from components.specs.natural import naturally
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
@@ -39,29 +40,37 @@ class _Change:
     hosts: tuple[str, ...]
 
 
+def removed_rows(environment: Environment) -> Iterator[Problem]:
+    """Report hosts of pools with nodes that are no longer in the inventory: a node may run on each of them.
+
+    The lock file does not record which hosts of a pool are spares. Cluster API removes the oldest node when a pool
+    shrinks, and not the node of the removed host. Release a host before you remove its row.
+    """
+    known = {host.host for host in environment.hosts} | inventory.renamed(environment).keys()
+    placed = {one.key for one in pools(environment)}
+    gone: dict[str, list[str]] = defaultdict(list)
+    for name, key in running_hosts(environment).items():
+        if name not in known and key in placed:
+            gone[key].append(name)
+    for key, names in gone.items():
+        first, *others = naturally(names)
+        verb, where = (
+            ("are", "nodes may run there; restore the rows or their names")
+            if others
+            else ("is", "a node may run there; restore the row or its name")
+        )
+        text = (
+            f"{listed([first, *others], _MAX_NAMES)} of {key} {verb} no longer in any inventory/hall-*.csv, but {where}"
+            f" (git diff shows them); to remove a host, first run jacquard host {environment.name} {first} --out STATE"
+            " and follow its steps"
+        )
+        yield problem(environment, ALLOCATIONS, ("hosts", first), text, subject=key)
+
+
 def changed_rows(environment: Environment) -> list[Problem]:
-    """Report removed or changed inventory rows of hosts with nodes, where the nodes have no other host."""
+    """Report changed inventory rows of hosts with nodes, where the nodes have no other host."""
     rows = {host.host: host for host in environment.hosts}
     return [_row_problem(environment, change, rows) for change in _changes(environment, rows)]
-
-
-def nodes_without_rows(environment: Environment) -> bool:
-    """Return whether a pool lost more inventory rows than it has spare hosts, so that nodes run on removed rows.
-
-    Other free hosts may exist, and an allocation would silently move the nodes to them.
-    """
-    rows, given = {host.host: host for host in environment.hosts}, environment.allocations.hosts
-    rows |= inventory.renamed(environment)
-    gone = {key for name, key in given.items() if name not in rows}
-    if not gone:
-        return False
-    held = Counter(
-        group_key(key, environment.failure_domain(rows[name])) for name, key in given.items() if name in rows
-    )
-    there = {placed.key for placed in pools(environment)} & gone
-    return any(
-        group.nodes > held[key] for key, group in environment.allocations.groups.items() if pool_of(key) in there
-    )
 
 
 def swapped_pools(environment: Environment) -> list[Problem]:
@@ -95,7 +104,7 @@ def lack_hosts(environment: Environment, findings: Findings) -> bool:
     if locks.allocations not in findings:
         findings = {**findings, locks.allocations: [*locks.allocations(environment)]}
     files = {problem.file for rule in MISSING_HOSTS for problem in findings.get(rule, ())}
-    return nodes_without_rows(environment) or not files <= {ALLOCATIONS, IMAGE_PINS}
+    return not files <= {ALLOCATIONS, IMAGE_PINS}
 
 
 def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_Change]:
@@ -107,11 +116,9 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
     renamed = inventory.renamed(environment)
     for name, key in environment.allocations.hosts.items():
         row, pool = rows.get(name), placed.get(key)
-        if pool is None or name in renamed:
+        if pool is None or row is None or name in renamed:
             continue
-        if row is None:
-            found[key, "host", ""].append(name)
-        elif row.instance_type not in environment.instance_types.by_name:
+        if row.instance_type not in environment.instance_types.by_name:
             continue  # the undeclared type is reported by another rule
         elif row.instance_type != pool.pool.instance_type:
             found[key, "instance_type", row.instance_type].append(name)
@@ -120,7 +127,7 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
     count = Counter(environment.allocations.hosts.values())
     for (key, column, now), hosts in found.items():
         whole = len(hosts) == count[key]
-        if column == "host" or (_is_older(environment, placed[key], now) if column == "instance_type" else not whole):
+        if _is_older(environment, placed[key], now) if column == "instance_type" else not whole:
             yield _Change(placed[key], column, now, tuple(naturally(hosts)))
 
 
@@ -143,13 +150,6 @@ def _row_problem(environment: Environment, change: _Change, rows: dict[str, Host
     follows = (
         f"but the nodes of {wanted} require them" if len(change.hosts) > 1 else f"but the nodes of {wanted} require it"
     )
-    if change.column == "host":
-        verb = "is" if len(change.hosts) == 1 else "are"
-        text = (
-            f"{names} of {placed.key} {verb} no longer in any inventory/hall-*.csv, {follows}; restore the rows or"
-            " their names (git diff shows them); to remove a host in use, lower nodes there first"
-        )
-        return problem(environment, ALLOCATIONS, ("hosts", first), text)
     was = f"{placed.key} has type {placed.pool.instance_type}"
     if change.column != "instance_type":
         groups = naturally(domain_of(group) for group in environment.allocations.groups if pool_of(group) == placed.key)
@@ -161,4 +161,4 @@ def _row_problem(environment: Environment, change: _Change, rows: dict[str, Host
     return host_problem(environment, rows[first], change.column, text)
 
 
-RULES = Rules(edits=(changed_rows, swapped_pools))
+RULES = Rules(data=(removed_rows,), edits=(changed_rows, swapped_pools), waivable=(removed_rows,))

@@ -53,14 +53,19 @@ class Explains:
 
 EXPLAINS = (
     Explains(
-        causes=(inventory.hall_files, *ALL.edits),
+        causes=(inventory.hall_files, causes.removed_rows, *ALL.edits),
         consequences=causes.MISSING_HOSTS,
         because="the required hosts were removed, changed or in another pool",
     ),
     Explains(
         causes=(inventory.hall_files,),
-        consequences=ALL.edits,
+        consequences=(causes.removed_rows, causes.swapped_pools),
         because="the whole file is missing, no row was edited",
+    ),
+    Explains(
+        causes=(inventory.host_duplicates,),
+        consequences=(causes.removed_rows,),
+        because="the row of the missing host may have the name of the other one",
     ),
     Explains(
         causes=(*ALL.data, *ALL.blocking, fabrics.partitions),

@@ -8,13 +8,11 @@ from components.allocate.ledger import freed_numbers, numbers_of, shown
 from components.lookups.intervals import Interval, overlaps
 from components.lookups.number_kinds import PUBLIC_IPS, Kind
 from components.lookups.numbers import as_block
-from components.lookups.pools import DataPath, PlacedPool, declared_spares, pools, problem
-from components.lookups.spares import spares_for
+from components.lookups.pools import DataPath, problem
 from components.rules.region.ranges import Given, left_out
 from components.rules.region.running import Entry, restored, running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
-from components.specs.keys import pool_of
 from components.specs.locks import LockFile
 from components.specs.natural import naturally
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
@@ -182,14 +180,6 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
             missing[wanted[host]].append(host)
         elif host not in wanted:
             superfluous.append(host)
-    removed = defaultdict(list)
-    for name in set(superfluous) - {host.host for host in environment.hosts}:
-        removed[have[name]].append(name)
-    there = {placed.key: placed for placed in pools(environment)}
-    for key in there.keys() & removed.keys():
-        yield _lost_hosts(environment, there[key], naturally(removed[key]))
-        superfluous = [name for name in superfluous if have[name] != key or name not in removed[key]]
-        missing.pop(key, None)  # These hosts replace the removed hosts.
     for key, names in missing.items():
         text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
         yield problem(environment, ALLOCATIONS, ("hosts",), text)
@@ -198,21 +188,6 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
         text = f"has {len(superfluous)} that no pool can use ({names_shown}); {_remedy(environment)}"
         line = environment.positions.line(ALLOCATIONS, ("hosts", superfluous[0]))
         yield Problem(ALLOCATIONS, line, "hosts", text)
-
-
-def _lost_hosts(environment: Environment, placed: PlacedPool, names: list[str]) -> Problem:
-    """Return the problem of removed hosts whose absence leaves enough hosts for the pool's nodes."""
-    lock = environment.allocations
-    remaining = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
-    sizes = [group.most_nodes for key, group in lock.groups.items() if pool_of(key) == placed.key]
-    spares = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
-    text = (
-        f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} no longer in any"
-        f" inventory/hall-*.csv, and {remaining} hosts are left for {sum(sizes)} nodes and {spares}"
-        f" spare{'s' * (spares != 1)}; restore rows or names of existing hosts (git diff shows them), else"
-        f" {_remedy(environment)}"
-    )
-    return problem(environment, ALLOCATIONS, ("hosts", names[0]), text)
 
 
 def _remedy(environment: Environment) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from components.lookups.pools import clusters, problem
 from components.rules.rule import Rules
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of
+from components.specs.keys import cluster_of, pool_of
 from components.specs.reading.loader import ALLOCATIONS
 from components.specs.reading.problems import Problem, dotted
 
@@ -34,6 +34,15 @@ def running_nodes(environment: Environment) -> Counter[Entry]:
             counts["clusters", cluster] += group.nodes
             counts["vpcs", allocation.vpc if allocation else vpcs[cluster]] += group.nodes
     return counts
+
+
+def running_hosts(environment: Environment) -> dict[str, str]:
+    """Return the hosts of pools with nodes, each with its pool. The lock file does not record which ones are spares."""
+    lock = environment.allocations
+    nodes = Counter[str]()
+    for key, group in lock.groups.items():
+        nodes[pool_of(key)] += group.most_nodes
+    return {host: pool for host, pool in lock.hosts.items() if nodes[pool]}
 
 
 def restored(entry: Entry, nodes: int) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.reports.host_release import release_steps
 from components.specs.environment import Environment
 from components.specs.hosts.out_of_service import HostState
 from components.specs.reading.loader import OUT_OF_SERVICE
@@ -41,16 +42,21 @@ def host(
     Edits out_of_service.yaml. The pool of the host gets free hosts of the same failure domain for its missing nodes.
     Without free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays
     assigned to the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
+    A node keeps running on the host: the output lists the steps that remove exactly this node and then the host.
     """
     _refuse(out, reason, ticket, back=back)
     entry = {"state": out or "", "since": f"{settings.now():%Y-%m-%d}", "reason": reason or "", "ticket": ticket or ""}
     with data.editing("host", environment) as edit:
-        done, diff = _edit(edit, data.load(environment), name, {key: value for key, value in entry.items() if value})
+        spec = data.load(environment)
+        done, diff = _edit(edit, spec, name, {key: value for key, value in entry.items() if value})
+    steps = release_steps(spec, name, done.pool) if done.pool and out else ()
     if output is Format.JSON:
         result = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
-        print_json(result | {"why_none": done.why_none, "diff": diff})
+        print_json(result | {"why_none": done.why_none, "steps": steps, "diff": diff})
         return
-    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
+    next_steps = [f"to remove {name} from {done.pool}:"] if steps else []
+    next_steps += [f"  {number}. {step}" for number, step in enumerate(steps, start=1)]
+    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}", *next_steps])
     if done.why_none:
         show(done.why_none, "note")
 

@@ -29,7 +29,7 @@ def test_a_free_host_takes_the_place_of_a_broken_one(invoke: Invoke, faults: Pat
     result = invoke("host", "laptop", "a04-u01", *RMA, "--ticket", "HW-1")
 
     assert result.exit_code == 0, result.output
-    assert result.stdout.splitlines()[-1] == "a04-u01 is out of service in acme-train/system, which gets a04-u04"
+    assert result.stdout.splitlines()[-8] == "a04-u01 is out of service in acme-train/system, which gets a04-u04"
     assert faults.read_text() == (
         "# yaml-language-server: $schema=../../schemas/out_of_service.schema.json\n"
         "schema_version: 1\n"
@@ -45,7 +45,7 @@ def test_where_none_is_free_spares_stand_in_and_then_nodes_are_missing(invoke: I
     first, second = invoke("host", "laptop", "a01-u01", *RMA), invoke("host", "laptop", "a01-u02", *RMA)
 
     assert (first.exit_code, second.exit_code) == (0, 0)
-    assert first.stdout.splitlines()[-1] == "a01-u01 is out of service in acme-train/train, which gets no other host"
+    assert first.stdout.splitlines()[-8] == "a01-u01 is out of service in acme-train/train, which gets no other host"
     assert first.stderr == (
         "note: acme-train/train needs 1 host in a01, where no host is free; spares are in use, 10 of 10 nodes can run;"
         " remove a host from out_of_service.yaml once it is repaired\n"
@@ -74,6 +74,7 @@ def test_a_host_comes_back_and_the_file_is_as_before(invoke: Invoke, faults: Pat
         "pool": "acme-train/system",
         "stand_ins": [],
         "why_none": "",
+        "steps": [],
         "diff": [
             "--- laptop/out_of_service.yaml",
             "+++ laptop/out_of_service.yaml",
