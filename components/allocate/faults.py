@@ -11,8 +11,9 @@ from components.specs.hosts.out_of_service import OutOfServiceFile
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.natural import natural
 from components.specs.reading.edits import edited, loaded
-from components.specs.reading.loader import OUT_OF_SERVICE, parsed
+from components.specs.reading.loader import OUT_OF_SERVICE
 from components.specs.reading.lock_text import entry_text
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError
 
 _EMPTY = f"""# yaml-language-server: $schema=../../schemas/out_of_service.schema.json

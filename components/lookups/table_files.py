@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from components.specs.base import DataFile
 from components.specs.reading.files import read_text
-from components.specs.reading.loader import parsed
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem
 
 _File = TypeVar("_File", bound=DataFile)

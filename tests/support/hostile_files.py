@@ -184,7 +184,11 @@ HOSTILE_FILES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] 
         _link("acme.yaml"),
         "  tenants/acme.yaml  is a circular symbolic link; replace it with the file",
     ),
-    "a link to nothing": (ACME, _link("gone.yaml"), "  tenants/acme.yaml  is a broken symbolic link; remove it"),
+    "a link to nothing": (
+        ACME,
+        _link("gone.yaml"),
+        "  tenants/acme.yaml  is a broken symbolic link; replace it with the file",
+    ),
     "columns in another order": (
         HALL,
         f"slot,rack,{HEADER.split(',', 2)[2]}\n",

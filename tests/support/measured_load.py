@@ -14,7 +14,8 @@ from typing import Any
 
 from components.rules.checks import check
 from components.specs.reading.inventory_csv import read_inventory
-from components.specs.reading.loader import environments, load_environment, parsed
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError
 
 _HARD_LIMIT_SECONDS = 10

@@ -107,6 +107,7 @@ def _write_quoted(bench: Workbench, problem: Problem, match: re.Match[str]) -> N
 def _write_meant(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
     """Write the name that was meant, for the key if it is the key that nobody knows."""
     quoted = re.match(r"'([^']*)'", problem.text)
+    quoted = quoted or re.search(r"\(got '([^']*)'\)", problem.text)
     is_key = "is not a key here" in problem.text or (quoted and problem.path.endswith(f".{quoted[1]}"))
     if is_key:
         _change(bench, problem, lambda text: renamed(text, problem.path, match[1]))
@@ -251,7 +252,9 @@ _ASKS = {
             "restore the digest | the (digest|URL|version) of each | write a release of | "
             "update jacquard | newer release | add one of http | https URL as http"
         ),
-        "the file as it was": ("with git checkout | take either side | write it back | restore | resolve it "),
+        "the file as it was": (
+            "with git checkout | take either side | remove the file | write it back | restore | resolve it "
+        ),
         "well-formed text": (
             "close it | align the key | put the text | one plain document | save the file | a key needs | "
             "anchors | tags | merge keys | a key must be | write its name | the header | one for each "

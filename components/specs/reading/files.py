@@ -1,5 +1,6 @@
 """Reads the text of data files, and rejects content that is not plain text."""
 
+import errno
 import os
 import re
 import unicodedata
@@ -47,31 +48,39 @@ def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None
             return b"", Problem(file, 0, "", text)
         return path.read_bytes(), None
     except OSError as error:
-        return b"", Problem(
-            file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its file mode"
-        )
+        return b"", Problem(file, 0, "", _refused(error))
 
 
 def unreadable(folder: Path) -> str:
-    """Return the reason why ``folder`` cannot be listed; empty if it can be listed or does not exist."""
+    """Return the reason why the files of ``folder`` cannot be found; empty if they can, or if it does not exist."""
     try:
         os.listdir(folder)  # noqa: PTH208 - Path.glob ignores missing permissions
+        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118 - fails if the files in it are not accessible
     except FileNotFoundError:
         return "is a broken symbolic link; restore the folder (git checkout)" if folder.is_symlink() else ""
     except NotADirectoryError:
         return "is a file but must be a folder; restore the folder (git checkout)"
     except OSError as error:
-        return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its file mode"
+        loops = error.errno == errno.ELOOP
+        return "is a circular symbolic link; restore the folder (git checkout)" if loops else _refused(error)
     return ""
+
+
+def _refused(error: OSError) -> str:
+    return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its file mode"
 
 
 def _path_problem(path: Path, root: Path) -> str | None:
     try:
         real = path.resolve(strict=True)
     except FileNotFoundError:
-        return "is a broken symbolic link; remove it" if path.is_symlink() else "does not exist; create it"
-    except (OSError, RuntimeError):
+        return (
+            "is a broken symbolic link; replace it with the file" if path.is_symlink() else "does not exist; create it"
+        )
+    except RuntimeError:
         return "is a circular symbolic link; replace it with the file"
+    except OSError as error:
+        return _refused(error)
     if not real.is_relative_to(root.resolve()):
         return f"is a symbolic link to a file outside {root.name}/; replace it with the file"
     return None if real.is_file() else "is not a file; replace it with a file"

@@ -12,7 +12,7 @@ from components.specs.base import DataFile
 from components.specs.reading.files import decoded, read_bytes
 from components.specs.reading.inventory_csv import InventoryReader
 from components.specs.reading.kinds import KINDS
-from components.specs.reading.loader import parsed
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem
 from components.specs.reading.remedy import Remedy
 

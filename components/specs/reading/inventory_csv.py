@@ -59,6 +59,10 @@ class InventoryReader:
 
     def read(self, text: str) -> list[HostSpec]:
         """Return the hosts of ``text`` in the order of rows; an empty list if a value is invalid."""
+        if not text.strip():
+            header_text = f"restore the file with git checkout, or write the header {','.join(COLUMNS)}"
+            self._problem(1, "", f"is empty; {header_text}")
+            return []
         header, *lines = text.removesuffix("\n").split("\n")
         if header not in _HEADERS:
             self._problem(1, "", _header_text(header))
@@ -80,11 +84,9 @@ class InventoryReader:
         if isinstance(cells, str):
             self._problem(number, "", cells)
             return None
-        if not any(map(str.strip, cells)):
-            self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
-            return None
-        if tuple(cells) == columns:
-            self._problem(number, "", "repeats the header; remove the line", Remedy((number,), None))
+        useless = "is empty" if not any(map(str.strip, cells)) else "repeats the header" * (tuple(cells) == columns)
+        if useless:
+            self._problem(number, "", f"{useless}; remove the line", Remedy((number,), None))
             return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"

@@ -1,14 +1,8 @@
 """The only reader of environments: it is strict, records positions, and reports all problems of all files."""
 
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import TypeVar
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
@@ -17,14 +11,13 @@ from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import OutOfServiceFile
-from components.specs.locks import UNDO, AllocationsLock, ImagesLock, LockFile
+from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.files import read_text, unreadable
 from components.specs.reading.inventory_csv import read_inventory
+from components.specs.reading.parsing import parsed
 from components.specs.reading.positions import Place, Positions
-from components.specs.reading.problems import MAX_PROBLEMS, Problem, SpecError, dotted, listed, nearest, suggestion
-from components.specs.reading.strict_yaml import MAX_VALUES, StrictYamlReader
-from components.specs.reading.translate import Mistake, mistakes
+from components.specs.reading.problems import Problem, SpecError, listed, nearest, suggestion
 from components.specs.region.approvals import ApprovalsFile
 from components.specs.region.catalog import ImageCatalog
 from components.specs.region.policy import PolicySpec, WaiversSpec
@@ -53,15 +46,26 @@ POLICY = "policy.yaml"
 WAIVERS = "waivers.yaml"
 _TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
-_VERSION = "schema_version"
-MAX_LOCK_VALUES = 80_000
-"""Maximum number of values in a lock file; a lock file of 60,000 hosts has 70,000."""
 _Model = TypeVar("_Model", bound=DataFile)
 
 
 def environments(folder: Path) -> list[str]:
-    """Return the names of all environments in ``folder``, sorted."""
-    return sorted(path.parent.name for path in folder.glob(f"*/{REGION}"))
+    """Return the names of all environments in ``folder``, sorted, including unreadable ones."""
+    try:
+        return sorted(path.name for path in folder.iterdir() if _is_environment(path))
+    except OSError:
+        return []
+
+
+def _is_environment(path: Path) -> bool:
+    """Return whether ``path`` has a region. A broken link counts: ``check`` reports it instead of leaving it out."""
+    if path.name.startswith("."):
+        return False
+    region = path / REGION
+    try:
+        return region.is_symlink() or region.exists() or (path.is_symlink() and not path.exists())
+    except OSError:  # The folder is not accessible, or a link leads back to itself.
+        return True
 
 
 def load_environment(name: str, folder: Path) -> Environment:
@@ -80,13 +84,10 @@ def load_environment(name: str, folder: Path) -> Environment:
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
         raise SpecError(name, [Problem(REGION, 0, "", text)])
+    if fault := unreadable(folder / name):
+        raise SpecError(name, [Problem(f"../{name}", 0, "", fault)])
     with without_cycle_collector():
         return _Loader(name, folder).load()
-
-
-def most_values(model: type[DataFile]) -> int:
-    """Return the maximum number of values in a file of ``model``."""
-    return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
 
 
 class _Loader:
@@ -235,61 +236,3 @@ def _unread(path: Path, suffix: str) -> str:
     if re.fullmatch(SHORT_NAME, stem) or _HALL_FILE.fullmatch(f"{stem}{suffix}"):
         return f"; rename it to {stem}{suffix} or remove it"
     return "; move it to another folder or remove it"
-
-
-@lru_cache(maxsize=64)
-def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
-    """Return the spec in ``text``, the positions of its values, and its problems.
-
-    The result is cached, because all environments share one catalogue and programs load an environment repeatedly.
-    """
-    reader = StrictYamlReader(file, most_values(model))
-    data, place = reader.read(text)
-    traps = reader.problems
-    if data is None and not traps:
-        data = {}  # The report of an empty file then lists each missing key.
-    if not isinstance(data, dict):
-        unread = tuple(replace(problem, remedy=None) for problem in traps.values())
-        return None, place, unread or (Problem(file, 0, "", "must be a mapping of keys"),)
-    other = _other_format(file, data, place, model)
-    if other:
-        return None, place, (other,)
-    try:
-        # JSON mode rejects conversions that Python mode allows: "4" to a number, 4 to text, 1 to a boolean.
-        spec = model.model_validate_json(json.dumps(data), strict=True)
-    except ValidationError as error:
-        if error.error_count() > MAX_PROBLEMS:
-            text = f"has {error.error_count():,} mistakes and is probably a different file; restore the original file"
-            return None, place, (Problem(file, place.line, "", text),)
-        positions, mistaken = Positions({file: place}), []
-        for mistake in _mistakes(error, model, data):
-            at = mistake.path
-            trap = traps[at].text if at in traps else ""
-            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # Quotes alone do not fix the problem.
-                traps[at] = Problem(file, traps[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
-            elif trap:
-                traps[at] = replace(traps[at], remedy=None)
-            elif not any(at[:depth] in traps for depth in range(len(at) + 1)):
-                line = positions.line(file, at)
-                mistaken.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
-        return None, place, (*traps.values(), *mistaken)
-    return spec, place, tuple(traps.values())
-
-
-def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Iterator[Mistake]:
-    """Yield the mistakes in ``data``; for lock files the remedy is always to restore the file."""
-    for mistake in mistakes(error, model, data):
-        if issubclass(model, LockFile):
-            yield replace(mistake, text=f"{mistake.text.partition('; ')[0]}; {UNDO}", remedy=None)
-        else:
-            yield mistake
-
-
-def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
-    """Return the problem of a file in another format version. Other problems of such a file are not meaningful."""
-    version = data.get(_VERSION)
-    if type(version) is not int or version < 1 or version == model.FORMAT:
-        return None
-    remedy = "run jacquard migrate" if version < model.FORMAT else "update jacquard"
-    text = f"is {version}, but this jacquard reads {model.FORMAT}; {remedy}"
-    return Problem(file, place.inner[_VERSION].line, _VERSION, text)

@@ -22,8 +22,9 @@ from components.specs.locks import AllocationsLock, ImagesLock, LockFile
 from components.specs.reading.edits import edited, rewritten
 from components.specs.reading.files import read_text
 from components.specs.reading.kinds import KINDS, FileKind
-from components.specs.reading.loader import ALLOCATIONS, CATALOG, IMAGE_PINS, load_environment, most_values, parsed
+from components.specs.reading.loader import ALLOCATIONS, CATALOG, IMAGE_PINS, load_environment
 from components.specs.reading.lock_text import lock_text, paired
+from components.specs.reading.parsing import most_values, parsed
 from components.specs.reading.problems import Problem, SpecError, dotted, shown
 from components.specs.reading.strict_yaml import StrictYamlReader
 from components.specs.reading.translate import mistakes

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from components.specs.reading.loader import APPROVALS, parsed
+from components.specs.reading.loader import APPROVALS
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import SpecError, listed
 from components.specs.region.approvals import ApprovalsFile, ApprovalSpec, with_approval
 from jacquard.cli import arguments, base_comparison, data

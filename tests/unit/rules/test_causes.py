@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from components.rules.checks import check_data
+from components.specs.reading.loader import environments
 from components.specs.reading.problems import SpecError
 
 A_FILE = "is a file but must be a folder; restore the folder (git checkout)"
@@ -67,17 +69,63 @@ def test_what_is_lost_is_told_alone(laptop: Any, folder: str, edit: Any, text: s
     assert laptop.report() == laptop.resolved(f"environments/laptop: 1 problem\n  {text}")
 
 
-def test_a_folder_that_may_not_be_listed_is_not_empty(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(folder: Path) -> list[str]:
-        raise PermissionError(13, "Permission denied", str(folder))
+def _refuse(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Refuse to list folders of ``names``; the tests may run as a user that no file mode refuses."""
+    listing = os.listdir
 
-    monkeypatch.setattr("components.specs.reading.files.os.listdir", refuse)
+    def listdir(folder: Any = ".") -> list[str]:
+        if Path(folder).name in names:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listing(folder)
+
+    monkeypatch.setattr("components.specs.reading.files.os.listdir", listdir)
+
+
+def test_a_folder_that_may_not_be_listed_is_not_empty(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _refuse(monkeypatch, "inventory", "tenants")
 
     assert laptop.report() == (
         "environments/laptop: 2 problems\n"
         "  inventory  cannot be read: permission denied; correct its file mode\n"
         "  tenants    cannot be read: permission denied; correct its file mode"
     )
+
+
+def test_an_environment_that_may_not_be_listed_is_known(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _refuse(monkeypatch, "laptop")
+
+    assert environments(laptop.root) == ["laptop"]
+    assert laptop.report() == (
+        "environments/laptop: 1 problem\n  ../laptop  cannot be read: permission denied; correct its file mode"
+    )
+
+
+def _break_link(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def _loop_link(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "text"),
+    [
+        (".", _break_link, "../laptop  is a broken symbolic link; restore the folder (git checkout)"),
+        (".", _loop_link, "../laptop  is a circular symbolic link; restore the folder (git checkout)"),
+        ("region.yaml", _break_link, "region.yaml  is a broken symbolic link; replace it with the file"),
+        ("region.yaml", _loop_link, "region.yaml  is a circular symbolic link; replace it with the file"),
+        ("region.yaml", Path.mkdir, "region.yaml  is not a file; replace it with a file"),
+        ("tenants/acme.yaml", _break_link, "tenants/acme.yaml  is a broken symbolic link; replace it with the file"),
+    ],
+)
+def test_an_environment_whose_files_are_no_files_is_known(laptop: Any, name: str, edit: Any, text: str) -> None:
+    path = laptop.folder if name == "." else laptop.folder / name
+    path.rename(laptop.root.parent / "elsewhere")
+    edit(path)
+
+    assert laptop.report() == f"environments/laptop: 1 problem\n  {text}"
+    assert environments(laptop.root) == ["laptop"]
 
 
 def test_rows_that_are_lost_are_told_once_a_pool(laptop: Any) -> None:

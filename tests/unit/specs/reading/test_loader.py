@@ -10,9 +10,9 @@ import yaml
 from processor_time import cost
 
 from components.specs.environment import Environment
-from components.specs.reading import loader
 from components.specs.reading.inventory_csv import read_inventory
 from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.parsing import parsed
 from components.specs.reading.problems import Problem, SpecError
 from components.specs.reading.strict_yaml import StrictYamlReader
 
@@ -221,7 +221,7 @@ def test_loading_and_checking_laptop_costs_a_few_times_what_parsing_its_files_do
     files = [*(laptop.root / "catalog").glob("*.yaml"), *laptop.folder.rglob("*.yaml")]
 
     def first_load() -> None:
-        loader.parsed.cache_clear()  # what a first load costs is the point
+        parsed.cache_clear()  # what a first load costs is the point
         read_inventory.cache_clear()
         laptop.report()
 
