@@ -97,6 +97,8 @@ class DataFile(Spec):
 
     FORMAT: ClassVar[int] = SCHEMA_VERSION
     """Current format version of files of this kind."""
+    HAS_PLACEHOLDERS: ClassVar[bool] = False
+    """Whether values may contain text that looks like an unfilled placeholder."""
 
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     """Version of the file format. ``jacquard migrate`` upgrades older files."""

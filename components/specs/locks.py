@@ -52,6 +52,8 @@ UNDO = "restore the file with git checkout; only jacquard writes it"
 class LockFile(DataFile):
     """One of the two lock files of a region. Each file contains the region and the digest of the other lock file."""
 
+    HAS_PLACEHOLDERS = True
+
     region: DnsLabel | None = None
     """Region of the entries; None in a file without entries."""
     beside: str | None = Field(default=None, pattern=OCI_DIGEST)

@@ -190,6 +190,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"did you mean '([^']+)'\?$", _write_meant),
         (r"; is (\S+) meant\?$", _write_value),
         (r'; write a prefix of the tenant, like (".+")$', _write_value),
+        (r"which is not a placeholder .*; write (\S+)$", _write_value),
         (r"; write (\w+=[^ ,]+|[^ ,]*\$\{[^ ,]+)", _write_value),
         (r'write (".+") in quotes$', _write_quoted),
         (r'; write (".+")$', _write_value),
@@ -263,6 +264,7 @@ _ASKS = {
         "a value": (
             "another data store | group of the tenant | write one from | larger one | "
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
+            "contains the placeholder | "
             "a later | shorten | a key in another domain | belongs to the golden image | starts pods | "
             "exposes data | remove the login | write <tenant>$ | resolved path"
         ),

@@ -68,6 +68,8 @@ class Row(Spec):
 class EffectsFile(DataFile):
     """File of the table."""
 
+    HAS_PLACEHOLDERS = True
+
     sources: dict[str, str] = Field(default_factory=dict)
     """Description of each source with its version, by the short name that rows use."""
     kinds: dict[str, tuple[Row, ...]]

@@ -109,6 +109,8 @@ class Row(Spec):
 class ReferencesFile(DataFile):
     """File of the table."""
 
+    HAS_PLACEHOLDERS = True
+
     sources: dict[str, str] = Field(default_factory=dict)
     """Sources in addition to those of the table of effects."""
     cluster_wide: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.specs.formats import MAC
 from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.placeholders import placeholder, unfilled
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shortened, shown
 from components.specs.reading.remedy import Remedy
@@ -30,7 +31,7 @@ _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 _FORMULA = ("=", "+", "-", "@")
 """Characters that spreadsheets interpret as the start of a formula."""
 _FREE_TEXT = ("serial", "dpu_serial")
-"""Columns whose own rule does not exclude formulas."""
+"""Columns whose own rule does not exclude formulas, and excludes placeholders."""
 _HOSTS = TypeAdapter(list[HostSpec])
 
 
@@ -103,11 +104,20 @@ class InventoryReader:
         if f'"{mac}"' not in line and MAC.fullmatch(mac):  # Other forms are reported together with the missing quotes.
             remedy = Remedy((number, "boot_mac"), f'"{mac}"')
             self._problem(number, "boot_mac", f'needs quotes; write "{mac}"', remedy)
+        if self._has_placeholder(number, row):
+            return None
         if not (slot.isascii() and slot.isdecimal()):
             self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")
             return None
         row["slot"] = int(slot)
         return row
+
+    def _has_placeholder(self, number: int, row: dict[str, Any]) -> bool:
+        """Report placeholders in ``row`` that were not replaced, and return whether there are any."""
+        words = {name: word for name, cell in row.items() if name not in _FREE_TEXT and (word := placeholder(cell))}
+        for column, word in words.items():
+            self._problem(number, column, unfilled(word))
+        return bool(words)
 
     def _hosts(self, rows: dict[int, dict[str, Any]]) -> list[HostSpec]:
         """Return the hosts of ``rows``, validated in one call. Single rows are validated only to locate problems."""

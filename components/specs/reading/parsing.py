@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from components.specs.base import DataFile
 from components.specs.locks import UNDO, LockFile
+from components.specs.reading.placeholders import placeholders, unfilled
 from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, dotted, listed
 from components.specs.reading.strict_yaml import MAX_VALUES, StrictYamlReader
@@ -42,6 +43,9 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
     other = _other_format(file, data, place, model)
     if other:
         return None, place, (other,)
+    for path, word in () if model.HAS_PLACEHOLDERS else placeholders(data):
+        line = Positions({file: place}).line(file, path)
+        traps.setdefault(path, Problem(file, line, dotted(path), unfilled(word)))
     try:
         # JSON mode rejects conversions that Python mode allows: "4" to a number, 4 to text, 1 to a boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)

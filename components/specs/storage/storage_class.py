@@ -20,6 +20,8 @@ TenantLabel = Annotated[str, StringConstraints(pattern=TENANT_LABEL, max_length=
 """DNS-1035 label that may contain `TENANT` once; names of tenants have at most 15 characters."""
 TenantHost = Annotated[str, StringConstraints(pattern=TENANT_HOST, max_length=240)]
 """DNS name whose first label may contain `TENANT`."""
+_PLACEHOLDER = re.compile(r"<[^>/]*>?|\$?\{[^}/]*\}*|\$\w+|\b(?:TODO|CHANGE_?ME|REPLACE_?ME)\b")
+"""Text that looks like a placeholder, also of other tools."""
 _SHARED_FILES = ("ReadWriteMany", "Filesystem")
 _PORT = re.compile(r":([1-9][0-9]{0,4})$")
 _MAX_PORT = 65535
@@ -94,10 +96,11 @@ class ClassSpec(CheckedSpec):
         yield from mount_options.incompatibilities(self.mount_options, nfs=self.NFS)
         for key in self.PER_TENANT:
             text = getattr(self, key) or ""
-            strange = [placeholder for placeholder in re.findall(r"<[^>/]*>?", text) if placeholder != TENANT]
+            strange = [name for name in _PLACEHOLDER.findall(text) if name != TENANT]
             if strange:
+                right = text.replace(strange[0], TENANT)
                 yield ConstraintViolation(
-                    f"contains {strange[0]}, which is not a placeholder; write {TENANT}", (key,), text
+                    f"contains {strange[0]}, which is not a placeholder; write {right}", (key,), text
                 )
             if {".", ".."} & set(text.split("/")):
                 yield ConstraintViolation("has a part that is '.' or '..'; write the resolved path", (key,), text)

@@ -1,0 +1,55 @@
+"""Placeholders of templates that were not replaced by a value, such as ``<TODO>``, ``CHANGEME`` or ``${tenant}``."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from components.specs.storage.storage import StorageClassSpec
+
+Path = tuple[str | int, ...]
+
+_PLACEHOLDER = re.compile(
+    r"<[A-Za-z][^<>@|=\s]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\{[A-Za-z_][\w.-]*\}"
+    r"|\b(?:TODO|FIXME|TBD|(?:CHANGE|REPLACE|FILL)[-_]?ME|(?:change|replace|fill)[-_]?me)\b"
+)
+_FREE_TEXT = frozenset(
+    {
+        "annotations",
+        "description",
+        "labels",
+        "made_from",
+        "reason",
+        "revoked",
+        "ssh_keys",
+        "sub_directory",
+        "tunable",
+        "values",
+        "without_add_ons",
+    }
+)
+"""Keys whose values may contain such text: prose, values of charts, and paths with placeholders of a driver."""
+_PER_TENANT = frozenset(key for member in get_args(get_args(StorageClassSpec)[0]) for key in member.PER_TENANT)
+"""Keys of storage classes whose values may contain ``<tenant>``. Their model reports other placeholders."""
+
+
+def placeholder(text: str) -> str | None:
+    """Return the first placeholder in ``text``; None if it contains none."""
+    match = _PLACEHOLDER.search(text)
+    return match and match[0]
+
+
+def placeholders(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the first placeholder of each value in ``data`` that contains one."""
+    if isinstance(data, str):
+        if word := placeholder(data):
+            yield path, word
+        return
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        if key not in _FREE_TEXT and not (path[:1] == ("storage",) and key in _PER_TENANT):
+            yield from placeholders(value, (*path, key))
+
+
+def unfilled(word: str) -> str:
+    """Return the problem text of a value that contains the placeholder ``word``."""
+    return f"contains the placeholder '{word}'; write the value"
