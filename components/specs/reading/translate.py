@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 from components.specs import base
 from components.specs.reading import model_walk
 from components.specs.reading.lock_text import entry_text
+from components.specs.reading.near_forms import near_form
 from components.specs.reading.patterns import PATTERN_RULES
 from components.specs.reading.problems import listed, nearest, one_of, shown, suggestion
 from components.specs.reading.remedy import FormError, Remedy
@@ -215,6 +216,8 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     if kind in {"enum", "literal_error"} and isinstance(got, str):
         whole = [word for word in _expected(context) if got.lower().startswith(word)]
         return f"; did you mean '{whole[0]}'?" if len(whole) == 1 else suggestion(got, _expected(context))
+    if kind == "string_pattern_mismatch" and (near := near_form(got, context["pattern"])):
+        return f"; did you mean '{near}'?"
     return ""
 
 

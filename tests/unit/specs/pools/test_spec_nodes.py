@@ -44,5 +44,5 @@ def test_a_condition_has_the_form_of_a_condition() -> None:
 
     assert said == {
         "burn_in.condition": "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /"
-        " (got 'burn in passed')"
+        " (got 'burn in passed'); did you mean 'burn-in-passed'?"
     }
