@@ -22,7 +22,7 @@ from components.lookups.pools import (
     wanted_nodes,
 )
 from components.lookups.spares import spares_for
-from components.rules.region.running import running_nodes
+from components.rules.region.running import first_group, running_nodes
 from components.rules.rule import named
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import InstanceType, Scale
@@ -166,9 +166,12 @@ def _of_another_domain(environment: Environment, before: Environment, kind: Inst
     others = [one.name for one in environment.instance_types.instance_types if one.scale is Scale.NODE]
     if kind.scale is Scale.NODE and not any(_in_groups(environment, name) for name in others):
         return ""
+    hosts = environment.allocations.hosts
+    given = (host for host in environment.hosts if host.instance_type == kind.name and host.host in hosts)
+    holders = {hosts[host.host] for host in given}
     return (
         f"{there} hosts of {kind.name} are in groups by {before.failure_domain_kind(kind.name)}"
-        f" ({place(environment, ALLOCATIONS, ('groups',))}), whose nodes would all be recreated"
+        f" ({first_group(environment, holders)}), whose nodes would all be recreated"
     )
 
 

@@ -60,7 +60,7 @@ def pool_racks(environment: Environment) -> Iterator[Problem]:
         kind = environment.instance_types.by_name.get(placed.pool.instance_type)
         if placed.pool.racks is not None and kind and kind.scale is not Scale.RACK:
             at = environment.instance_types.instance_types.index(kind)
-            there = place(environment, INSTANCE_TYPES, ("instance_types", at))
+            there = place(environment, INSTANCE_TYPES, ("instance_types", at, "scale"))
             text = (
                 f"{kind.name} is allocated by node, not by rack ({there}); write nodes:"
                 f" {placed.pool.racks * kind.nodes_per_rack} instead"

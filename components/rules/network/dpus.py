@@ -34,7 +34,7 @@ def served(environment: Environment) -> Iterator[Problem]:
         for hall in cluster.halls or halls:
             other = begins.setdefault((hall, first_rack(cluster)), index)
             if other != index:
-                there = place(environment, REGION, ("dpus", "clusters", other))
+                there = place(environment, REGION, ("dpus", "clusters", other, "from_rack"))
                 text = (
                     f"starts at the same rack of hall {hall} as {clusters[other].name} ({there}); write the first rack"
                     " of one of the two (from_rack), or list the halls of each"
@@ -103,7 +103,8 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, REGION, path, text)
     for other, index in overlaps((*bounds(cluster.loopbacks), index) for index, cluster in enumerate(dpus.clusters)):
-        text = f"{dpus.clusters[index].loopbacks} overlaps the network of {_shown(environment, other)}; move one"
+        theirs = _shown(environment, other, "loopbacks")
+        text = f"{dpus.clusters[index].loopbacks} overlaps the network of {theirs}; move one"
         yield problem(environment, REGION, ("dpus", "clusters", index, "loopbacks"), text)
 
 
@@ -123,9 +124,8 @@ def router_ids(environment: Environment) -> Iterator[Problem]:
     for index, cluster in enumerate(environment.region.dpus.clusters):
         other = first.setdefault(cluster.virtual_router_id, index)
         if other != index:
-            text = (
-                f"{cluster.virtual_router_id} is also the number of {_shown(environment, other)}; pick another number"
-            )
+            there = _shown(environment, other, "virtual_router_id")
+            text = f"{cluster.virtual_router_id} is also the number of {there}; pick another number"
             yield problem(environment, REGION, ("dpus", "clusters", index, "virtual_router_id"), text)
 
 
@@ -159,9 +159,9 @@ def links(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, ALLOCATIONS, (*path, at), text)
 
 
-def _shown(environment: Environment, index: int) -> str:
+def _shown(environment: Environment, index: int, key: str) -> str:
     cluster: DpuClusterSpec = environment.region.dpus.clusters[index]
-    return f"{cluster.name} ({place(environment, REGION, ('dpus', 'clusters', index))})"
+    return f"{cluster.name} ({place(environment, REGION, ('dpus', 'clusters', index, key))})"
 
 
 RULES = Rules(references=(served,), data=(room, loopbacks, router_ids, isolation), locks=(links,))

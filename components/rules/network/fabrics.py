@@ -55,7 +55,7 @@ def fabric_halls(environment: Environment) -> Iterator[Problem]:
         for hall in reached(environment, fabric) if fabric.isolates_vpcs else ():
             other = first.setdefault((fabric.kind, hall), index)
             if other != index:
-                there = place(environment, REGION, ("fabrics", other))
+                there = place(environment, REGION, ("fabrics", other, "halls"))
                 text = (
                     f"hall {hall} is also reached by {environment.region.fabrics[other].name} ({there}), but a host is"
                     f" on one {_NAMES[fabric.kind]} fabric; list the halls of each"

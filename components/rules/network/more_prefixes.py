@@ -69,7 +69,7 @@ def kinds(environment: Environment) -> Iterator[Problem]:
     """Report prefixes whose kind or cluster changed after allocation, because the addresses may be in use."""
     for tenant, path, vpc, allocation in _given(environment):
         for at, more in enumerate(vpc.more_prefixes):
-            old, there = allocation.more_prefixes.get(more.name), place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+            old, there = allocation.more_prefixes.get(more.name), _assigned(environment, vpc, more.name)
             if old and old.kind is not more.kind:
                 text = f"'{more.kind}', but {old.prefix} is assigned for {old.kind} ({there}); write {old.kind}"
                 yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
@@ -89,12 +89,17 @@ def kept(environment: Environment) -> Iterator[Problem]:
         named = {more.name for more in vpc.more_prefixes}
         for name, old in allocation.more_prefixes.items():
             if old.cluster is None and old.kind in _KEPT and name not in named:
-                there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+                there = _assigned(environment, vpc, name)
                 text = (
                     f"'{name}' was removed but has {old.prefix} ({there}), and {_KEPT[old.kind]} while the VPC exists;"
                     " restore it"
                 )
                 yield problem(environment, tenant_file(tenant), path, text)
+
+
+def _assigned(environment: Environment, vpc: VpcSpec, name: str) -> str:
+    """Return the place of an additional prefix in the lock file."""
+    return place(environment, ALLOCATIONS, ("vpcs", vpc.name, "more_prefixes", name))
 
 
 def _given(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, VpcSpec, VpcAllocation]]:

@@ -6,6 +6,7 @@ from components.lookups.fabrics import connected, cutting, infiniband, on_roce
 from components.lookups.pools import clusters, place, problem
 from components.rules.rule import Rules
 from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
 from components.specs.network.fabrics import FabricSpec
 from components.specs.reading.loader import INSTANCE_TYPES, REGION
 from components.specs.reading.problems import Problem, listed
@@ -13,12 +14,12 @@ from components.specs.reading.problems import Problem, listed
 
 def enough(environment: Environment) -> Iterator[Problem]:
     """Report fabrics with fewer rails than a node has ports with virtual functions for pods."""
-    lacking: dict[str, tuple[int, str]] = {}
+    lacking: dict[str, tuple[InstanceType, str]] = {}
     for placed in clusters(environment):
         for kind, fabric in on_roce(environment, placed):
-            most, _ = lacking.get(fabric.name, (fabric.rails or 0, ""))
+            most = lacking[fabric.name][0].roce_ports if fabric.name in lacking else fabric.rails or 0
             if kind.roce_functions and kind.roce_ports > most:
-                lacking[fabric.name] = (kind.roce_ports, f"{placed.cluster.name} get functions of '{kind.name}'")
+                lacking[fabric.name] = (kind, placed.cluster.name)
     for index, fabric in enumerate(environment.region.fabrics):
         if fabric.name in lacking:
             yield _few(environment, index, fabric, *lacking[fabric.name])
@@ -41,9 +42,10 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
 
-def _few(environment: Environment, index: int, fabric: FabricSpec, ports: int, whose: str) -> Problem:
-    catalog = place(environment, INSTANCE_TYPES, ("instance_types",))
-    text = f"pods of {whose} on {ports} ports ({catalog})"
+def _few(environment: Environment, index: int, fabric: FabricSpec, kind: InstanceType, cluster: str) -> Problem:
+    at, ports = environment.instance_types.instance_types.index(kind), kind.roce_ports
+    there = place(environment, INSTANCE_TYPES, ("instance_types", at, "roce_ports"))
+    text = f"pods of {cluster} get functions of '{kind.name}' on {ports} ports ({there})"
     if fabric.rails is None:
         text = f"{fabric.name} has no rails, but {text}; add rails: {ports} and rail_prefixes: 100.96.0.0/12"
         return problem(environment, REGION, ("fabrics", index), text)

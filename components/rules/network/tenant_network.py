@@ -236,11 +236,11 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             allocation = environment.allocations.vpcs.get(vpc.name)
-            for path, wanted, network in (
+            for path, wanted, network, assigned in (
                 _sizes(vpc, allocation) if allocation and allocation.tenant == tenant.tenant else ()
             ):
                 if wanted != network.prefixlen:
-                    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+                    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name, *assigned))
                     text = (
                         f"/{wanted} wanted, {network} is assigned ({there}), and prefixes of a VPC are immutable; if"
                         f" git diff shows an edit of that file restore it, else write /{network.prefixlen}, or move to"
@@ -249,15 +249,16 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
 
 
-def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network | Network6]]:
-    """Yield path, wanted size and assigned prefix for each prefix of ``vpc``."""
+def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network | Network6, DataPath]]:
+    """Yield path, wanted size, assigned prefix and its path in the lock file for each prefix of ``vpc``."""
     for key in PREFIXES:
-        yield (key,), getattr(vpc, key), getattr(given, key)
+        yield (key,), getattr(vpc, key), getattr(given, key), (key,)
     for kind, prefix in given.ipv6.items() if vpc.ipv6 else ():
-        yield ("ipv6", kind), getattr(vpc.ipv6, kind), prefix
+        yield ("ipv6", kind), getattr(vpc.ipv6, kind), prefix, (f"{kind}_ipv6",)
     for index, more in enumerate(vpc.more_prefixes):
         if more.name in given.more_prefixes:
-            yield ("more_prefixes", index, "size"), more.size, given.more_prefixes[more.name].prefix
+            at = ("more_prefixes", more.name)
+            yield ("more_prefixes", index, "size"), more.size, given.more_prefixes[more.name].prefix, at
 
 
 RULES = Rules(

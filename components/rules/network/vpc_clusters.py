@@ -99,6 +99,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
                 text = f"has prefixes for {name}, which runs with the prefixes of the VPC ({there}); remove them"
                 yield problem(environment, placed.file, path, text)
             for more in had:
+                there = place(environment, ALLOCATIONS, ("vpcs", vpc.name, "more_prefixes", more))
                 if more not in now:
                     text = f"lacks '{more}' of {name}, which runs with it ({there}); restore it"
                     yield problem(environment, placed.file, path, text)

@@ -35,10 +35,10 @@ def doca(environment: Environment) -> Iterator[Problem]:
     }
     running = {intent.image: intent.doca for intent in environment.image_pins.dpu_intents.values()}
     for version, release in {**running, **chosen}.items():
-        wrong = [
-            f"{image.contents.doca} of {image.version} ({place(environment, IMAGES, ('images', index))})"
-            for index, image in unfit_for_doca(environment, release)
-        ]
+        wrong = []
+        for index, image in unfit_for_doca(environment, release):
+            there = place(environment, IMAGES, ("images", index, "contents", "doca"))
+            wrong.append(f"{image.contents.doca} of {image.version} ({there})")
         if wrong:
             which = f"DOCA {release}" if version in chosen else f"DOCA {release} of {version}, which DPUs run,"
             text = (

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from components.lookups.pools import clusters, declared_spares, place, pools, problem
 from components.rollout.limits import RolloutLimits
+from components.rules.region.running import first_group
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.instance_types import Scale
 from components.specs.keys import cluster_of, group_key, pool_key, pool_of
 from components.specs.pools.node_pool import BurnIn
-from components.specs.reading.loader import ALLOCATIONS, POLICY, REGION
+from components.specs.reading.loader import POLICY, REGION
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.region import FailureDomain
 
@@ -92,7 +93,7 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
             fits.update(kind for kind in FailureDomain if group_key(pool, host.domain(kind)) in groups)
     before = max(FailureDomain, key=lambda kind: fits[kind])
     if nodes and fits[before] > fits[now]:
-        there = place(environment, ALLOCATIONS, ("groups",))
+        there = first_group(environment, standing)
         text = (
             f"{nodes} nodes run in groups by {before} ({there}), but groups by {now} would replace all of them"
             f" simultaneously; write {before}"
@@ -110,7 +111,7 @@ def instance_types(environment: Environment) -> Iterator[Problem]:
         kind, old = placed.pool.instance_type, kinds[placed.key]
         known = kind in environment.instance_types.by_name
         if known and running[placed.key] and old and kind not in old:
-            there = place(environment, ALLOCATIONS, ("groups",))
+            there = first_group(environment, {placed.key})
             text = (
                 f"{running[placed.key]} nodes run on {listed(sorted(old))} ({there}), and all of them would be replaced"
                 f" simultaneously; write that type, and add a pool for {kind}"
@@ -130,7 +131,7 @@ def endings(environment: Environment) -> Iterator[Problem]:
         for key, nodes in running.items():
             if nodes and cluster_of(key) == placed.cluster.name and key not in there:
                 renamed = f"; a pool cannot be renamed to {listed(new)}" if new else ""
-                where = place(environment, ALLOCATIONS, ("groups",))
+                where = first_group(environment, {key})
                 text = (
                     f"{nodes} nodes run in {key} ({where}), which was removed here; restore it with retire: true, then"
                     f" run jacquard allocate {environment.name} and jacquard up {environment.name}, and only then"

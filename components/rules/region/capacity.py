@@ -91,7 +91,7 @@ def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int,
     has: Network = getattr(allocation, key)
     if has.prefixlen <= length:
         return f"write /{has.prefixlen}"
-    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name, str(key)))
     if more:
         return f"make its pools smaller, or add one for {key} to more_prefixes, because {has} is immutable ({there})"
     return (

@@ -1,9 +1,9 @@
 """Rules about lock file entries of running nodes: missing entries would be allocated again while nodes use them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
-from components.lookups.pools import clusters, problem
+from components.lookups.pools import clusters, place, problem
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, pool_of
@@ -43,6 +43,12 @@ def running_hosts(environment: Environment) -> dict[str, str]:
     for key, group in lock.groups.items():
         nodes[pool_of(key)] += group.most_nodes
     return {host: pool for host, pool in lock.hosts.items() if nodes[pool]}
+
+
+def first_group(environment: Environment, keys: Container[str]) -> str:
+    """Return the place of the first rollout group of a pool in ``keys`` in the lock file."""
+    first = next((group for group in environment.allocations.groups if pool_of(group) in keys), "")
+    return place(environment, ALLOCATIONS, ("groups", first))
 
 
 def restored(entry: Entry, nodes: int) -> str:

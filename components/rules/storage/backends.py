@@ -49,7 +49,7 @@ def spare_room(environment: Environment) -> Iterator[Problem]:
             value = f"is {spare}Gi" if entry.spare else f"is missing and defaults to {spare}Gi"
             text = (
                 f"{value}, but {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
-                f" ({place(environment, REGION, ('storage', at))}); write {kept}Gi"
+                f" ({place(environment, REGION, ('storage', at, 'spare'))}); write {kept}Gi"
             )
             yield problem(environment, REGION, ("storage", index, "spare"), text)
         for kind, size in _volume_groups(environment, entry):

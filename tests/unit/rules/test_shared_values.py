@@ -46,7 +46,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "scale: node ",
             (
                 ":LINE  instance_types[4].scale: is node, but 2700 hosts of gb200-nvl72 are in groups by rack"
-                " (allocations.lock.yaml:<groups>), whose nodes would all be recreated; write scale: rack"
+                " (allocations.lock.yaml:<groups.aurelia-train/nvl72/c065>), whose nodes would all be recreated; write"
+                " scale: rack"
             ),
             id="racks that fail node by node",
         ),
@@ -57,7 +58,8 @@ RESTORE = "restore both numbers (git diff shows them), or add another instance t
             "    scale: rack\n    cpu_model",
             (
                 ":LINE  instance_types[0].scale: is rack, but 1213 hosts of h100-ib-8 are in groups by hall"
-                " (allocations.lock.yaml:<groups>), whose nodes would all be recreated; write scale: node"
+                " (allocations.lock.yaml:<groups.borealis-train/h100/a>), whose nodes would all be recreated; write"
+                " scale: node"
             ),
             id="nodes that fail with their rack",
         ),
