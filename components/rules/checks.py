@@ -50,8 +50,12 @@ def check_data(environment: Environment, *, edits_meant: bool = False) -> list[P
 def _check(environment: Environment, data: Iterable[Rule], locks: Iterable[Rule] = ()) -> list[Problem]:
     """Return the problems that references, ``data`` and ``locks`` report, without mere consequences of others.
 
+    Data of another region are only reported as such, because comparisons with other files are not meaningful.
     Lock files that do not belong to the region count as empty. While a reference dangles, ``locks`` do not run.
     """
+    strange = _run(ALL.identity, environment)
+    if any(strange.values()):
+        return sorted(without_consequences(strange))
     findings = _run(ALL.belonging, environment)
     if any(findings.values()):
         environment, locks = environment.model_copy(update=_NO_LOCKS), ()
@@ -130,7 +134,7 @@ def waivable(*, compared: bool = True) -> list[str]:
 
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
-    rules: tuple[Callable[..., object], ...] = (*ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
+    rules: tuple[Callable[..., object], ...] = (*ALL.identity, *ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
     rules += (*fleet.RULES, *CHANGES, *ALL.edits, *shared_values.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in rules}
 

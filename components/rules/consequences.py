@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from components.rules import causes
+from components.rules import causes, references
 from components.rules.add_ons import charts
 from components.rules.control_planes import control_planes
 from components.rules.hosts import inventory
@@ -21,12 +21,14 @@ from components.rules.network import (
     fabrics,
     isolation,
     more_prefixes,
+    node_addresses,
     tenant_network,
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, digests, lock_pins, locks, registry, version_limits
+from components.rules.region import capacity, digests, dns, lock_pins, locks, registry, version_limits
 from components.rules.rule import Findings, Rule, rule_name
+from components.rules.storage import storage
 from components.rules.tables import ALL
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.reading.problems import Problem, listed
@@ -120,6 +122,29 @@ EXPLAINS = (
         consequences=(lock_pins.pins, charts.pins),
         where=lambda problem: problem.rule in {rule_name(lock_pins.pins), rule_name(charts.pins)},
         because="an image or chart lost its version by an edit, so no promotion is needed",
+    ),
+    Explains(
+        causes=(control_planes.endings,),
+        consequences=(locks.allocations, references.vm_references),
+        where=lambda problem: problem.rule != rule_name(references.vm_references) or problem.path == "vms.cluster",
+        because="the cluster keeps its name, and its hosts are released in a second step",
+    ),
+    Explains(
+        causes=(tenant_network.unusable,),
+        consequences=(tenant_network.networks_disjoint,),
+        same_place=True,
+        because="the network also overlaps networks without host addresses",
+    ),
+    Explains(
+        causes=(tenant_network.unusable, tenant_network.networks_disjoint),
+        consequences=(dns.name_server, node_addresses.services, registry.address),
+        because="the address is in two networks of the region, and only one of them is meant",
+    ),
+    Explains(
+        causes=(storage.encrypted_disks,),
+        consequences=(storage.volume_groups,),
+        same_place=True,
+        because="no image of the nodes serves the class",
     ),
     Explains(
         causes=(control_planes.kept, node_pool.instance_types, causes.swapped_pools),

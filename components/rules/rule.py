@@ -18,6 +18,8 @@ Findings: TypeAlias = Mapping[Rule, Sequence[Problem]]
 class Rules:
     """Rules of one module."""
 
+    identity: tuple[Rule, ...] = ()
+    """Rules about whether the data belong to this region. If such a rule reports a problem, no other rule runs."""
     references: tuple[Rule, ...] = ()
     """Rules about names that refer to entries. An allocation requires that all references resolve."""
     data: tuple[Rule, ...] = ()

@@ -269,6 +269,7 @@ _ASKS = {
             "exposes data | remove the login | write <tenant>$ | resolved path"
         ),
         "a decision": (
+            "than these quotas | "
             "make (a new|two|one of|the pools|its pools) | create | merge | use a | keep one | list  | raise  | "
             "lower  | one of the needs | add one with | from add_ons | remove '[-a-z]+' from | "
             "permit TCP port | remove the taint | other hours | "

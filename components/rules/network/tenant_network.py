@@ -1,6 +1,7 @@
 """Rules about the address plan of a region, and about numbers allocated from the plan."""
 
 import ipaddress
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.lookups.intervals import bounds, overlaps
@@ -21,6 +22,9 @@ from components.specs.region.region import RegionSpec
 AREA = "networks"
 """Prefix of the names of these rules in waivers and reports."""
 
+_MAX = 3
+_Entry = tuple[DataPath, str, Network]
+"""Path, name and value of a network."""
 SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "ovn", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
@@ -41,16 +45,23 @@ _UNUSABLE = {
 def unusable(environment: Environment) -> Iterator[Problem]:
     """Report networks without usable host addresses: loopback, link-local, multicast, reserved."""
     for path, _, network in _written(environment):
-        for special, why in _UNUSABLE.items():
-            if network.overlaps(Network(special)):
-                text = f"{network} overlaps {special}, which {why}; write a network for hosts, like 10.64.0.0/16"
-                yield problem(environment, REGION, path, text)
+        found = [f"{one}, which {why}" for one, why in _UNUSABLE.items() if network.overlaps(Network(one))]
+        if found:
+            more = f", and {len(found) - 1} other networks without host addresses" if len(found) > 1 else ""
+            text = f"{network} overlaps {found[0]}{more}; write a network for hosts, like 10.64.0.0/16"
+            yield problem(environment, REGION, path, text)
 
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
-    """Report networks of a region that overlap."""
-    for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in _written(environment)):
-        where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
+    """Report networks of a region that overlap; a network that overlaps several others is reported once."""
+    pairs = list(overlaps((*bounds(entry[2]), entry) for entry in _written(environment)))
+    count = Counter(path for pair in pairs for path, *_ in pair)
+    others = defaultdict[_Entry, list[_Entry]](list)
+    for pair in pairs:
+        other, wide = sorted(pair, key=lambda entry: count[entry[0]])  # The later one if both overlap as many.
+        others[wide].append(other)
+    for (path, _, network), overlapped in others.items():
+        where = listed((f"{name} ({that}, {place(environment, REGION, at)})" for at, name, that in overlapped), _MAX)
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
         yield problem(environment, REGION, path, text)
 
@@ -71,7 +82,7 @@ def joints(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, REGION, path, text)
 
 
-def _written(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+def _written(environment: Environment) -> list[_Entry]:
     """Return all networks in the data of a region, with path and name."""
     return [*region_networks(environment), *behind_border(environment), *_rails(environment)]
 

@@ -8,8 +8,9 @@ from components.lookups.pools import place, pools, problem
 from components.rules.references import lost_types, undeclared
 from components.rules.rule import Rules
 from components.specs.environment import Environment
-from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
+from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION, WAIVERS
 from components.specs.reading.problems import FORM, Problem, listed
+from components.specs.region.policy import RuleId
 
 NIC = "nic"
 """Component of a firmware baseline for which the drivers of an image are tested."""
@@ -24,8 +25,13 @@ def pool_images(environment: Environment) -> Iterator[Problem]:
         objection_rules = standing_objections(environment, image, placed.cluster, placed.pool)
         objection_rules |= dict.fromkeys(mirror_objections(environment, image), FORM)
         for objection, rule in objection_rules.items():
-            text = f"{objection}; write channel, or another version of {IMAGES}"
+            text = f"{objection}; write channel, or another version of {IMAGES}{waiver_for(placed.key, rule)}"
             yield problem(environment, placed.file, (*placed.path, "image"), text, rule=rule)
+
+
+def waiver_for(pool: str, rule: str) -> str:
+    """Return the alternative remedy of an image outside the region's channel; empty for all other rules."""
+    return f", or add a waiver of {rule} for {pool} to {WAIVERS}" * (rule == RuleId.IMAGE_OUTSIDE_CHANNEL)
 
 
 def doca(environment: Environment) -> Iterator[Problem]:

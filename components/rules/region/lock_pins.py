@@ -7,11 +7,12 @@ from components.intents.nodes import pinned_image
 from components.lookups.pools import DataPath, PlacedPool, place, pools, problem
 from components.render.network import dpu_templates
 from components.render.pools import template_revisions
+from components.rules.pools.images import waiver_for
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.reading.loader import FIRMWARE, IMAGE_PINS, IMAGES
-from components.specs.reading.problems import Problem, listed
+from components.specs.reading.problems import FORM, Problem, listed
 from components.specs.region.catalog import DpuImage, GoldenImage
 
 AREA = "locks"
@@ -19,8 +20,9 @@ AREA = "locks"
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report pinned intents that are no longer allowed. Pins that are merely out of date are not reported."""
+    """Report pinned intents that are no longer allowed, once for each pool; not pins that are merely out of date."""
     by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
+    reported = set[tuple[str, str]]()
     for group, name in lock.groups.items():
         placed, intent = by_key.get(pool_of(group)), lock.intents[name]
         if placed is None:
@@ -28,13 +30,18 @@ def pins(environment: Environment) -> Iterator[Problem]:
         image = pinned_image(environment, intent)
         if image is None:
             known = [entry.version for entry in environment.images.images]
-            text = f"image {intent.image} is not in {IMAGES} ({listed(known)}); add it there again"
-            text += f", or {_move(environment, placed)}"
-            yield problem(environment, IMAGE_PINS, ("groups", group), text)
-            continue
-        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
-            text = f"{objection}; {_move(environment, placed)}"
-            yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+            missing = f"image {intent.image} is not in {IMAGES} ({listed(known)}); add it there again, or"
+            texts = {f"{missing} {_move(environment, placed)}": FORM}
+        else:
+            objections = standing_objections(environment, image, placed.cluster, placed.pool)
+            texts = {
+                f"{objection}; {_move(environment, placed)}{waiver_for(placed.key, rule)}": rule
+                for objection, rule in objections.items()
+            }
+        for text, rule in texts.items():
+            if (placed.key, text) not in reported:  # A promotion replaces the image of all groups of a pool.
+                yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+            reported.add((placed.key, text))
 
 
 def intents(environment: Environment) -> Iterator[Problem]:

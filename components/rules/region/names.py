@@ -25,7 +25,7 @@ from components.rules.region.name_entries import (
 from components.rules.rule import Rules
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.keys import CHARTS, DPUS, parts_of, pool_of, vm_key
+from components.specs.keys import CHARTS, DPUS, parts_of, pool_key, pool_of, vm_key
 from components.specs.reading.loader import (
     ADD_ONS,
     FIRMWARE,
@@ -77,7 +77,10 @@ MAX_STACK_CHARACTERS = 100
 def region_name(environment: Environment) -> Iterator[Problem]:
     """Report a region whose name differs from its folder."""
     if environment.region.region != environment.name:
-        text = f"is '{environment.region.region}' in folder {environment.name}; write {environment.name}"
+        text = (
+            f"is '{environment.region.region}' in folder {environment.name}; write {environment.name}, or restore the"
+            " file with git checkout if it is a copy of another region's"
+        )
         yield problem(environment, REGION, ("region",), text)
 
 
@@ -131,11 +134,13 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from twice(
         environment, "VPC", (vpc for tenant in tenants for vpc in named(tenant_file(tenant), tenant, "vpcs"))
     )
-    placed_pools = ((placed.file, (*placed.path, "name"), placed.key) for placed in pools(environment))
-    yield from twice(environment, "pool", placed_pools)
-    homes = [(t, t.vms.cluster) for t in tenants if t.vms]
-    vms = ((tenant_file(t), (*path, "name"), vm_key(home, vm.name)) for t, home in homes for path, vm in vms_of(t))
-    yield from twice(environment, "VM", vms)
+    for home in clusters(environment):  # Pools and VMs of a duplicated cluster are not duplicates themselves.
+        names = ((index, pool_key(home.cluster.name, pool.name)) for index, pool in enumerate(home.cluster.pools))
+        placed_pools = ((home.file, (*home.path, "pools", index, "name"), key) for index, key in names)
+        yield from twice(environment, "pool", placed_pools)
+    for tenant, cluster in ((tenant, tenant.vms.cluster) for tenant in tenants if tenant.vms):
+        vms = ((tenant_file(tenant), (*path, "name"), vm_key(cluster, vm.name)) for path, vm in vms_of(tenant))
+        yield from twice(environment, "VM", vms)
     for what, keys in _IN_REGION.items():
         yield from twice(environment, what, named(REGION, environment.region, *keys))
     for what, path, listed in _region_lists(environment):
@@ -285,6 +290,7 @@ def group_names(environment: Environment) -> Iterator[Problem]:
 
 RULES = Rules(
     references=(region_duplicates, catalog_duplicates, list_duplicates, joined_names, reserved_names),
-    data=(region_name, release_names, stack_names),
+    identity=(region_name,),
+    data=(release_names, stack_names),
     locks=(group_names,),
 )

@@ -69,29 +69,43 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 
 
 def storage(environment: Environment) -> Iterator[Problem]:
-    """Report root disks and volumes of VMs that exceed the quota of their storage class."""
+    """Report root disks and volumes of VMs that exceed quotas of storage classes."""
     for tenant in environment.tenants:
-        used = _storage(tenant)
-        for name, quota in tenant.quotas.storage.items():
-            if used[name] > bytes_of(quota):
-                text = f"volumes of VMs need {_gibibytes(used[name])} of {name}, more than {quota}; write at least that"
-                yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+        used, quotas = _storage(tenant), tenant.quotas.storage
+        short = {name: _gibibytes(used[name]) for name, quota in quotas.items() if used[name] > bytes_of(quota)}
+        if len(short) == 1:
+            [(name, need)] = short.items()
+            text = f"volumes of VMs need {need} of {name}, more than {quotas[name]}; write at least that"
+            yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+        elif short:
+            text = f"volumes of VMs need more than these quotas; write at least {_pairs(short)}"
+            yield problem(environment, tenant_file(tenant), ("quotas", "storage"), text)
 
 
 def vms(environment: Environment) -> Iterator[Problem]:
     """Report VMs that exceed a quota of machines, CPUs, memory or GPUs."""
     for tenant in environment.tenants:
         quota, used = tenant.quotas.vms, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
-        for key, what in _FIGURES.items():
+        short: dict[str, str] = {}
+        for key in _FIGURES:
             most = getattr(quota, key)
             if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
-                there = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
-                text = f"VMs need {there} {what}, more than {most}; write at least {there}"
-                yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
+                short[key] = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
+        if len(short) == 1:
+            [(key, need)] = short.items()
+            text = f"VMs need {need} {_FIGURES[key]}, more than {getattr(quota, key)}; write at least {need}"
+            yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
+        elif short:
+            text = f"VMs need more than these quotas; write at least {_pairs(short)}"
+            yield problem(environment, tenant_file(tenant), ("quotas", "vms"), text)
 
 
 _FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
 """Measures of VMs, with their texts in messages."""
+
+
+def _pairs(values: dict[str, str]) -> str:
+    return listed(f"{key}: {value}" for key, value in values.items())
 
 
 def _gibibytes(count: int) -> str:

@@ -41,6 +41,15 @@ MORE_HOSTS = [
     "    egress: public",
     "    more_prefixes: [{name: more, kind: hosts, size: /25}]\n    egress: public",
 ]
+BORDER = [
+    REGION,
+    "  vni: 10000",
+    "  border: {asn: 65000, services: 1, internet: 2, networks: [0.0.0.0/0]}\n  vni: 10000",
+]
+SCRATCH = [
+    [REGION, "storage:\n", "storage:\n  - {name: scratch, driver: topolvm, device_class: fast, encrypted: true}\n"],
+    [GLOBEX, "storage: [shared-vast]", "storage: [shared-vast, scratch]"],
+]
 GIVEN = "load_balancers: 10.65.17.0/26"
 """The end of the first VPC in the lock file, to which a hand edit adds."""
 
@@ -133,6 +142,21 @@ CASES = [
         "registry.address",
         [[REGION, "control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.5.0.0/24"]],
     ),
+    ("networks.unusable", "networks.networks-disjoint", [BORDER]),
+    (
+        "networks.networks-disjoint",
+        "node-addresses.services",
+        [[REGION, "management: 10.0.0.0/16", "management: 10.0.0.0/8"]],
+    ),
+    ("networks.networks-disjoint", "registry.address", [[REGION, "management: 10.0.0.0/16", "management: 10.0.0.0/8"]]),
+    ("networks.networks-disjoint", "dns.name-server", [[REGION, "tenants: 10.64.0.0/10", "tenants: 10.0.0.0/8"]]),
+    ("control-planes.endings", "references.vm-references", [[ACME, "name: acme-train\n", "name: acme-learn\n"]]),
+    (
+        "control-planes.endings",
+        "locks.allocations",
+        [[ACME, "name: acme-train\n", "name: acme-learn\n"], [ACME, "cluster: acme-train", "cluster: acme-learn"]],
+    ),
+    ("storage.encrypted-disks", "storage.volume-groups", SCRATCH),
     ("networks.vpc-sizes", "capacity.vpc-capacity", [[ACME, "hosts: /24", "hosts: /29"]]),
     ("networks.vpc-sizes", "networks.service-prefixes", [[ACME, "services: /20", "services: /8"]]),
     ("networks.vpc-sizes", "dual-stack.sizes", [*WITH_IPV6, [GLOBEX, "pods: /56", "pods: /72"]]),
