@@ -28,9 +28,6 @@ class _NotKnown:
     __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _reject
 
 
-_NOT_KNOWN = _NotKnown()
-
-
 def incompatibilities(
     model: type[BaseModel], data: Any, wrong: Collection[Path]
 ) -> Iterator[tuple[Path, ConstraintViolation]]:
@@ -43,7 +40,11 @@ def incompatibilities(
         try:
             for violation in half.spec(kind, path).incompatibilities():
                 at = (*path, *violation.path)
-                if at not in wrong and (at == path or at not in half.touched):
+                if (
+                    not isinstance(violation.got, _NotKnown)
+                    and at not in wrong
+                    and (at == path or at not in half.touched)
+                ):
                     yield at, violation
         except TypeError:  # An invalid value raises this error, also inside Python's built-in functions.
             continue
@@ -72,7 +73,7 @@ class _InvalidDocument:
             key = field.alias or name
             at = (*path, key)
             if at in self._wrong:
-                fields[name] = _NOT_KNOWN
+                fields[name] = _NotKnown()
             elif key in values:
                 fields[name] = self._value(at) if at in self.touched else _read(kind, name, values[key])
         return kind.model_construct(**fields)
@@ -81,11 +82,13 @@ class _InvalidDocument:
         """Return the list or spec at ``path``, which contains invalid values."""
         got = self._at(path)
         if path in self._wrong:
-            return _NOT_KNOWN
+            return _NotKnown()
+        if isinstance(got, str | int) and path not in self.touched:
+            return _converted(TypeAdapter(model_walk.annotation(self._model, path, self._data)), got)
         if isinstance(got, list):
             return tuple(self._value((*path, index)) for index in range(len(got)))
         kinds = model_walk.models(model_walk.annotation(self._model, path, self._data), got)
-        return self.spec(kinds[0], path) if isinstance(got, dict) and len(kinds) == 1 else _NOT_KNOWN
+        return self.spec(kinds[0], path) if isinstance(got, dict) and len(kinds) == 1 else _NotKnown()
 
     def _at(self, path: Path) -> Any:
         return model_walk.at(self._data, path)
@@ -93,10 +96,14 @@ class _InvalidDocument:
 
 def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
     """Return ``value`` converted to the type of the field ``name`` of ``kind``."""
+    return _converted(_reader(kind, name), value)
+
+
+def _converted(reader: TypeAdapter[Any], value: Any) -> Any:
     try:
-        return _reader(kind, name).validate_json(json.dumps(value), strict=True)
+        return reader.validate_json(json.dumps(value), strict=True)
     except ValidationError:
-        return _NOT_KNOWN
+        return _NotKnown()
 
 
 @cache
