@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from components.rules import causes, references
-from components.rules.add_ons import charts
+from components.rules.add_ons import add_ons, charts
 from components.rules.control_planes import control_planes
 from components.rules.hosts import inventory
 from components.rules.network import (
@@ -128,6 +128,16 @@ EXPLAINS = (
         consequences=(locks.allocations, references.vm_references),
         where=lambda problem: problem.rule != rule_name(references.vm_references) or problem.path == "vms.cluster",
         because="the cluster keeps its name, and its hosts are released in a second step",
+    ),
+    Explains(
+        causes=(node_pool.instance_types,),
+        consequences=(locks.allocations, add_ons.add_on_needs),
+        because="the pool keeps its instance type and its hosts",
+    ),
+    Explains(
+        causes=(add_ons.add_on_references,),
+        consequences=(add_ons.add_on_needs,),
+        because="an unknown name may be that of a required add-on",
     ),
     Explains(
         causes=(tenant_network.unusable,),

@@ -20,6 +20,7 @@ from components.specs.storage.mount_options import VAST_OPTIONS
 from components.specs.storage.storage import StorageClassSpec
 
 VAST_CLIENT = "vastnfs"
+_MAX_NAMES = 3
 MAX_CONNECTIONS = 16
 """Maximum ``nconnect`` of the Linux NFS client (NFS_MAX_CONNECTIONS)."""
 _RDMA = re.compile(r"(proto=)?rdma6?")
@@ -32,13 +33,16 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
     """Report clusters with storage but without exactly one default class."""
     known = [entry.name for entry in environment.region.storage]
     default = [entry.name for entry in environment.region.storage if entry.default]
+    using = [placed.cluster.name for placed in clusters(environment) if placed.cluster.storage]
+    if using and not default:
+        text = f"has no class with default: true, but {listed(using, _MAX_NAMES)} list classes; set it on one of them"
+        yield problem(environment, REGION, ("storage",), text)
+        return
     for placed in clusters(environment):
         defaults = {name for name in placed.cluster.storage if name in default}
         if placed.cluster.storage and len(defaults) != 1 and set(placed.cluster.storage) <= set(known):
             rule = f"{len(defaults)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
-            text = f"{rule}, and {REGION} has none; set default: true on one class there"
-            if default:
-                text = f"{rule}; list {one_of(default)}, default in {REGION}, or set default: true on one class there"
+            text = f"{rule}; list {one_of(default)}, default in {REGION}, or set default: true on one class there"
             yield problem(environment, placed.file, (*placed.path, "storage"), text)
 
 

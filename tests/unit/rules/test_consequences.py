@@ -142,6 +142,33 @@ CASES = [
         "registry.address",
         [[REGION, "control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.5.0.0/24"]],
     ),
+    (
+        "node-pools.instance-types",
+        "locks.allocations",
+        [
+            [
+                GLOBEX,
+                "instance_type: h100-ib-8, nodes: 4}\n    storage",
+                "instance_type: cpu-gen4, nodes: 4}\n    storage",
+            ]
+        ],
+    ),
+    (
+        "node-pools.instance-types",
+        "add-ons.add-on-needs",
+        [
+            [
+                GLOBEX,
+                "instance_type: h100-ib-8, nodes: 4}\n    storage",
+                "instance_type: cpu-gen4, nodes: 4}\n    storage",
+            ]
+        ],
+    ),
+    (
+        "add-ons.add-on-references",
+        "add-ons.add-on-needs",
+        [[GLOBEX, "[cilium, node-features, gpus]", "[cilium, node-feature-discovery, gpus]"]],
+    ),
     ("networks.unusable", "networks.networks-disjoint", [BORDER]),
     (
         "networks.networks-disjoint",
