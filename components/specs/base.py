@@ -131,6 +131,8 @@ _SHARE = re.compile(r"0?\.([0-9]{1,2})")
 _PERCENT_IN_WORDS = re.compile(r"(100|[1-9]?[0-9])(?: %| ?percent| ?pct)")
 _LENGTH = re.compile(r"(?:[0-9.]+/)?([1-9]|[12][0-9]|3[0-2])")
 """Prefix length without its slash, or after a network address."""
+_ADDRESS = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3}){3})[:/][0-9]+")
+"""Address with a port or a prefix length."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
@@ -158,7 +160,8 @@ def _ip(value: object, parse: Callable[[object], object]) -> object:
     try:
         return parse(value if isinstance(value, str | Address) else "")
     except ValueError:
-        msg = f"must be an address{of_ipv4(value)} like 10.0.0.20"
+        alone = _ADDRESS.fullmatch(str(value))
+        msg = f"must be an address{of_ipv4(value)} like 10.0.0.20{f'; is {alone[1]} meant?' if alone else ''}"
         raise ValueError(msg) from None
 
 

@@ -62,7 +62,7 @@ def cidr(value: object) -> object:
     try:
         interface = ipaddress.IPv4Interface(value if isinstance(value, str) and "/" in value else "")
     except ValueError:
-        msg = f"must be a network{of_ipv4(value)} like 10.64.0.0/16{_alone(value)}"
+        msg = f"must be a network{of_ipv4(value)} like 10.64.0.0/16{_alone(value) or _near(value)}"
         raise ValueError(msg) from None
     if value != str(interface.network):
         rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
@@ -77,6 +77,23 @@ def of_ipv4(value: object) -> str:
     except ValueError:
         return ""
     return " of IPv4"
+
+
+def _near(value: object) -> str:
+    """Return a suggestion of a network with other separators, zeros or missing zeros; empty if there is none."""
+    text = str(value)
+    first, dash, last = text.partition("-")
+    try:
+        if dash:
+            ends = (ipaddress.IPv4Address(end.strip()) for end in (first, last))
+            found = list(ipaddress.summarize_address_range(*ends))
+            return f"; is {found[0]} meant?" if len(found) == 1 else ""
+        address, _, length = re.sub(r"\s", "", text).replace("\\", "/").replace(",", ".").partition("/")
+        parts = [str(int(part)) for part in address.split(".")]
+        network = ipaddress.IPv4Network(f"{'.'.join([*parts, *['0'] * (4 - len(parts))])}/{length}", strict=False)
+    except (ValueError, TypeError):
+        return ""
+    return f"; is {network} meant?" if length and int(length) > 0 else ""
 
 
 def _alone(value: object) -> str:

@@ -40,7 +40,7 @@ def _read(lines: list[str]) -> tuple[list[HostSpec], list[Problem]]:
     return reader.read("\n".join([_HEADER, *lines]) + "\n"), sorted(reader.problems)
 
 
-@given(st.lists(rows(), max_size=8))
+@given(st.lists(rows(), max_size=8, unique=True))
 def test_rows_do_not_depend_on_their_neighbours(lines: list[str]) -> None:
     hosts, problems = _read(lines)
     alone = [_read([line]) for line in lines]

@@ -216,7 +216,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"or remove it$", _remove),
         (r"remove it here", _remove),
         (r"is defined (?:twice|\d+ times), first on line \d+; keep one of (?:the two|them)$", _remove_line),
-        (r"(?:is empty|repeats the header); remove the line$", _remove_line),
+        (r"; remove the line$", _remove_line),
         (r"; rename (?:it|one)$", _rename),
         (r"^must be one of ([-\w./]+)", _write_value),
         (r"^must be (?:at least|at most) (\d+)", _write_value),

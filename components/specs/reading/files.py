@@ -19,10 +19,11 @@ _UNWANTED = {
     "\t": ("a tab", "write spaces, or a comma between values of a row"),
     "\r": ("a carriage return", "save the file with plain line ends (LF)"),
 }
-_CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
+_CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> |\|{7}(?: |$))", re.MULTILINE)
 """Conflict markers of git."""
 TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
 """Remedy for a lock file with merge conflicts."""
+_CIRCULAR = "is a circular symbolic link"
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -61,8 +62,7 @@ def unreadable(folder: Path) -> str:
     except NotADirectoryError:
         return "is a file but must be a folder; restore the folder (git checkout)"
     except OSError as error:
-        loops = error.errno == errno.ELOOP
-        return "is a circular symbolic link; restore the folder (git checkout)" if loops else _refused(error)
+        return f"{_CIRCULAR}; restore the folder (git checkout)" if error.errno == errno.ELOOP else _refused(error)
     return ""
 
 
@@ -77,10 +77,10 @@ def _path_problem(path: Path, root: Path) -> str | None:
         return (
             "is a broken symbolic link; replace it with the file" if path.is_symlink() else "does not exist; create it"
         )
-    except RuntimeError:
-        return "is a circular symbolic link; replace it with the file"
+    except RuntimeError:  # Python 3.13 and later raise an OSError instead.
+        return f"{_CIRCULAR}; replace it with the file"
     except OSError as error:
-        return _refused(error)
+        return f"{_CIRCULAR}; replace it with the file" if error.errno == errno.ELOOP else _refused(error)
     if not real.is_relative_to(root.resolve()):
         return f"is a symbolic link to a file outside {root.name}/; replace it with the file"
     return None if real.is_file() else "is not a file; replace it with a file"

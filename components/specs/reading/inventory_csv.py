@@ -32,6 +32,9 @@ _FORMULA = ("=", "+", "-", "@")
 """Characters that spreadsheets interpret as the start of a formula."""
 _FREE_TEXT = ("serial", "dpu_serial")
 """Columns whose own rule does not exclude formulas, and excludes placeholders."""
+_EMPTY, _HEADER_AGAIN = "is empty", "repeats the header"
+_REMOVABLE = {_EMPTY, _HEADER_AGAIN}
+"""Reasons for which ``jacquard check --fix`` removes a line. Other lines contain text of users."""
 _HOSTS = TypeAdapter(list[HostSpec])
 
 
@@ -85,9 +88,9 @@ class InventoryReader:
         if isinstance(cells, str):
             self._problem(number, "", cells)
             return None
-        useless = "is empty" if not any(map(str.strip, cells)) else "repeats the header" * (tuple(cells) == columns)
-        if useless:
-            self._problem(number, "", f"{useless}; remove the line", Remedy((number,), None))
+        if reason := self._no_host(line, cells):
+            remedy = Remedy((number,), None) if reason in _REMOVABLE else None
+            self._problem(number, "", f"{reason}; remove the line", remedy)
             return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
@@ -112,6 +115,15 @@ class InventoryReader:
         row["slot"] = int(slot)
         return row
 
+    def _no_host(self, line: str, cells: list[str]) -> str:
+        """Return why a line has no host of its own; empty if it has one."""
+        reasons = {
+            _EMPTY: not any(map(str.strip, cells)),
+            _HEADER_AGAIN: tuple(cells) == self._columns,
+            "is a comment, which CSV files cannot contain": line.startswith("#"),
+        }
+        return next((reason for reason, applies in reasons.items() if applies), "")
+
     def _has_placeholder(self, number: int, row: dict[str, Any]) -> bool:
         """Report placeholders in ``row`` that were not replaced, and return whether there are any."""
         words = {name: word for name, cell in row.items() if name not in _FREE_TEXT and (word := placeholder(cell))}
@@ -127,7 +139,11 @@ class InventoryReader:
             for number, row in rows.items():
                 self._validate(number, row)
             return []
+        first: dict[tuple[Any, ...], int] = {}
         for number, host in zip(rows, hosts, strict=True):
+            line = first.setdefault(tuple(rows[number].values()), number)
+            if line != number:
+                self._problem(number, "", f"repeats line {line}; remove the line")
             here = self.place.inner[number] = Place(number)
             self.place.inner.setdefault(host.host, here)
         return hosts
@@ -174,6 +190,9 @@ def _header_text(header: str) -> str:
         if header.replace(mark, ",") in _HEADERS:
             return f"separates columns with {name}; save the file as CSV with commas"
     got = header.split(",")
+    plain = ",".join(name.strip().lower() for name in got)
+    if plain in _HEADERS:
+        return f"the header has spaces or capital letters; write {plain}"
     if not {name.strip().lower() for name in got} & {*COLUMNS}:
         return f"the first line must be the header; write {','.join(COLUMNS)} above it"
     missing = [name for name in COLUMNS if name not in got]

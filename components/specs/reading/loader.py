@@ -37,6 +37,8 @@ VM_OFFERINGS = f"../{CATALOG}/vm_offerings.yaml"
 REGION = "region.yaml"
 ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
+_OTHER_REGION = "region.yml"
+"""Usual wrong name of `REGION`. Its folder counts as an environment, so that the name is reported."""
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
 """Pattern of file names that desktops use for copies of a hall's file."""
@@ -63,7 +65,12 @@ def _is_environment(path: Path) -> bool:
         return False
     region = path / REGION
     try:
-        return region.is_symlink() or region.exists() or (path.is_symlink() and not path.exists())
+        return (
+            region.is_symlink()
+            or region.exists()
+            or (path / _OTHER_REGION).exists()
+            or (path.is_symlink() and not path.exists())
+        )
     except OSError:  # The folder is not accessible, or a link leads back to itself.
         return True
 
@@ -102,7 +109,8 @@ class _Loader:
 
     def load(self) -> Environment:
         self._reject_unknown_files()
-        region = self._yaml(REGION, RegionSpec)
+        misnamed = (self._folder / _OTHER_REGION).exists() and not (self._folder / REGION).exists()
+        region = None if misnamed else self._yaml(REGION, RegionSpec)
         tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
         self._reject_other_names()
         hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
@@ -193,7 +201,9 @@ class _Loader:
         if not hall:
             original = _COPY.match(path.name)
             copied = f", or remove it if it is a copy of {original[1]}.csv" if original else ""
-            self._problem(file, 0, f"is not named after a hall; rename it to hall-<hall>.csv{copied}")
+            plain = path.name.lower().replace("_", "-")
+            name = plain if _HALL_FILE.fullmatch(plain) else "hall-<hall>.csv"
+            self._problem(file, 0, f"is not named after a hall; rename it to {name}{copied}")
             return ()
         text = self._text(file)
         if text is None:
@@ -229,6 +239,8 @@ class _Loader:
 
 def _unread(path: Path, suffix: str) -> str:
     """Return the remedy for a file that is not read because it is a backup copy or its name is incomplete."""
+    if path.is_dir():
+        return ", because it is a folder; move its files, or remove it"
     name = path.name.strip("#~")
     stem = name[: name.index(suffix)] if suffix in name else Path(name).stem
     if path.with_name(f"{stem}{suffix}").exists():

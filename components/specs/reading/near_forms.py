@@ -7,11 +7,24 @@ _SCHEME = re.compile(r"[a-z]+://")
 _SERIAL_NUMBER = re.compile(r"[A-Z0-9]{6,}")
 """Form of serial numbers, which are in the wrong column if they are not accepted."""
 _WORDS = re.compile(r"[A-Za-z0-9]([\w. -]*[A-Za-z0-9])?", re.ASCII)
-_UNIT = re.compile(r"([1-9][0-9]*) ?([KMGTP])i?[Bb]?")
+_UNIT = re.compile(r"([0-9]+)(\.[0-9]+)? ?([KMGTPkgtp])i?[Bb]?")
+_UNITS = "KMGTP"
 
 
 def _hyphenated(text: str) -> str:
     return re.sub(r"[ _]+|(?<=\d)\.(?=\d)", "-", text) if _WORDS.fullmatch(text) else text
+
+
+def _binary(text: str) -> str:
+    """Return a size with a binary unit; a fraction is written in the next smaller unit."""
+    match = _UNIT.fullmatch(text)
+    if not match:
+        return text
+    unit = match[3].upper()
+    smaller = float(match[1] + (match[2] or "")) * 1024
+    if not match[2]:
+        return f"{match[1]}{unit}i"
+    return f"{smaller:.0f}{_UNITS[_UNITS.index(unit) - 1]}i" if smaller.is_integer() and unit != "K" else text
 
 
 def _without_scheme(text: str) -> str:
@@ -19,12 +32,13 @@ def _without_scheme(text: str) -> str:
 
 
 _CHANGES: tuple[Callable[[str], str], ...] = (
-    str.strip,
+    lambda text: text.strip(" \n\"'\u201c\u201d\u2018\u2019"),
+    lambda text: text.rstrip("."),
     str.lower,
     str.upper,
     _hyphenated,
     lambda text: _hyphenated(text).lower(),
-    lambda text: _UNIT.sub(r"\1\2i", text, count=1),
+    _binary,
     lambda text: re.sub(r"^([0-9]+\.[0-9.]+)$", r"v\1", text),
     lambda text: re.sub(r"^(v[0-9]+\.[0-9]+)\.[0-9]+$", r"\1", text),
     lambda text: f"/{text}" if re.match(r"[a-z<][^:]*$", text) else text,
@@ -32,6 +46,8 @@ _CHANGES: tuple[Callable[[str], str], ...] = (
     lambda text: text.rstrip("/"),
     _without_scheme,
     lambda text: re.sub("^http://", "https://", text),
+    lambda text: re.sub(r"^([\w-]+(\.[\w-]+)+(/[^\s]*)?)$", r"https://\1", text),
+    lambda text: re.sub(r"^([\w.-]+@[\w.-]+):([^/].*)$", r"ssh://\1/\2", text),
     lambda text: re.sub("^https://", "oci://", text),
 )
 """Changes that undo usual mistakes: case, spaces, underscores, dots in numbers, units, prefixes and schemes."""

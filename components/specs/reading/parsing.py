@@ -65,7 +65,9 @@ def _reported(
     for mistake in mistaken:
         at = mistake.path
         trap = traps[at].text if at in traps else ""
-        if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # Quotes alone do not fix the problem.
+        if (trap and not mistake.wants_text and not trap.startswith("merge keys")) or trap.endswith(
+            "in quotes"
+        ):  # Quotes alone do not fix the problem.
             traps[at] = Problem(file, traps[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
         elif trap:
             traps[at] = replace(traps[at], remedy=None)

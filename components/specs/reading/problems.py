@@ -23,6 +23,8 @@ MAX_COUNTED = 5
 FORM = "data.form"
 """Rule name for all constraints of the model of a single file."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
+_NEAR = 0.51
+"""Similarity above which a name is suggested. At 0.5, ``internet`` is near to ``none``."""
 _ALIKE = 0.8
 """Similarity above which a name counts as a typing error and not as part of a longer name."""
 _PARTS = re.compile("[-_]")
@@ -201,7 +203,7 @@ def nearest(wrong: str, names: Iterable[str]) -> str | None:
 @lru_cache(maxsize=2 * MAX_PROBLEMS)
 def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
     """Return the most similar name. The result is cached: the comparison is slow, and wrong keys repeat."""
-    near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(wrong, names, n=1, cutoff=_NEAR)
     longer = [name for name in names if wrong in _PARTS.split(name)]
     if len(longer) == 1 and not difflib.get_close_matches(wrong, near, cutoff=_ALIKE):
         return longer[0]

@@ -5,6 +5,7 @@ Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12
 """
 
 import re
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from yaml import MarkedYAMLError, YAMLError
@@ -146,15 +147,29 @@ class StrictYamlReader:
 
     def _mapping(self, places: dict[str | int, Place]) -> dict[str, Any]:
         result: dict[str, Any] = {}
+        again: dict[str, None] = {}
         while type(event := self._next()) is not MappingEndEvent:
             inner = Place(event.start_mark.line + 1)
             key = self._key(event)
             value = self._value(self._next(), inner)
             if key in result:
                 self._duplicate_key(event, places[key].line)
+                again[key] = None
                 continue
             result[key], places[key] = value, inner
+        if len(again) > 1 and len(self._path) > 1 and isinstance(self._path[-2], int):
+            self._missing_dash(list(again))
         return result
+
+    def _missing_dash(self, keys: list[str]) -> None:
+        """Report repeated keys of a list entry once: the dash of the next entry is missing."""
+        paths = [(*self._path[:-1], key) for key in keys]
+        first, *others = (self.problems.pop(path) for path in paths if path in self.problems)
+        if others:
+            text = f"repeats {', '.join(keys)} of this entry; start a new entry with '- ', or remove them"
+            self.problems[paths[0]] = replace(first, text=text)
+        else:
+            self.problems[paths[0]] = first
 
     def _duplicate_key(self, event: Any, first: int) -> None:
         path = tuple(self._path)

@@ -1,5 +1,6 @@
 """Translation of pydantic's errors into problem texts with path, rule, value and remedy."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ _RULES = {
 }
 
 
+_DIGITS = re.compile(r"([0-9]+)(?:\.0+|,)?", re.ASCII)
 _MAX_DIGITS = 9
 """Maximum number of digits of a number in an error text; no count or port has more."""
 _PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
@@ -141,12 +143,13 @@ def _composed(details: list[ErrorDetails], got: Any, model: type[BaseModel], pat
             text = context["text"].replace("; add it", f"; {_add(model, path, data)}")
             return text if got is None else _with_got(text, got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
-    if kind == "int_type" and isinstance(got, str) and got.isascii() and got.isdecimal():
-        hint = _number(got, model_walk.annotation(model, path, data))
+    if kind == "int_type" and isinstance(got, str) and (digits := _DIGITS.fullmatch(got)):
+        hint = _number(digits[1], model_walk.annotation(model, path, data))
     elif kind == "string_type" and isinstance(got, int) and (refused := _refused_in_quotes(got, model, path, data)):
         rules, hint = dict.fromkeys(map(_rule_of, refused)), ""
     else:
-        hint = _hint(kind, context, got) or _form_to_write(kind, model, path, data)
+        hints = (_hint(detail["type"], detail.get("ctx", {}), got) for detail in details)
+        hint = next(filter(None, hints), "") or _form_to_write(details, model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
 
 
@@ -185,7 +188,7 @@ def _expected(context: dict[str, Any]) -> list[str]:
 def _number(got: str, kind: Any) -> str:
     """Return the remedy for a number in quotes, with the number itself only if it is valid without quotes."""
     if len(got) > _MAX_DIGITS:
-        return f"; write a number without quotes, at most {_MAX_DIGITS} digits"
+        return f"; write a number of at most {_MAX_DIGITS} digits, without quotes"
     refused = _refused(int(got), kind)
     return f"; write a number without quotes, which {_rule_of(refused[0])}" if refused else f"; write {int(got)}"
 
@@ -235,17 +238,19 @@ def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
     return None
 
 
-def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
+def _form_to_write(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
     """Return an example of the required mapping or list at ``path``, filled with the names in the current value."""
-    if kind not in {"tuple_type", "model_type", "model_attributes_type", "dict_type"}:
-        return ""
+    forms = {"tuple_type", "model_type", "model_attributes_type", "dict_type"}
+    kind = next((detail["type"] for detail in details if detail["type"] in forms), "")
     got, key = model_walk.at(data, path), path[-1]
-    models = model_walk.models(model_walk.annotation(model, path, data), got)
+    models = model_walk.models(model_walk.annotation(model, path, data), got) if kind else []
     if models:
         wanted = [shape for shape in map(whole, models) if shape != "{}"]
         return f"; write {' or '.join(wanted)}" if wanted else ""
-    if not isinstance(key, str):
+    if not kind or not isinstance(key, str):
         return ""
+    if kind == "tuple_type" and (entries := _entries(got, model_walk.annotation(model, path, data))):
+        return f"; write {key}: [{', '.join(entries)}]"
     text = _add(model, path, data)
     is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
     names_found = _names_in(got)
@@ -256,6 +261,18 @@ def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> 
     if not names_found or len(names) < len(names_found):  # The value is a single entry instead of a list.
         return f"; {text}"
     return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
+
+
+def _entries(got: Any, kind: Any) -> list[str]:
+    """Return the entries of a scalar that should be a list, if a list of them is valid; otherwise an empty list."""
+    if isinstance(got, bool) or not isinstance(got, str | int):
+        return []
+    entries = [got] if isinstance(got, int) else _BETWEEN.split(got)
+    try:
+        TypeAdapter(kind).validate_json(json.dumps(entries), strict=True)
+    except ValidationError:
+        return []
+    return list(map(entry_text, map(str, entries))) if isinstance(got, str) else [str(got)]
 
 
 def _names_in(got: Any) -> list[str]:

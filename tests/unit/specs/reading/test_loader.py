@@ -227,3 +227,32 @@ def test_loading_and_checking_laptop_costs_a_few_times_what_parsing_its_files_do
 
     parsing = cost(lambda: [yaml.load(path.read_text(), Loader=yaml.CSafeLoader) for path in files])
     assert cost(first_load) < 8 * parsing  # it takes twice as long
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ("inventory/hall-a.csv", "inventory/Hall_A.csv", "is not named after a hall; rename it to hall-a.csv"),
+        ("tenants/globex.yaml", "tenants/globex", "is not read; rename it to globex.yaml or remove it"),
+    ],
+)
+def test_a_file_with_another_name_is_reported_with_its_own(laptop: Any, before: str, after: str, text: str) -> None:
+    (laptop.folder / before).rename(laptop.folder / after)
+
+    assert Problem(after, 0, "", text) in _problems(laptop)
+
+
+def test_a_region_with_another_suffix_is_known_and_reported_alone(laptop: Any) -> None:
+    (laptop.folder / "region.yaml").rename(laptop.folder / "region.yml")
+
+    assert environments(laptop.root) == ["laptop"]
+    [problem] = _problems(laptop)
+    assert problem.file == "region.yml"
+    assert problem.text.endswith("; did you mean 'region.yaml'?")
+
+
+def test_a_folder_among_files_is_no_file_to_rename(laptop: Any) -> None:
+    (laptop.folder / "tenants" / "old").mkdir()
+
+    text = "is not read, because it is a folder; move its files, or remove it"
+    assert _problems(laptop) == [Problem("tenants/old", 0, "", text)]
