@@ -15,6 +15,7 @@ from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.control_planes import outdated_control_planes
 from components.reports.images import all_behind
+from components.reports.unused import unused
 from components.rules import checks
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
@@ -113,6 +114,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         caveats=() if problems else tuple(caveats(spec)),
         canaries=() if problems else tuple(large_canaries(spec)),
         secrets=() if problems else tuple(secrets_in_files(paths.environments(), name)),
+        unused=() if problems else tuple(unused(spec)),
     )
 
 
@@ -159,5 +161,5 @@ def _sarif(results: Sequence[Result]) -> dict[str, Any]:
         findings += [sarif.of_problem(problem, home) for problem in result.problems]
         if result.spec:
             findings += sarif.of_judgement(result.judgement, result.spec, home)
-        findings += [replace(sarif.of_problem(item, home), level="warning") for item in result.secrets]
+        findings += [replace(sarif.of_problem(item, home), level="warning") for item in (*result.secrets, *result.unused)]
     return sarif.report(findings)

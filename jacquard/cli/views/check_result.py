@@ -44,6 +44,8 @@ class Result:
     """Pools whose first wave is much larger than their canary."""
     secrets: tuple[Problem, ...] = ()
     """Texts of files that look like credentials. Not a problem, because the form alone is no proof."""
+    unused: tuple[Problem, ...] = ()
+    """Definitions without effect; not a problem, because a region may be prepared for users."""
 
     @property
     def code(self) -> ExitCode:
@@ -86,6 +88,7 @@ class Result:
             "caveats": [asdict(item) for item in self.caveats],
             "large_canaries": [asdict(item) for item in self.canaries],
             "secrets": [item.to_json() for item in self.secrets],
+            "unused": SpecError(self.name, self.unused).to_json()["problems"],
         }
 
     def _rules(self) -> Iterator[str]:
@@ -120,6 +123,7 @@ class Result:
         yield from (f"  advice: {item}" for item in self.canaries)
         for found in self.secrets:
             yield f"  advice: {found.place} {f'{found.path}: ' if found.path else ''}{found.text}"
+        yield from (f"  unused: {item.place} {item.path}: {item.text}" for item in self.unused)
         yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()
