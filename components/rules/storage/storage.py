@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from components.intents.images import find_image, lacks_volume_group
 from components.lookups.add_ons import add_ons
@@ -61,8 +61,33 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
+_Unserved = tuple[PlacedCluster, int, str, str]
+"""Cluster, index of a class in its list, reason why the images of its nodes do not serve the class, and remedy."""
+
+
+def _once(environment: Environment, found: Iterable[_Unserved]) -> Iterator[Problem]:
+    """Yield one problem for each demand of a class, at the first cluster; the message names the others."""
+    classes: dict[str, list[_Unserved]] = {}
+    for item in found:
+        demand, _, _ = item[2].partition(" (")  # The rest names images.
+        classes.setdefault(demand, []).append(item)
+    for (placed, at, reason, remedy), *others in classes.values():
+        path = (*placed.path, "storage", at)
+        there = (place(environment, one.file, (*one.path, "storage", index)) for one, index, *_ in others)
+        names = (f"{one.cluster.name} ({where})" for (one, *_), where in zip(others, there, strict=True))
+        also = f", and likewise in {listed(names, _MAX_NAMES)}" if others else ""
+        yield problem(environment, placed.file, path, f"{reason}{also}; {remedy}")
+
+
+_ANOTHER_IMAGE = "promote to an image that has it, or offer another class"
+
+
 def encrypted_disks(environment: Environment) -> Iterator[Problem]:
     """Report encrypted storage classes on nodes whose images do not encrypt disks."""
+    return _once(environment, _unencrypted(environment))
+
+
+def _unencrypted(environment: Environment) -> Iterator[_Unserved]:
     for placed, at, entry in offered(environment):
         images = _images_with_disks(environment, placed) if entry.encrypted else {}
         plain = [f"{name} has none" for name, image in images.items() if not image.contents.encrypted_scratch]
@@ -70,9 +95,9 @@ def encrypted_disks(environment: Environment) -> Iterator[Problem]:
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "encrypted"))
             text = (
                 f"'{entry.name}' is encrypted ({there}), which requires images with encrypted_scratch: true"
-                f" ({listed(plain)}, {IMAGES}); promote to an image that has it, or offer another class"
+                f" ({listed(plain)}, {IMAGES})"
             )
-            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+            yield placed, at, text, _ANOTHER_IMAGE
 
 
 def volume_groups(environment: Environment) -> Iterator[Problem]:
@@ -80,6 +105,10 @@ def volume_groups(environment: Environment) -> Iterator[Problem]:
 
     The agents of the driver exit on such a node. Images that do not declare ``volume_groups`` are not compared.
     """
+    return _once(environment, _without_groups(environment))
+
+
+def _without_groups(environment: Environment) -> Iterator[_Unserved]:
     for placed, at, entry in offered(environment):
         images = _images_with_disks(environment, placed) if entry.LOCAL else {}
         others = [
@@ -91,10 +120,9 @@ def volume_groups(environment: Environment) -> Iterator[Problem]:
             there = place(environment, REGION, ("storage", environment.region.storage.index(entry)))
             text = (
                 f"'{entry.name}' has volumes in volume group {entry.volume_group} ({there}), which requires images with"
-                f" it in volume_groups ({listed(others)}, {IMAGES}); promote to an image that has it, or offer another"
-                " class"
+                f" it in volume_groups ({listed(others)}, {IMAGES})"
             )
-            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+            yield placed, at, text, _ANOTHER_IMAGE
 
 
 def kept_default(environment: Environment) -> Iterator[Problem]:
@@ -151,6 +179,10 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
 
 def mount_options(environment: Environment) -> Iterator[Problem]:
     """Report storage classes with mount options that an image of the cluster's nodes does not support."""
+    return _once(environment, _unmounted(environment))
+
+
+def _unmounted(environment: Environment) -> Iterator[_Unserved]:
     for placed, at, entry in offered(environment):
         for options, needed, lacks in _demands(entry):
             images = _images(environment, placed.cluster.name, [pool.name for pool in placed.cluster.pools])
@@ -161,9 +193,9 @@ def mount_options(environment: Environment) -> Iterator[Problem]:
                 )
                 text = (
                     f"'{entry.name}' is mounted with {listed(options)} ({there}), which requires {needed}"
-                    f" ({listed(wrong)}, {IMAGES}); promote to an image that has it, or offer another class"
+                    f" ({listed(wrong)}, {IMAGES})"
                 )
-                yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+                yield placed, at, text, _ANOTHER_IMAGE
 
 
 def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable[[ImageContents], str]]]:
