@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.specs.formats import MAC
 from components.specs.hosts.inventory import HostSpec
-from components.specs.reading.placeholders import placeholder, unfilled
+from components.specs.placeholders import placeholder, unfilled
 from components.specs.reading.positions import Place
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shortened, shown
 from components.specs.reading.remedy import Remedy

@@ -10,13 +10,14 @@ from pydantic import ValidationError
 
 from components.specs.base import DataFile
 from components.specs.locks import UNDO, LockFile
-from components.specs.reading.placeholders import placeholders, unfilled
+from components.specs.placeholders import leftovers
 from components.specs.reading.positions import Place, Positions
 from components.specs.reading.problems import MAX_PROBLEMS, Problem, dotted, listed
 from components.specs.reading.strict_yaml import MAX_VALUES, StrictYamlReader
 from components.specs.reading.translate import Mistake, mistakes
 
 _VERSION = "schema_version"
+_OF_OBJECTS = {"apiVersion", "kind"}
 MAX_LOCK_VALUES = 80_000
 """Maximum number of values in a lock file; a lock file of 60,000 hosts has 70,000."""
 
@@ -43,9 +44,9 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
     other = _other_format(file, data, place, model)
     if other:
         return None, place, (other,)
-    for path, word in () if model.HAS_PLACEHOLDERS else placeholders(data):
+    for path, leftover in () if model.HAS_PLACEHOLDERS else leftovers(data):
         line = Positions({file: place}).line(file, path)
-        traps.setdefault(path, Problem(file, line, dotted(path), unfilled(word)))
+        traps.setdefault(path, Problem(file, line, dotted(path), leftover))
     try:
         # JSON mode rejects conversions that Python mode allows: "4" to a number, 4 to text, 1 to a boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)
@@ -100,7 +101,10 @@ def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Itera
 
 
 def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
-    """Return the problem of a file in another format version. Other problems of such a file are not meaningful."""
+    """Return the problem of a file in another format or version, whose other problems are not meaningful."""
+    if data.keys() >= _OF_OBJECTS:
+        text = "is an object of Kubernetes, which does not belong here; move it, or restore the file with git checkout"
+        return Problem(file, place.line, "", text)
     version = data.get(_VERSION)
     if type(version) is not int or version < 1 or version == model.FORMAT:
         return None

@@ -10,9 +10,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from components.specs import base
+from components.specs.near_forms import near_form
 from components.specs.reading import model_walk
 from components.specs.reading.lock_text import entry_text
-from components.specs.reading.near_forms import near_form
 from components.specs.reading.patterns import PATTERN_RULES
 from components.specs.reading.problems import listed, nearest, one_of, shown, suggestion
 from components.specs.reading.remedy import FormError, Remedy
@@ -40,6 +40,8 @@ _RULES = {
 }
 
 
+_DATE = re.compile(r"([0-9]{4})[/.]([0-9]{2})[/.]([0-9]{2})|([0-9]{2})\.([0-9]{2})\.([0-9]{4})")
+"""Date with other separators, or with the day first."""
 _DIGITS = re.compile(r"([0-9]+)(?:\.0+|,)?", re.ASCII)
 _MAX_DIGITS = 9
 """Maximum number of digits of a number in an error text; no count or port has more."""
@@ -219,6 +221,8 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     if kind in {"enum", "literal_error"} and isinstance(got, str):
         whole = [word for word in _expected(context) if got.lower().startswith(word)]
         return f"; did you mean '{whole[0]}'?" if len(whole) == 1 else suggestion(got, _expected(context))
+    if kind.startswith("date_") and isinstance(got, str) and (date := _DATE.fullmatch(got)):
+        return f"; is {date[1] or date[6]}-{date[2] or date[5]}-{date[3] or date[4]} meant?"
     if kind == "string_pattern_mismatch" and (near := near_form(got, context["pattern"])):
         return f"; did you mean '{near}'?"
     return ""

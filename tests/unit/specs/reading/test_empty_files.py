@@ -37,6 +37,11 @@ CASES = [
         ),
     ),
     ("waivers.yaml", "# none\n", "contains only comments; write schema_version: 1, or remove the file"),
+    (
+        "tenants/globex.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: globex}\n",
+        f"is an object of Kubernetes, which does not belong here; move it, or {CHECKOUT}",
+    ),
     ("images.lock.yaml", "", f"is empty; {CHECKOUT}; only jacquard writes it"),
 ]
 

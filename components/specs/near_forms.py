@@ -33,7 +33,7 @@ def _without_scheme(text: str) -> str:
 
 _CHANGES: tuple[Callable[[str], str], ...] = (
     lambda text: text.strip(" \n\"'\u201c\u201d\u2018\u2019"),
-    lambda text: text.rstrip("."),
+    lambda text: text.rstrip(".-"),
     str.lower,
     str.upper,
     _hyphenated,

@@ -1,4 +1,4 @@
-"""Placeholders of templates that were not replaced by a value, such as ``<TODO>``, ``CHANGEME`` or ``${tenant}``."""
+"""Leftovers in values: placeholders that were not replaced, such as ``<TODO>`` or ``${tenant}``, and spaces."""
 
 import re
 from collections.abc import Iterator
@@ -38,16 +38,21 @@ def placeholder(text: str) -> str | None:
     return match and match[0]
 
 
-def placeholders(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the first placeholder of each value in ``data`` that contains one."""
+def leftovers(data: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield path and problem text of each value in ``data`` with a placeholder, or with a space at its start or end."""
     if isinstance(data, str):
         if word := placeholder(data):
-            yield path, word
+            yield path, unfilled(word)
+        elif data != data.strip(" "):
+            yield (
+                path,
+                f"has a space at its {'end' if data.endswith(' ') else 'start'} (got {data!a}); write {data.strip()}",
+            )
         return
     pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in pairs:
         if key not in _FREE_TEXT and not (path[:1] == ("storage",) and key in _PER_TENANT):
-            yield from placeholders(value, (*path, key))
+            yield from leftovers(value, (*path, key))
 
 
 def unfilled(word: str) -> str:
