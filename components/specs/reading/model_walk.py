@@ -11,10 +11,14 @@ from components.specs.base import Spec
 
 
 def at(data: Any, path: Sequence[str | int]) -> Any:
-    """Return the value at ``path`` in ``data``."""
+    """Return the value at ``path`` in ``data``; an empty mapping if it is omitted, because it has a default."""
     for step in path:
-        data = data[step]
+        data = _inner(data, step)
     return data
+
+
+def _inner(data: Any, step: str | int) -> Any:
+    return data.get(step, {}) if isinstance(data, dict) else data[step]
 
 
 def keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
@@ -42,7 +46,7 @@ def annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> 
     for step in path:
         declared = _member(declared, data)
         declared = _bounded(fields(declared)[str(step)]) if _is_model(declared) else _entry_type(declared)
-        data = data[step]
+        data = _inner(data, step)
     return declared
 
 

@@ -84,6 +84,8 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
         by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
     for path, violation in list(incompatibilities(model, data, {*by_path, *misspelt})):
+        for at in [at for at, [detail, *_] in by_path.items() if _is_cut(at, detail, path, violation.text)]:
+            del by_path[at]
         by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": violation.got, "ctx": {"text": violation.text}}]
     for path, details in by_path.items():
         kind = details[0]["type"]
@@ -92,6 +94,12 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
         text = _text(details, model, path, data)
         wants_text = kind.startswith("string") or kind in {"value_error", base.MISFIT}
         yield Mistake(path, text, wants_text=wants_text, remedy=_remedy(details[0], path, text))
+
+
+def _is_cut(at: Path, detail: ErrorDetails, path: Path, text: str) -> bool:
+    """Return whether ``at`` is ``path`` without the omitted mappings before its last key, which `_path_in` skips."""
+    same = at != path and at[-1:] == path[-1:] and at[:-1] == path[: len(at) - 1]
+    return same and detail["type"] == base.MISFIT and detail["ctx"]["text"] == text
 
 
 def _counts_wrong_entries(detail: ErrorDetails) -> bool:
