@@ -161,5 +161,6 @@ def _sarif(results: Sequence[Result]) -> dict[str, Any]:
         findings += [sarif.of_problem(problem, home) for problem in result.problems]
         if result.spec:
             findings += sarif.of_judgement(result.judgement, result.spec, home)
-        findings += [replace(sarif.of_problem(item, home), level="warning") for item in (*result.secrets, *result.unused)]
+        advice = (*result.secrets, *result.unused)
+        findings += [replace(sarif.of_problem(item, home), level="warning") for item in advice]
     return sarif.report(findings)
