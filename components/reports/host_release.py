@@ -5,11 +5,10 @@ the oldest (CAPI:core/reconcilers/machineset/machineset_deletion_order.go). The 
 uses a host, and no object of the library is a Machine, so the annotation is set by hand.
 """
 
-from components.lookups.pools import inventory_file, place, pool_named
+from components.lookups.pools import inventory_file, place, pools
 from components.render.backends import BARE_METAL
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
-from components.specs.reading.loader import ALLOCATIONS
 
 DELETE_FIRST = "cluster.x-k8s.io/delete-machine"
 """Annotation of Machines that Cluster API deletes first."""
@@ -23,7 +22,7 @@ def release_steps(environment: Environment, host: str, pool: str) -> tuple[str, 
         host: name of the host.
         pool: pool of the host, ``cluster/pool``.
     """
-    placed, name = pool_named(environment, pool, ALLOCATIONS, "hosts"), environment.name
+    placed, name = next(item for item in pools(environment) if item.key == pool), environment.name
     size = place(environment, placed.file, (*placed.path, "nodes" if placed.pool.racks is None else "racks"))
     cluster, hall = cluster_of(pool), next(row.hall for row in environment.hosts if row.host == host)
     find = BARE_METAL[environment.region.bare_metal.backend].machine_of_host.format(host=host, cluster=cluster)
