@@ -59,7 +59,7 @@ class Value:
 
     type_name: str
     value: Any
-    """None if the type is defined by the extension."""
+    """Value without functions; None if its type is defined by the extension."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,8 +187,7 @@ def test_a_name_with_nothing_in_quarantine_is_told_what_there_is() -> None:
     with pytest.raises(SpecError) as caught:
         release_quarantine(gone, "bee/bee-on")
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n"
-        "  allocations.lock.yaml:1  quarantine: 'bee/bee-on' has no quarantined numbers (holders: bee/bee,"
+        "--release-quarantine: 'bee/bee-on' has no quarantined numbers (holders: bee/bee,"
         " bee/bee-one); did you mean 'bee/bee-one'?"
     )
 

@@ -166,14 +166,14 @@ def test_a_change_that_the_api_server_rejects_has_a_procedure_and_an_exit_code(
 ) -> None:
     inventory = repository / "laptop" / "inventory" / "hall-a.csv"
     inventory.write_text(inventory.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
-    steps = "remove the host from its pool, delete its row, run 'jacquard up', and add the row with the new"
+    steps = "remove the host from its pool, delete its row, run {}, and add the row with the new"
 
-    for form in ("text", "json", "markdown"):
+    for form, command in (("text", "'jacquard up'"), ("json", "'jacquard up'"), ("markdown", "`jacquard up`")):
         result = invoke("impact", "laptop", "--format", form)
 
         rejected = "refused: laptop: the API server would reject the change of hall a\n"
         assert (result.exit_code, result.stderr) == (ExitCode.REFUSED, rejected)
-        assert f"To replace {part}, {steps} {value}." in result.stdout
+        assert f"To replace {part}, {steps.format(command)} {value}." in result.stdout
 
 
 def test_data_that_are_in_no_repository_are_refused(invoke: Invoke) -> None:
@@ -220,7 +220,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
     others = "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
-    assert told.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
+    assert told.endswith(f"{others}\nnext: jacquard approve laptop acme --base {commit}\n")
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
 

@@ -9,9 +9,9 @@ from jacquard.cli.views.changes import impact as view
 from jacquard.cli.views.changes.impact_causes import causes
 from jacquard.previews.impacts.impact import Cause, Row
 
-NODES = Cause(file="tenants/acme.yaml", line=29, path="clusters.a.pools.b.nodes", old="10", new="8")
+NODES = Cause(file="tenants/other.yaml", line=29, path="clusters.a.pools.b.nodes", old="10", new="8")
 HOSTS = tuple(
-    Cause(file="inventory/hall-a.csv", line=30 + slot, path=f"a05-u{slot:02d}", old=None, new="{slot: 1}")
+    Cause(file="inventory/hall-z.csv", line=30 + slot, path=f"a05-u{slot:02d}", old=None, new="{slot: 1}")
     for slot in range(1, 7)
 )
 
@@ -28,30 +28,30 @@ def row(*edits: Cause, **values: object) -> Row:
 @pytest.mark.parametrize(
     ("edits", "expected"),
     [
-        ([NODES], ["caused by tenants/acme.yaml:29 clusters.a.pools.b.nodes: 10 -> 8"]),
+        ([NODES], ["caused by tenants/other.yaml:29 clusters.a.pools.b.nodes: 10 -> 8"]),
         ([], ["caused by changed code: no edit of data files has this effect"]),
         ([Cause(file="tenants/b.yaml", line=1, path="", new="{}")], ["caused by tenants/b.yaml: file added"]),
         ([Cause(file="tenants/b.yaml", line=1, path="", old="{}")], ["caused by tenants/b.yaml: file removed"]),
         (
             [NODES, *HOSTS],
             [
-                "caused by tenants/acme.yaml:29 clusters.a.pools.b.nodes: 10 -> 8",
-                "and by inventory/hall-a.csv:31-36: 6 entries added, a05-u01 to a05-u06",
+                "caused by tenants/other.yaml:29 clusters.a.pools.b.nodes: 10 -> 8",
+                "and by inventory/hall-z.csv:31-36: 6 entries added, a05-u01 to a05-u06",
             ],
         ),
         (
             [NODES.model_copy(update={"alone": False}), HOSTS[0].model_copy(update={"alone": False})],
             [
-                "caused by tenants/acme.yaml:29 clusters.a.pools.b.nodes: 10 -> 8",
-                "together with inventory/hall-a.csv:31 a05-u01: none -> {slot: 1}",
+                "caused by tenants/other.yaml:29 clusters.a.pools.b.nodes: 10 -> 8",
+                "together with inventory/hall-z.csv:31 a05-u01: none -> {slot: 1}",
             ],
         ),
         (
             [NODES.model_copy(update={"line": line}) for line in range(1, 6)],
             [
-                "caused by tenants/acme.yaml:1 clusters.a.pools.b.nodes: 10 -> 8",
-                "and by tenants/acme.yaml:2 clusters.a.pools.b.nodes: 10 -> 8",
-                "and by tenants/acme.yaml:3 clusters.a.pools.b.nodes: 10 -> 8",
+                "caused by tenants/other.yaml:1 clusters.a.pools.b.nodes: 10 -> 8",
+                "and by tenants/other.yaml:2 clusters.a.pools.b.nodes: 10 -> 8",
+                "and by tenants/other.yaml:3 clusters.a.pools.b.nodes: 10 -> 8",
                 "and 2 more edits",
             ],
         ),

@@ -205,8 +205,8 @@ freezes:
 @pytest.mark.parametrize(
     ("promoted", "now", "tenants"),
     [
-        ((TRAIN, "--to", NEW), "2026-11-21T12:00:00Z", ["acme"]),
-        ((TRAIN, "--to", NEW), "2026-12-01T12:00:00Z", []),
+        ((TRAIN, "--to", NEW, "--all"), "2026-11-21T12:00:00Z", ["acme"]),
+        ((TRAIN, "--to", NEW, "--all"), "2026-12-01T12:00:00Z", []),
         (("globex-lab/lab", "--newest-templates"), "2026-11-21T12:00:00Z", []),
     ],
     ids=["in the freeze", "after it", "another tenant"],

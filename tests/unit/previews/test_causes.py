@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from impacts import edited, impact_of
+from lock_files import write_locks
 
 from components.allocate.releases import release_hosts
-from components.specs.reading.store import write_locks
 from jacquard.previews.impacts import trials
 from jacquard.previews.impacts.impact import Impact, Row
 from jacquard.previews.impacts.trials import Trials

@@ -103,18 +103,18 @@ def test_the_same_wave_again_changes_nothing() -> None:
     [
         (
             2,
-            f"there is no evidence that wave 1 is settled; {GO_ON}",
+            f"{HEAD}rollouts.{ONE}: there is no evidence that wave 1 is settled; {GO_ON}",
         ),
         (
             3,
-            f"the next wave is 2 (got 3); {GO_ON}",
+            f"--wave 3: the next wave is 2; {GO_ON}",
         ),
     ],
 )
 def test_a_wave_out_of_turn_is_refused(number: int, text: str) -> None:
     with pytest.raises(SpecError) as caught:
         wave(begun(rollable({"one": 3})), number)
-    assert str(caught.value) == f"{HEAD}rollouts.{ONE}: {text}"
+    assert str(caught.value) == text
 
 
 @pytest.mark.parametrize(("groups", "waves"), [(1, "1 wave"), (3, "2 waves")])
@@ -122,7 +122,7 @@ def test_the_first_wave_comes_first(groups: int, waves: str) -> None:
     with pytest.raises(SpecError) as caught:
         wave(rollable({"one": groups}), 2)
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: the next wave is 1 (got 2); promote it in {waves} (--plan lists them):"
+        f"--wave 2: the next wave is 1; promote it in {waves} (--plan lists them):"
         f" jacquard promote laptop {ONE} --to {NEW} --wave 1"
     )
 
@@ -267,7 +267,7 @@ def test_a_pool_without_a_past_cannot_go_back() -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(rollable({"one": 1}), ONE, None)
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: no previous version of one-one/rack is recorded; select the target with --to"
+        "--rollback: no previous version of one-one/rack is recorded; select the target with --to"
     )
 
 

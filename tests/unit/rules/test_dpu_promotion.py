@@ -119,9 +119,9 @@ GO_ON = (
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (None, f"a rollout to bfb-3.2.0 is open at wave 1; {GO_ON}"),
-        (2, f"there is no evidence that wave 1 is settled; {GO_ON}"),
-        (3, f"the next wave is 2 (got 3); {GO_ON}"),
+        (None, f"rollouts.dpus: a rollout to bfb-3.2.0 is open at wave 1; {GO_ON}"),
+        (2, f"rollouts.dpus: there is no evidence that wave 1 is settled; {GO_ON}"),
+        (3, f"--wave 3: the next wave is 2; {GO_ON}"),
     ],
 )
 def test_an_open_rollout_goes_on_wave_by_wave_only(laptop: Any, number: int | None, text: str) -> None:
@@ -131,7 +131,7 @@ def test_an_open_rollout_goes_on_wave_by_wave_only(laptop: Any, number: int | No
 
     with pytest.raises(SpecError) as caught:
         promotion.all_at_once() if number is None else promotion.next_wave(number)
-    assert [(found.path, found.text) for found in caught.value.problems] == [("rollouts.dpus", text)]
+    assert str(caught.value).endswith(text)
 
 
 def lacking(environment: Environment) -> dict[str, tuple[Evidence, list[str]]]:
@@ -190,10 +190,7 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
     assert home.image_pins == environment.image_pins
     with pytest.raises(SpecError) as caught:
         Promotion(home, DPUS, None)
-    assert str(caught.value) == laptop.resolved(
-        "environments/laptop: 1 problem\n  images.lock.yaml:LINE  dpus.dpus/acme: no previous version of dpus is"
-        " recorded; select the target with --to"
-    )
+    assert str(caught.value) == ("--rollback: no previous version of dpus is recorded; select the target with --to")
 
 
 @pytest.mark.parametrize(
