@@ -176,7 +176,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "jacquard.cli.verbs.promote:promote",
             "Change the pins of a pool, of DPUs, of a chart or of a control plane.",
             (
-                "jacquard promote edge-1 first-train/train --to gpu-2026.11.1",
+                "jacquard promote edge-1 first-train/train --to gpu-2026.11.1 --wave 1",
                 "jacquard promote edge-1 first-train/train --plan",
                 "jacquard promote edge-1 first-train --to v1.36.1",
                 "jacquard promote edge-1 dpus",
