@@ -120,5 +120,5 @@ ALL = Rules(
     }
 )
 """All rules, in the order of their modules."""
-CHANGES = (*digests.CHANGES, *network_kept.CHANGES, *released_hosts.CHANGES)
+CHANGES = (*digests.CHANGES, *network_kept.CHANGES, *charts.CHANGES, *released_hosts.CHANGES)
 """All rules about the change from a base to a head."""

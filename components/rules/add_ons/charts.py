@@ -1,9 +1,12 @@
 """Rules about charts in tenants' clusters: pinned to catalogue releases, and uniform except during a rollout."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from components.intents.charts import chart_objections, chart_releases, clusters_of_charts
 from components.lookups.pools import place, problem
+from components.reports.moved_charts import MovedChart, moved_charts
+from components.rules.region.running import running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import chart_key, charts_key, domain_of, pool_of
@@ -45,6 +48,29 @@ def pins(environment: Environment) -> Iterator[Problem]:
                 f" {there}); a release never changes under its version, restore the digest that was published"
             )
             yield problem(environment, IMAGE_PINS, path, text)
+
+
+def in_use(base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report edits of catalogue rows that would upgrade a chart in all clusters with nodes together, without waves.
+
+    Commands with ``--base`` evaluate this rule. A waiver with the chart as its subject permits the upgrade.
+    """
+    nodes = running_nodes(base)
+    moved: dict[str, list[MovedChart]] = defaultdict(list)
+    for change in moved_charts(base, head):
+        if nodes["clusters", change.cluster] and change.chart not in head.image_pins.charts_of(change.cluster):
+            moved[change.chart].append(change)
+    for chart, changes in moved.items():
+        before, after = changes[0].before, changes[0].after
+        row = head.versions.installed(head.region.image_channel)[chart]
+        path = ("charts", head.versions.charts.index(row), "version")
+        names = [change.cluster for change in changes]
+        text = (
+            f"{after} instead of {before} would upgrade {chart} in {listed(names)} together, without waves; restore"
+            f" {before}, add {after} as a separate row below, and run jacquard promote {head.name}"
+            f" {charts_key(chart)} --to {after} --wave 1"
+        )
+        yield problem(head, VERSIONS, path, text, subject=chart)
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
@@ -91,4 +117,6 @@ def _replaced(environment: Environment, key: str, now: ChartIntent, before: Char
     return problem(environment, VERSIONS, path, text)
 
 
+CHANGES = (in_use,)
+"""Rules about the change from a base to a head."""
 RULES = Rules(data=(canary_tenants,), locks=(pins, mixed), promoted=(pins, mixed))

@@ -99,7 +99,7 @@ CHECKED = {
 """Waivers that ``jacquard check`` needs."""
 ELSEWHERE = {
     *("uniformity", "change-in-freeze", "causes.removed-rows"),
-    *("add-ons.network-kept", "digests.changed", "inventory.released-first"),
+    *("add-ons.network-kept", "charts.in-use", "digests.changed", "inventory.released-first"),
 }
 """Waivers that tests of their own apply: of changes against a base, of removed rows, of uniformity and of freezes."""
 

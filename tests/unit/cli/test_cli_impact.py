@@ -76,7 +76,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "pending promotions:",
         "  acme-train/infer (image), before this change: jacquard promote laptop acme-train/infer --to data",
         "",
-        f"next: jacquard approve laptop acme --base {commit}",
+        f"next: jacquard preview laptop --base {commit}",
     ]
     assert told.splitlines() == [resolved(line, repository / "laptop") for line in expected]
 
@@ -210,8 +210,8 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     versions = repository / "catalog" / "versions.yaml"
     text = (
         versions.read_text()
-        .replace("version: v1.19.2", "version: v1.19.3")
-        .replace("sha256:f168d57d", "sha256:f168d57e")
+        .replace("version: 0.27.0", "version: 0.27.1")
+        .replace("sha256:0c9c8079", "sha256:0c9c8070")
     )
     versions.write_text(text, encoding="utf-8")
 
@@ -220,7 +220,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
 
     others = "\nother environments that use this catalogue:\n  lab: effect unknown; see: jacquard impact lab\n"
-    assert told.endswith(f"{others}\nnext: jacquard approve laptop acme --base {commit}\n")
+    assert told.endswith(f"{others}\nnext: jacquard preview laptop --base {commit}\n")
     assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
 
