@@ -159,9 +159,9 @@ def test_a_waiver_permits_a_correction_until_it_expires(
 
 def test_a_new_version_with_its_own_digest_and_an_added_fact_pass(repository: Path, invoke: Invoke, edit: Edit) -> None:
     catalog = repository / "catalog"
-    file, old, new, _ = EDITS["charts[10].version"]
+    file, old, new, _ = EDITS["manifests[3].version"]
     edit(catalog / file, old, new)
-    edit(catalog / file, "sha256:fc004a6bd43f", "sha256:fc004a6bd440")
+    edit(catalog / file, "sha256:21fbed784e4a", "sha256:21fbed784e40")
     edit(catalog / "images.yaml", "gpu_driver: 590.44.01", "gpu_driver: 590.44.01, imex: true")
 
     assert invoke("impact", "laptop").exit_code == ExitCode.OK

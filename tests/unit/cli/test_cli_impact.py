@@ -76,7 +76,7 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "pending promotions:",
         "  acme-train/infer (image), before this change: jacquard promote laptop acme-train/infer --to data",
         "",
-        f"next: jacquard preview laptop --base {commit}",
+        f"next: jacquard approve laptop acme --base {commit}",
     ]
     assert told.splitlines() == [resolved(line, repository / "laptop") for line in expected]
 
