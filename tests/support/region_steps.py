@@ -31,7 +31,10 @@ def refused(region: LocalRegion, *command: str) -> str:
     """Return why a command is refused: one problem, and nothing is written."""
     outcome = region.jacquard(*command)
     assert outcome.code == 2, outcome.text
-    title, problem, *_ = outcome.stderr.splitlines()
+    title, *problems = outcome.stderr.splitlines()
+    if title.startswith("error: "):
+        return title  # wrong arguments
+    problem = problems[0]
     assert title == f"environments/{ENVIRONMENT}: 1 problem"
     return problem.strip()
 
