@@ -93,7 +93,7 @@ def test_a_pull_request_is_previewed_agreed_to_merged_and_applied(pull_request: 
     comment = pull_request.preview(run="1.1")
     assert told == {f"{CLUSTER}/{POOL}/a03": (4, 4)}
     assert comment.splitlines()[2] == "### Approval required from `acme`"
-    assert "replaced: 4 nodes (32 GPUs) of acme-train/infer" in comment
+    assert "replaced: 4 nodes (32 GPUs) of `acme-train/infer`" in comment
     assert {STATEMENT, f"{STATEMENT}{SUFFIX}", "report.html"} <= {path.name for path in pull_request.out.iterdir()}
     assert "acme has not approved part " in pull_request.refused()
 
