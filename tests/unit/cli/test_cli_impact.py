@@ -209,9 +209,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
     git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
     versions = repository / "catalog" / "versions.yaml"
     text = (
-        versions.read_text()
-        .replace("version: 0.27.0", "version: 0.27.1")
-        .replace("sha256:0c9c8079", "sha256:0c9c8070")
+        versions.read_text().replace("version: 0.27.0", "version: 0.27.1").replace("sha256:0c9c8079", "sha256:0c9c8070")
     )
     versions.write_text(text, encoding="utf-8")
 
