@@ -50,7 +50,7 @@ class Causes:
         else:
             edits = self._untried(about)
         edits.sort(key=lambda edit: (edit.locked, self._scopes.distance(edit, about)))
-        return tuple(_cause(edit, alone=not together or len(groups) < 2) for edit in edits)  # noqa: PLR2004
+        return tuple(cause(edit, alone=not together or len(groups) < 2) for edit in edits)  # noqa: PLR2004
 
     def _test(self, key: Key, changes: Sequence[Change]) -> _Test:
         wanted = frozenset(map(change_id, changes))
@@ -82,7 +82,8 @@ class Causes:
         return near
 
 
-def _cause(edit: Edit, *, alone: bool) -> Cause:
+def cause(edit: Edit, *, alone: bool = True) -> Cause:
+    """Return ``edit`` as a cause, with secrets masked and values shortened."""
     old, new = (_text(shown_at(edit.steps, value)) for value in (edit.old, edit.new))
     return Cause(file=edit.file, line=edit.line, path=edit.path, old=old, new=new, alone=alone)
 

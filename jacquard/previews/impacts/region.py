@@ -1,16 +1,14 @@
 """Effects of settings that select the management cluster or the state of a region, which no object contains."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
-from components.specs.reading.lock_text import entry_text
-from components.specs.reading.problems import shortened
+from jacquard.previews.impacts.causes import cause
 from jacquard.previews.impacts.edits import Edit
-from jacquard.previews.impacts.impact import Cause, Forced, Row
+from jacquard.previews.impacts.impact import Forced, Row
 
 _CONTEXT = (
     "'up' would create every object again in another management cluster; objects of the present one would stay, and "
@@ -34,9 +32,7 @@ def moved_region(base: Environment, head: Environment, edits: Iterable[Edit]) ->
         for path, why in moved
     )
     causes = tuple(
-        Cause(file=edit.file, line=edit.line, path=edit.path, old=_text(edit.old), new=_text(edit.new))
-        for edit in edits
-        if edit.file == REGION and any(path.startswith(edit.path) for path, _ in moved)
+        cause(edit) for edit in edits if edit.file == REGION and any(path.startswith(edit.path) for path, _ in moved)
     )
     owners: list[tuple[str, str | None]] = [(placed.cluster.name, placed.tenant.tenant) for placed in clusters(base)]
     for name, tenant in owners or [("everything", None)]:
@@ -51,7 +47,3 @@ def moved_region(base: Environment, head: Environment, edits: Iterable[Edit]) ->
             forced_by=forced,
             causes=causes,
         )
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else shortened(entry_text(value))
