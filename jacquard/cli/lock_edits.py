@@ -7,9 +7,9 @@ from pathlib import Path
 from components.rules.checks import check, new_problems
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.reading.lock_text import entries_digest, paired
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.lock_text import entries_digest, lock_text, paired
 from components.specs.reading.problems import SpecError
-from components.specs.reading.store import lock_texts
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.machine import paths, settings
 from jacquard.machine.edits import Edit
@@ -20,8 +20,10 @@ def with_locks(
     environment: Environment, numbers: AllocationsLock, pins: ImagesLock
 ) -> tuple[Environment, dict[Path, str]]:
     """Return ``environment`` with other lock files, and the texts of these files."""
-    after = dict(zip(("allocations", "image_pins"), paired(environment.name, numbers, pins), strict=True))
-    return environment.model_copy(update=after), lock_texts(environment, paths.environments(), numbers, pins)
+    numbers, pins = paired(environment.name, numbers, pins)
+    home = paths.environments() / environment.name
+    texts = {home / ALLOCATIONS: lock_text(numbers), home / IMAGE_PINS: lock_text(pins)}
+    return environment.model_copy(update={"allocations": numbers, "image_pins": pins}), texts
 
 
 def write(
