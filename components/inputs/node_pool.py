@@ -5,12 +5,17 @@ from collections.abc import Iterator
 
 from components.inputs.node_addresses import addresses_of
 from components.intents.nodes import intents_of
+from components.lookups.add_ons import gives
+from components.lookups.node_checks import checks_of
 from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.rollout.repair import most_broken, startup_seconds
 from components.rollout.replacement import replacement, spare_hosts
+from components.specs.add_ons.add_ons import Capability
 from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction
+from components.specs.hosts.instance_types import InstanceType
 from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.catalog import BootMode
@@ -43,8 +48,21 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         startup_seconds=startup_seconds(environment, placed.cluster.name, pool),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.burn_in,
+        faults=_faults(environment, placed, kind),
         addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),
     )
+
+
+def _faults(environment: Environment, placed: PlacedCluster, kind: InstanceType) -> dict[str, int]:
+    """Return the conditions that are repaired; none in a cluster where no add-on sets conditions."""
+    if not gives(environment, placed, Capability.NODE_PROBLEMS):
+        return {}
+    checks = checks_of(environment, kind)
+    return {
+        check.condition: check.hold_seconds
+        for check in checks
+        if check.condition and check.action is HealthAction.REPAIR
+    }
 
 
 def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.dpu_ports import load_balancer_port
 from components.lookups.fabrics import connected
+from components.lookups.node_checks import checks_by_type
 from components.lookups.pools import PlacedCluster, clusters, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
@@ -25,7 +26,8 @@ CONSEQUENCES: Mapping[Capability | None, str] = {
     Capability.NODE_FEATURES: "nodes have no hardware labels",
     Capability.GPUS: "pods cannot use GPUs",
     Capability.COMPUTE_DOMAINS: "NVLink does not span nodes",
-    Capability.NODE_PROBLEMS: "lost GPUs and failed links are not reported",
+    Capability.NODE_PROBLEMS: "faults of nodes are neither reported nor repaired",
+    Capability.NODE_READINESS: "new pods are scheduled on nodes with faults",
     Capability.LOAD_BALANCERS: "Services of type LoadBalancer never get an address",
     Capability.MONITORING: "problems of add-ons and nodes are not reported",
     Capability.METRICS: "kubectl top and autoscaling by CPU have no metrics",
@@ -167,6 +169,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         node_paths=CONTROL_PLANES[environment.region.control_planes.backend].node_paths,
         attachments=bool(connected(environment, placed)),
         gpu_sharing=gpu_sharing(environment, placed),
+        checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
     )
 
 

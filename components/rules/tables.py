@@ -5,6 +5,7 @@ from dataclasses import fields
 from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, network_kept, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
+from components.rules.health import health
 from components.rules.hosts import bare_metal, inventory, released_hosts
 from components.rules.network import (
     denied_networks,
@@ -80,6 +81,7 @@ _MODULES = (
     images,
     nvlink_domains,
     rollouts,
+    health,
     fabrics,
     peerings,
     security_groups,

@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SCHEMA_VERSION, Spec
+from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.instance_types import InstanceTypeCatalog, Scale
 from components.specs.hosts.inventory import HostSpec
@@ -49,6 +50,8 @@ class Environment(Spec):
     """Content of ``catalog/firmware.yaml``; empty when there is no such file."""
     add_ons: AddOnCatalog = AddOnCatalog(schema_version=SCHEMA_VERSION)
     """Content of ``catalog/add_ons.yaml``; empty when there is no such file."""
+    health: HealthCatalog = HealthCatalog(schema_version=SCHEMA_VERSION)
+    """Content of ``catalog/health.yaml``; empty when there is no such file."""
     out_of_service: dict[str, OutOfServiceSpec] = Field(default_factory=dict)
     """Hosts of ``out_of_service.yaml`` by name; a host that is not listed is in service."""
     policy: PolicySpec = PolicySpec(schema_version=SCHEMA_VERSION)

@@ -12,11 +12,11 @@ from components.reports.resolved import UnknownPathError
 from components.specs.reading.problems import listed, suggestion
 from jacquard.cli.errors import ExitCode, Stop
 
-CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
-PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
-REPORTS = (CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES)
+CAPACITY, HEALTH, IMAGES, MAP, NETWORK = "capacity", "health", "images", "map", "network"
+OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES = "offerings", "prerequisites", "uniformity", "upgrades"
+REPORTS = (CAPACITY, HEALTH, IMAGES, MAP, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES)
 """Names of the reports; a report name replaces a path."""
-_TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
+_TABLES = {CAPACITY, HEALTH, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
 _MAX_LISTED = 12
 
@@ -32,7 +32,7 @@ class ShowFormat(StrEnum):
 PathArgument = Annotated[
     str,
     typer.Argument(
-        metavar="[PATH|capacity|images|map|network|offerings|prerequisites|uniformity|upgrades]",
+        metavar="[PATH|capacity|health|images|map|network|offerings|prerequisites|uniformity|upgrades]",
         help="Report, or path such as tenants.acme.clusters.acme-train.pools.train. Default: the whole region.",
     ),
 ]
@@ -75,7 +75,7 @@ PortOption = Annotated[
     str | None,
     typer.Option("--port", metavar="PORT", help="With --path: protocol and port: tcp/443, udp/53 or icmp."),
 ]
-LiveOption = Annotated[bool, typer.Option("--live", help="With uniformity: also query the clusters.")]
+LiveOption = Annotated[bool, typer.Option("--live", help="With health or uniformity: also query the clusters.")]
 PlatformOption = Annotated[
     bool, typer.Option("--platform", help="With images: charts, providers and images of the platform itself.")
 ]
@@ -140,8 +140,8 @@ def refuse_contradictions(
     if svg is not None and path not in _DRAWN:
         msg = f"--svg requires {CAPACITY}, {MAP} or {NETWORK}; use: jacquard show {environment} {CAPACITY} --svg {svg}"
         raise Stop(msg, ExitCode.BAD_DATA)
-    if live and path != UNIFORMITY:
-        msg = f"--live requires {UNIFORMITY}; use: jacquard show {environment} {UNIFORMITY} --live"
+    if live and path not in {HEALTH, UNIFORMITY}:
+        msg = f"--live requires {HEALTH} or {UNIFORMITY}; use: jacquard show {environment} {UNIFORMITY} --live"
         raise Stop(msg, ExitCode.BAD_DATA)
     if platform and path != IMAGES:
         msg = f"--platform requires {IMAGES}; use: jacquard show {environment} {IMAGES} --platform"

@@ -14,6 +14,8 @@ import yaml
 from jacquard.machine import paths
 
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
+RECORDED_HERE = Path(__file__).parent / "recorded_crds"
+"""Definitions that the folder does not have, written after upstream's types."""
 BUILT_IN = {
     "admissionregistration.k8s.io/v1",
     "v1",
@@ -51,7 +53,8 @@ class CrdFolder:
         stem = kind.lower()[:-1]  # the plural may change the last letter
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
         bundles = sorted(CRDS.rglob("*-crd.yaml"))  # all kinds of a project in one file
-        for path in chain(own, bundles):
+        recorded = sorted(RECORDED_HERE.glob(f"{group}_*.yaml"))
+        for path in chain(own, bundles, recorded):
             for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
                 spec = document["spec"]
                 if (spec["group"], spec["names"]["kind"]) == (group, kind):

@@ -16,6 +16,7 @@ from components.render.pools import compute_domains
 from components.render.region import monitors
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
+from components.specs.health.node_checks import HealthAction, NodeCheck
 
 _PROMETHEUS = "kube-prometheus-stack"
 """Chart whose ServiceAccount of Prometheus is known."""
@@ -54,29 +55,34 @@ def prometheus_account(monitoring: AddOn) -> str | None:
     return f"{name[:_MOST_PREFIX].removesuffix('-')}-prometheus"
 
 
-def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:
+def alerts(cluster: str, add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[Manifest]:
     """Yield the alerts on metrics of the add-ons in ``cluster``; none without a monitoring add-on."""
     monitoring = monitoring_of(add_ons)
     if monitoring is not None:
-        rules = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]
+        rules = [*_nodes(add_ons, checks), *_networks(add_ons)]
         rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
         yield monitors.prometheus_rule(
             _NAME, _NAME, rules, {}, namespace=monitoring.namespace, labels={}, there=cluster
         )
 
 
-def _nodes(add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[dict[str, Any]]:
+def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[dict[str, Any]]:
     if all(entry.gives is not Capability.NODE_PROBLEMS for entry in add_ons):
         return
-    if gpus:
-        text = "A GPU has fallen off the bus; the node must be rebooted."
-        yield monitors.alert("GpuLost", "critical", _condition("GpuLost"), text)
-    text = "Kernel deadlock or read-only filesystem on a node; its pods fail."
-    yield monitors.alert("NodeProblem", "warning", _condition("KernelDeadlock|ReadonlyFilesystem"), text)
+    for check in checks:
+        severity = "critical" if check.action is HealthAction.REPAIR else "warning"
+        name = check.name.title().replace("-", "")
+        yield monitors.alert(name, severity, _fault(check), check.summary)
 
 
-def _condition(names: str) -> str:
-    return f'kube_node_status_condition{{condition=~"{names}",status="true"}} == 1'
+def _fault(check: NodeCheck) -> str:
+    """Return the expression for a fault: a condition that is True, or too many events on a node.
+
+    The second metric is that of node-problem-detector (NPD:pkg/problemmetrics).
+    """
+    if check.condition:
+        return f'kube_node_status_condition{{condition="{check.condition}",status="true"}} == 1'
+    return f'increase(problem_counter{{reason="{check.reason}"}}[{check.hold_seconds}s]) >= {check.threshold}'
 
 
 def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,6 @@ Services and agents have Kubernetes' built-in priorities, so that tenant jobs ca
 sets the priority if upstream's default differs. A chart without an entry is installed with its default values.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from components.render.add_ons import cni
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
+from components.render.health import monitors, quarantine
 from components.render.pod_placement import EVERY_NODE
 from components.render.pools import compute_domains, gpu_sharing
 from components.render.pools.node_paths import NodePaths
@@ -20,27 +20,6 @@ GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
 _MILLICPU, _MEBIBYTES = 100, 200
 """Base requests of metrics-server; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
-_KERNEL_MONITORS = ["/config/kernel-monitor.json", "/config/readonly-monitor.json"]
-_GPU_MONITOR = "gpu-monitor.json"
-_GPU_PROBLEMS = {
-    "plugin": "kmsg",
-    "logPath": "/dev/kmsg",
-    "lookback": "5m",
-    "bufferSize": 10,
-    "source": "gpu-monitor",
-    "conditions": [{"type": "GpuLost", "reason": "GpuIsThere", "message": "no GPU has fallen off the bus"}],
-    "rules": [
-        {"type": "temporary", "reason": "GpuError", "pattern": "NVRM: Xid .*"},
-        {
-            "type": "permanent",
-            "condition": "GpuLost",
-            "reason": "GpuFellOffTheBus",
-            "pattern": r"NVRM: Xid \(.*\): 79,.*",
-        },
-        {"type": "temporary", "reason": "LinkDown", "pattern": "mlx5_core .*: Link down"},
-    ],
-}
-"""Kernel log patterns for GPUs and network cards (NVIDIA's catalogue of Xid errors; 79 is permanent)."""
 
 
 def _node_features(facts: ClusterFacts) -> dict[str, Any]:
@@ -87,9 +66,19 @@ def _toolkit(paths: NodePaths) -> dict[str, Any]:
 
 
 def _node_problems(facts: ClusterFacts) -> dict[str, Any]:
-    gpus = {"custom_monitor_definitions": {_GPU_MONITOR: json.dumps(_GPU_PROBLEMS, indent=1)}} if facts.gpus else {}
-    custom = [f"/custom-config/{_GPU_MONITOR}"] if facts.gpus else []
-    return {"tolerations": EVERY_NODE, "settings": {"log_monitors": [*_KERNEL_MONITORS, *custom], **gpus}}
+    custom = [f"/custom-config/{monitors.MONITOR}"]
+    return {
+        "tolerations": EVERY_NODE,
+        "settings": {
+            "log_monitors": [*monitors.UPSTREAM_MONITORS, *custom],
+            "custom_monitor_definitions": {monitors.MONITOR: monitors.monitor(facts.every_check)},
+        },
+    }
+
+
+def _node_readiness(facts: ClusterFacts) -> dict[str, Any]:
+    # With two replicas the leader is replaced at once when its node fails.
+    return {**facts.placement, "replicaCount": 2, "priorityClassName": SERVICE}
 
 
 def _metrics(facts: ClusterFacts) -> dict[str, Any]:
@@ -168,6 +157,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     GPU_OPERATOR: _gpus,
     compute_domains.CHART: compute_domains.values,
     "node-problem-detector": _node_problems,
+    quarantine.CHART: _node_readiness,
     "metrics-server": _metrics,
     METALLB: _metallb,
     "cert-manager": _cert_manager,

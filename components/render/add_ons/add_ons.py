@@ -13,6 +13,7 @@ from components.render.add_ons.add_on_values import GPU_OPERATOR, MERGED, METALL
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
+from components.render.health import quarantine
 from components.render.manifest import Manifest
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
@@ -23,7 +24,7 @@ from components.specs.region.versions import Chart
 
 _BUILT_IN = ("kube-system",)
 """Namespaces that exist in every cluster."""
-_AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS)
+_AWAITED = (Capability.NETWORK, Capability.MONITORING, Capability.LOAD_BALANCERS, Capability.NODE_READINESS)
 """Capabilities whose releases are awaited: all pods require the capability, or objects of its CRDs follow."""
 
 
@@ -68,7 +69,13 @@ class AddOnsInput:
                 if entry.chart == METALLB
                 for item in pools(self.cluster, entry.namespace, self.load_balancers)
             ),
-            *alerts(self.cluster, self.add_ons, gpus=self.facts.gpus),
+            *(
+                item
+                for entry in self.add_ons
+                if entry.chart == quarantine.CHART
+                for item in quarantine.rules(self.cluster, self.facts.checks)
+            ),
+            *alerts(self.cluster, self.add_ons, self.facts.every_check),
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
+from components.specs.health.node_checks import HealthAction, NodeCheck
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
@@ -38,6 +39,16 @@ class ClusterFacts:
     """Number of nodes per NVLink domain, for each instance type of the cluster with domains of several nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()
     """GPU sharing settings of the cluster's pools, without duplicates."""
+    checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)
+    """Checks of nodes, by instance type of the cluster."""
+
+    @property
+    def every_check(self) -> tuple[NodeCheck, ...]:
+        """Return the checks of all instance types, each once, with the hardest action of all types."""
+        hardness = list(HealthAction)
+        every = [check for checks in self.checks.values() for check in checks]
+        every.sort(key=lambda check: hardness.index(check.action))
+        return tuple({check.name: check for check in every}.values())
 
     @property
     def selector(self) -> dict[str, str]:

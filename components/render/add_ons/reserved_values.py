@@ -9,6 +9,7 @@ from itertools import permutations
 
 from components.render.add_ons import cni
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
+from components.render.health import quarantine
 from components.render.pools import compute_domains
 from components.specs.reading.problems import listed
 
@@ -78,6 +79,10 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
     "node-problem-detector": {
         "settings": "problem definitions are the same in all clusters, and alerts depend on them",
         "metrics": _MONITORED,
+    },
+    quarantine.CHART: {
+        "replicaCount": "a second replica is required while a node is replaced",
+        "nodeReadinessRules": "rules are objects of the cluster, so that the impact of a change is known",
     },
     "metrics-server": {
         "args": "kubelets have self-signed certificates",

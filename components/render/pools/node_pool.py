@@ -102,6 +102,8 @@ class NodePoolInput:
     """Maintenance window of the tenant."""
     burn_in: BurnInSpec | None = None
     """Condition for burn-in, and the controller that sets the condition."""
+    faults: Mapping[str, int] = field(default_factory=dict)
+    """Conditions of Nodes that are repaired when True, each with the seconds that it must last."""
     addresses: Mapping[str, Address] = field(default_factory=dict)
     """Addresses of the pool's hosts, by host; hosts without an address are omitted."""
 
@@ -164,6 +166,7 @@ def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> Manifes
                 selector=_members(pool, group),
                 labels=_labels(pool),
                 remediation=remediation,
+                faults=pool.faults,
             )
             for group in pool.groups
         },

@@ -29,6 +29,7 @@ def health_check(
     selector: Mapping[str, str],
     labels: Mapping[str, str],
     remediation: Manifest | None,
+    faults: Mapping[str, int],
 ) -> Manifest:
     """Return the health check of one rollout group.
 
@@ -47,6 +48,7 @@ def health_check(
         selector: labels of the group's machines.
         labels: labels of the pool.
         remediation: template of the remediation before replacement; None replaces unhealthy nodes immediately.
+        faults: conditions of Nodes that are repaired when True, each with the seconds that it must last.
     """
     return manifest(
         "cluster.x-k8s.io/v1beta2",
@@ -62,6 +64,10 @@ def health_check(
                 "unhealthyNodeConditions": [
                     {"type": "Ready", "status": status, "timeoutSeconds": health.unhealthy_timeout_seconds}
                     for status in ("False", "Unknown")
+                ]
+                + [
+                    {"type": condition, "status": "True", "timeoutSeconds": seconds}
+                    for condition, seconds in faults.items()
                 ],
             },
             "remediation": {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import DataFile
+from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.out_of_service import OutOfServiceFile
@@ -67,6 +68,7 @@ KINDS = (
     FileKind(name="images", path=f"{CATALOG}/images.yaml", model=ImageCatalog, shared=True),
     FileKind(name="instance_types", path=f"{CATALOG}/instance_types.yaml", model=InstanceTypeCatalog, shared=True),
     FileKind(name="firmware", path=f"{CATALOG}/firmware.yaml", model=FirmwareCatalog, shared=True),
+    FileKind(name="health", path=f"{CATALOG}/health.yaml", model=HealthCatalog, shared=True),
     FileKind(name="versions", path=f"{CATALOG}/versions.yaml", model=VersionVector, shared=True),
     FileKind(name="add_ons", path=f"{CATALOG}/add_ons.yaml", model=AddOnCatalog, shared=True),
     FileKind(name="vm_offerings", path=f"{CATALOG}/vm_offerings.yaml", model=VmCatalog, shared=True),

@@ -7,6 +7,7 @@ from typing import TypeVar
 from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
 from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
 from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.inventory import HostSpec
@@ -30,6 +31,7 @@ from jacquard.machine.edits import recover
 CATALOG = "catalog"
 ADD_ONS = f"../{CATALOG}/add_ons.yaml"
 FIRMWARE = f"../{CATALOG}/firmware.yaml"
+HEALTH = f"../{CATALOG}/health.yaml"
 IMAGES = f"../{CATALOG}/images.yaml"
 INSTANCE_TYPES = f"../{CATALOG}/instance_types.yaml"
 VERSIONS = f"../{CATALOG}/versions.yaml"
@@ -119,6 +121,7 @@ class _Loader:
         versions = self._yaml(VERSIONS, VersionVector)
         vm_catalog = self._yaml(VM_OFFERINGS, VmCatalog)
         firmware = self._optional(FIRMWARE, FirmwareCatalog)
+        health = self._optional(HEALTH, HealthCatalog)
         add_ons = self._optional(ADD_ONS, AddOnCatalog)
         out_of_service = self._optional(OUT_OF_SERVICE, OutOfServiceFile)
         policy = self._optional(POLICY, PolicySpec)
@@ -138,6 +141,7 @@ class _Loader:
             versions=versions,
             vm_catalog=vm_catalog,
             firmware=firmware,
+            health=health,
             add_ons=add_ons,
             out_of_service=out_of_service.hosts,
             policy=policy,

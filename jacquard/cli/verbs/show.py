@@ -1,7 +1,7 @@
 """``jacquard show``: resolved values of a region with their origin, and reports about it."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,6 +15,7 @@ from components.render.manifest import Json
 from components.reports.capacity import capacity
 from components.reports.chart_upgrades import chart_upgrades
 from components.reports.examples import examples_of
+from components.reports.health import health
 from components.reports.images import image_report
 from components.reports.network import paths
 from components.reports.network.border import contract
@@ -35,6 +36,7 @@ from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat
 from jacquard.cli.views.region import capacity as capacity_view
 from jacquard.cli.views.region import capacity_map, network_map
+from jacquard.cli.views.region import health as health_view
 from jacquard.cli.views.region import images as image_view
 from jacquard.cli.views.region import network as network_view
 from jacquard.cli.views.region import network_border as border_view
@@ -46,6 +48,7 @@ from jacquard.cli.views.region import upgrades as upgrade_view
 from jacquard.cli.views.region.region_map import region_map
 from jacquard.machine import settings
 from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
+from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
 from jacquard.observe.observation import observe
 
 _COMPARABLE = {show_reports.IMAGES, show_reports.NETWORK, show_reports.PREREQUISITES, show_reports.UNIFORMITY}
@@ -76,6 +79,9 @@ def show(
 
     capacity: installed, contracted, planned, spare, out-of-service, free and missing hosts per instance type and
     failure domain, and hosts per bare-metal controller.
+
+    health: the checks of the nodes of each instance type, and the action on each fault; with --live the nodes with
+    faults, since when, and what follows.
 
     images: golden images with their pools, out-of-date pools, expiry and compatibility; with --platform the charts,
     providers and container images of the platform itself, by digest or by tag.
@@ -116,6 +122,8 @@ def show(
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
+        case "health":
+            _show_health(spec, output, live=live)
         case "images":
             _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":
@@ -250,9 +258,20 @@ def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool
     if live:
         seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
         report, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
-    unread = (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
     document = partial(to_json, environment.name, report, unreachable)
-    _answer(output, document, chain(uniformity_view.lines(report), unread))
+    _answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
+
+
+def _show_health(environment: Environment, output: ShowFormat, *, live: bool) -> None:
+    report, unreachable = health(environment), dict[str, str]()
+    if live:
+        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
+        report, unreachable = health(environment, node_faults(environment, seen), seen.unreachable), seen.unreachable
+    _answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
+
+
+def _unread(unreachable: Mapping[str, str]) -> Iterable[Text]:
+    return (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:

@@ -77,6 +77,7 @@ _HOSTED = {
     "sriovnetwork.openshift.io/v1": "SriovIBNetwork SriovNetworkNodePolicy SriovOperatorConfig",
     "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
     "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",
+    "readiness.node.x-k8s.io/v1alpha1": "NodeReadinessRule!",
     "kubeovn.io/v1": "IPPool! Subnet! Vpc!",
     "source.toolkit.fluxcd.io/v1": "GitRepository",
     "kustomize.toolkit.fluxcd.io/v1": "Kustomization",

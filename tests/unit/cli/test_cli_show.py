@@ -23,7 +23,9 @@ from jacquard.cli.views.region import resolved as show_view
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 POOL = "tenants.acme.clusters.acme-train.pools.train"
-SECTIONS = "region, tenants, hosts, policy, waivers, images, instance_types, firmware, versions, add_ons, vm_offerings"
+SECTIONS = (
+    "region, tenants, hosts, policy, waivers, images, instance_types, firmware, health, versions, add_ons, vm_offerings"
+)
 FIRST_HOSTS = ", ".join(
     f"{rack}-u{slot:02}" for rack, slots in (("a01", 8), ("a02", 4)) for slot in range(1, slots + 1)
 )
@@ -120,8 +122,8 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
         (
             "networks",
             (
-                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, images, map, network,"
-                " offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
+                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, health, images, map,"
+                " network, offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
             ),
         ),
         (
@@ -206,7 +208,7 @@ def test_many_failure_domains_with_the_same_figures_are_one_row() -> None:
         ),
         (
             ("show", "laptop", "images", "--live"),
-            "--live requires uniformity; use: jacquard show laptop uniformity --live",
+            "--live requires health or uniformity; use: jacquard show laptop uniformity --live",
         ),
     ],
 )

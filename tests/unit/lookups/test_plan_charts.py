@@ -25,6 +25,7 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
                 "cilium",
                 "node-feature-discovery",
                 "node-problem-detector",
+                "node-readiness-controller",
                 "gpu-operator",
                 "metrics-server",
             ),

@@ -10,6 +10,7 @@ import pytest
 from nvlink_racks import racks
 
 from components.lookups.add_ons import of_cluster
+from components.lookups.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import Manifest
@@ -17,6 +18,7 @@ from components.specs.environment import Environment
 
 WATCHED = {"gpus", "metallb", "node-problems", "metrics-server", "cert-manager"}
 """Default add-ons whose charts bring monitors."""
+FAULTS = [name.title().replace("-", "") for name in library_checks()]
 
 
 def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
@@ -42,14 +44,14 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
 
     assert waits == WATCHED
     assert [item.name for item in releases][:2] == ["cilium", "monitoring"]
-    assert [item.name for item in releases if item.readiness] == ["cilium", "monitoring", "metallb"]
+    assert [item.name for item in releases if item.readiness] == ["cilium", "monitoring", "node-readiness", "metallb"]
     assert made[-1].kind == "PrometheusRule"
 
 
 @pytest.mark.parametrize(
     ("without", "alerts"),
     [
-        ((), ["GpuLost", "NodeProblem", "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
+        ((), [*FAULTS, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
         (("node-problems", "metallb"), ["NetworkAgentsDown", "StorageAgentsDown"]),
     ],
 )
@@ -58,7 +60,7 @@ def test_an_alert_is_about_what_the_cluster_has(
 ) -> None:
     *_, rule = items(laptop, *without)
 
-    assert [one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]] == alerts
+    assert {one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]} == {*alerts}
     assert (rule.cluster, rule.namespace) == ("acme-train", "monitoring")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from cluster_shape import facts
 
 from components.lookups.add_ons import add_ons
+from components.lookups.node_checks import checks_by_type
 from components.lookups.pools import clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput
@@ -21,6 +23,7 @@ SMALL = facts(nodes=200, system_pool=True)
 EVERY_TAINT = [{"operator": "Exists"}]
 SYSTEM = {"node-restriction.kubernetes.io/role": "system"}
 SERVICE, AGENT = "system-cluster-critical", "system-node-critical"
+HEALTH = ["node-features", "node-problems", "node-readiness"]
 CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
 
 
@@ -34,21 +37,15 @@ def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({}, ["cilium", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"]),
-        (
-            {"add_ons": ("default", "calico")},
-            ["calico", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"],
-        ),
+        ({}, ["cilium", *HEALTH, "gpus", "metrics-server", "cert-manager", "metallb"]),
+        ({"add_ons": ("default", "calico")}, ["calico", *HEALTH, "gpus", "metrics-server", "cert-manager", "metallb"]),
         ({"add_ons": ("kueue", "cilium")}, ["cilium", "kueue"]),
         ({"add_ons": ()}, []),
         (
             {"without_add_ons": {"gpus": "passed through to VMs", "metrics-server": "ours is better"}},
-            ["cilium", "node-features", "node-problems", "cert-manager", "metallb"],
+            ["cilium", *HEALTH, "cert-manager", "metallb"],
         ),
-        (
-            {"cni_seed": "first"},
-            ["node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"],
-        ),
+        ({"cni_seed": "first"}, [*HEALTH, "gpus", "metrics-server", "cert-manager", "metallb"]),
     ],
 )
 def test_a_cluster_has_the_default_add_ons_and_those_it_names(
@@ -81,7 +78,7 @@ def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> Non
     assert names.index("node-features") < names.index("gpus")
     [gpus] = [item for item in releases if item.name == "gpus"]
     assert gpus.body["spec"]["dependsOn"] == [{"name": "node-features"}]
-    assert [item.name for item in releases if item.readiness] == ["cilium", "metallb"]
+    assert [item.name for item in releases if item.readiness] == ["cilium", "node-readiness", "metallb"]
 
 
 def test_a_namespace_that_each_cluster_has_is_not_made(inputs_of: Any) -> None:
@@ -203,9 +200,16 @@ def test_metrics_of_many_nodes_take_more_memory() -> None:
     assert (memory(100), memory(1500)) == ("200Mi", "3000Mi")
 
 
-def test_troubles_of_gpus_are_looked_for_where_there_are_gpus() -> None:
-    assert "/custom-config/gpu-monitor.json" in VALUES["node-problem-detector"](SMALL)["settings"]["log_monitors"]
-    assert "custom_monitor_definitions" not in VALUES["node-problem-detector"](replace(SMALL, gpus=False))["settings"]
+def test_faults_of_gpus_are_looked_for_where_there_are_gpus(laptop: Environment) -> None:
+    def conditions(*kinds: str) -> set[str]:
+        settings = VALUES["node-problem-detector"](replace(SMALL, checks=checks_by_type(laptop, kinds)))["settings"]
+        assert "/custom-config/node-monitor.json" in settings["log_monitors"]
+        monitor = json.loads(settings["custom_monitor_definitions"]["node-monitor.json"])
+        return {one["type"] for one in monitor["conditions"]}
+
+    assert "GpuLost" in conditions("h100-ib-8", "cpu-gen4")
+    assert "GpuLost" not in conditions("cpu-gen4")
+    assert "NicFailed" in conditions("cpu-gen4")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,15 @@ def test_each_group_has_a_health_check_of_its_own_machines(pool: NodePoolInput) 
     assert triggers == [{"unhealthyLessThanOrEqualTo": at} for at in range(len(pool.groups))]
 
 
+def test_a_fault_that_lasts_makes_a_node_unhealthy_like_one_that_is_not_ready(pool: NodePoolInput) -> None:
+    for item in of_kind(replace(pool, faults={"GpuLost": 300}), "MachineHealthCheck"):
+        assert item.body["spec"]["checks"]["unhealthyNodeConditions"] == [
+            {"type": "Ready", "status": "False", "timeoutSeconds": 900},
+            {"type": "Ready", "status": "Unknown", "timeoutSeconds": 900},
+            {"type": "GpuLost", "status": "True", "timeoutSeconds": 300},
+        ]
+
+
 @pytest.mark.parametrize(
     ("wish", "region", "gates"),
     [

@@ -1,0 +1,66 @@
+"""Checks of nodes by instance type: the library's table, with the deviations of the catalogue."""
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from components.specs.base import DataFile
+from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthOverride, NodeCheck, Part
+from components.specs.hosts.instance_types import InstanceType
+
+FILE = Path(__file__).with_suffix(".yaml")
+
+
+class NodeCheckTable(DataFile):
+    """Content of ``node_checks.yaml``, the library's table of checks."""
+
+    checks: tuple[NodeCheck, ...]
+    """All checks, in the order of rendered rules. A line of the log is compared with all patterns."""
+
+
+@cache
+def library_checks() -> dict[str, NodeCheck]:
+    """Return the checks of the library by name, in the order of its table."""
+    table = NodeCheckTable.model_validate(yaml.load(FILE.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    return {check.name: check for check in table.checks}
+
+
+def applies(check: NodeCheck, kind: InstanceType) -> bool:
+    """Return whether nodes of ``kind`` have the hardware that ``check`` is about."""
+    match check.part:
+        case Part.GPU:
+            return kind.gpu is not None
+        case Part.NVLINK:
+            return kind.spans_nodes or (kind.gpu is not None and kind.gpu.nvswitch)
+        case Part.NVSWITCH:
+            return kind.gpu is not None and kind.gpu.nvswitch
+        case Part.ANY:
+            return True
+
+
+def override_of(environment: Environment, check: str, kind: str) -> HealthOverride | None:
+    """Return the deviation of ``check`` for instance type ``kind``; None if it has the library's default."""
+    for override in environment.health.health_overrides:
+        if override.check == check and kind in (override.instance_types or (kind,)):
+            return override
+    return None
+
+
+def checks_of(environment: Environment, kind: InstanceType) -> tuple[NodeCheck, ...]:
+    """Return the checks of nodes of ``kind``, each with its action and hold time after deviations."""
+    found = []
+    for check in library_checks().values():
+        if applies(check, kind):
+            override = override_of(environment, check.name, kind.name)
+            changes = override.model_dump(include={"action", "hold_seconds"}, exclude_none=True) if override else {}
+            found.append(check.model_copy(update=changes))
+    return tuple(found)
+
+
+def checks_by_type(environment: Environment, kinds: Iterable[str]) -> dict[str, tuple[NodeCheck, ...]]:
+    """Return the checks of each of the instance types ``kinds``, by name; types that are not declared are omitted."""
+    known = environment.instance_types.by_name
+    return {name: checks_of(environment, known[name]) for name in sorted({*kinds}) if name in known}

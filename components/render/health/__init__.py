@@ -1,0 +1,1 @@
+"""Objects for the detection of faults on nodes and the actions on them."""

@@ -1,0 +1,109 @@
+"""Report on the health of nodes: the checks of each instance type, and the nodes with faults."""
+
+from collections.abc import Iterable
+
+from pydantic import AwareDatetime
+
+from components.lookups.add_ons import gives
+from components.lookups.node_checks import checks_of, override_of
+from components.lookups.pools import clusters
+from components.specs.add_ons.add_ons import Capability
+from components.specs.base import Spec
+from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction
+
+
+class CheckRow(Spec):
+    """Check of an instance type."""
+
+    check: str
+    action: HealthAction
+    hold_seconds: int
+    condition: str | None
+    """Condition of the Node; None for a check that counts events."""
+    threshold: int | None
+    """Number of events within ``hold_seconds`` that raise an alert; None for a check with a condition."""
+    summary: str
+    source: str
+    reason: str | None
+    """Reason of the deviation from the library's default; None without a deviation."""
+
+
+class TypeHealth(Spec):
+    """Checks of one instance type that pools use."""
+
+    instance_type: str
+    checks: tuple[CheckRow, ...]
+
+
+class NodeFault(Spec):
+    """Fault of one node, as reported by its cluster."""
+
+    cluster: str
+    node: str
+    pool: str
+    host: str | None
+    """Host of the inventory that runs the node; None if the node does not name a known host."""
+    condition: str
+    since: AwareDatetime | None
+    message: str
+    action: HealthAction | None
+    """Action of the check; None for a condition that no check of the type sets."""
+    remediation: str | None
+    """Phase of the remediation; None while none is in progress."""
+    next_action: str
+    """What follows without a person, or what a person should do."""
+
+
+class Health(Spec):
+    """Checks and faults of a region."""
+
+    environment: str
+    types: tuple[TypeHealth, ...]
+    unwatched: tuple[str, ...]
+    """Clusters without an add-on that reports faults."""
+    unquarantined: tuple[str, ...]
+    """Clusters without an add-on that taints nodes with faults."""
+    faults: tuple[NodeFault, ...] | None = None
+    """Nodes with faults; None if only the data were read."""
+    unreachable: tuple[str, ...] = ()
+    """Clusters that could not be read."""
+
+
+def health(
+    environment: Environment, faults: Iterable[NodeFault] | None = None, unreachable: Iterable[str] = ()
+) -> Health:
+    """Return the checks of all instance types of pools, with ``faults`` if the clusters were read."""
+    every = list(clusters(environment))
+    used = sorted({pool.instance_type for placed in every for pool in placed.cluster.pools})
+
+    def without(capability: Capability) -> tuple[str, ...]:
+        return tuple(placed.cluster.name for placed in every if not gives(environment, placed, capability))
+
+    return Health(
+        environment=environment.name,
+        types=tuple(TypeHealth(instance_type=name, checks=_rows(environment, name)) for name in used),
+        unwatched=without(Capability.NODE_PROBLEMS),
+        unquarantined=without(Capability.NODE_READINESS),
+        faults=None if faults is None else tuple(faults),
+        unreachable=tuple(sorted(unreachable)),
+    )
+
+
+def _rows(environment: Environment, kind: str) -> tuple[CheckRow, ...]:
+    rows = []
+    for check in checks_of(environment, environment.instance_types.by_name[kind]):
+        override = override_of(environment, check.name, kind)
+        rows.append(
+            CheckRow(
+                check=check.name,
+                action=check.action,
+                hold_seconds=check.hold_seconds,
+                condition=check.condition,
+                threshold=None if check.condition else check.threshold,
+                summary=check.summary,
+                source=check.source,
+                reason=override.reason if override else None,
+            )
+        )
+    return tuple(rows)

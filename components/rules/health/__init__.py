@@ -1,0 +1,1 @@
+"""Rules about checks of nodes and the actions on faults."""

@@ -1,0 +1,67 @@
+"""Rules about deviations from the library's checks of nodes: known, effective, and at most one for each type."""
+
+from collections.abc import Iterator
+
+from components.lookups.node_checks import applies, library_checks
+from components.lookups.pools import place, problem
+from components.rules.references import lost_types, undeclared
+from components.rules.rule import Rules
+from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction
+from components.specs.reading.loader import HEALTH, INSTANCE_TYPES
+from components.specs.reading.problems import Problem, listed, suggestion
+
+
+def override_references(environment: Environment) -> Iterator[Problem]:
+    """Report deviations for unknown checks and undeclared instance types."""
+    known, types = list(library_checks()), list(environment.instance_types.by_name)
+    lost = lost_types(environment)
+    for index, override in enumerate(environment.health.health_overrides):
+        if override.check not in known:
+            near = suggestion(override.check, known)
+            text = f"'{override.check}' is not a check of nodes (known: {listed(known)}){near}"
+            yield problem(environment, HEALTH, ("health_overrides", index, "check"), text)
+        for at, name in enumerate(override.instance_types):
+            if name not in types and name not in lost:
+                path = ("health_overrides", index, "instance_types", at)
+                yield problem(environment, HEALTH, path, undeclared(name, types, INSTANCE_TYPES))
+
+
+def overridden_once(environment: Environment) -> Iterator[Problem]:
+    """Report a second deviation for a check and instance type, because only one could apply."""
+    first: dict[tuple[str, str], int] = {}
+    every = tuple(environment.instance_types.by_name)
+    for index, override in enumerate(environment.health.health_overrides):
+        taken = {
+            first[override.check, kind]: kind
+            for kind in override.instance_types or every
+            if (override.check, kind) in first
+        }
+        for other, kind in taken.items():
+            there = place(environment, HEALTH, ("health_overrides", other))
+            text = f"{override.check} of {kind} is already overridden in {there}; remove one"
+            yield problem(environment, HEALTH, ("health_overrides", index), text)
+        for kind in override.instance_types or every:
+            first.setdefault((override.check, kind), index)
+
+
+def effective_overrides(environment: Environment) -> Iterator[Problem]:
+    """Report deviations without effect: for types without the hardware, or actions that require a condition."""
+    checks, types = library_checks(), environment.instance_types.by_name
+    for index, override in enumerate(environment.health.health_overrides):
+        check, path = checks.get(override.check), ("health_overrides", index)
+        if check is None:
+            continue
+        if check.condition is None and override.action not in {None, HealthAction.NOTIFY}:
+            text = (
+                f"{check.name} counts events, which pass; only checks with a condition can {override.action} a node;"
+                f" write {HealthAction.NOTIFY}, or remove the override"
+            )
+            yield problem(environment, HEALTH, (*path, "action"), text)
+        for at, name in enumerate(override.instance_types):
+            if name in types and not applies(check, types[name]):
+                text = f"nodes of {name} have no {check.part}, which {check.name} is about; remove it"
+                yield problem(environment, HEALTH, (*path, "instance_types", at), text)
+
+
+RULES = Rules(references=(override_references,), data=(overridden_once, effective_overrides))

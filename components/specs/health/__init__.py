@@ -1,0 +1,1 @@
+"""Specs of checks of nodes and of the actions on faults."""

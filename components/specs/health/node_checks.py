@@ -1,0 +1,105 @@
+"""Checks of nodes: the fault that each one detects, and the action that follows."""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label, Text
+
+CamelCase = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{1,62}$")]
+"""Type of a Node condition, or reason of an event."""
+_LEAST_HOLD, _MOST_HOLD = 60, 86_400
+
+
+class HealthAction(StrEnum):
+    """Action on a node with a fault, from the mildest to the hardest."""
+
+    NOTIFY = "notify"
+    """An alert and an event. The node stays in use."""
+    QUARANTINE = "quarantine"
+    """New pods are not scheduled on the node. Running jobs continue, and the node stays as it is until the fault is
+    gone or the host is taken out of service."""
+    REPAIR = "repair"
+    """Pods are evicted. If the fault lasts for ``hold_seconds``, the host is rebooted, and the node is replaced if the
+    reboot does not remove the fault. The limit on unhealthy nodes of the rollout group applies."""
+
+
+class Part(StrEnum):
+    """Hardware that a node must have for a check to apply."""
+
+    ANY = "any"
+    """Every node."""
+    GPU = "gpu"
+    """Nodes with GPUs."""
+    NVLINK = "nvlink"
+    """Nodes with GPUs that NVSwitches of the node or of the rack connect."""
+    NVSWITCH = "nvswitch"
+    """Nodes with NVSwitches of their own."""
+
+
+class NodeCheck(CheckedSpec):
+    """Check of the library for one kind of fault, with its default action."""
+
+    name: Label
+    """Name of the check, referenced by ``health_overrides``."""
+    part: Part
+    """Hardware that a node must have for the check to apply."""
+    summary: Text
+    """Fault and its consequence, for alerts."""
+    source: Text
+    """Source of the pattern and of the default action."""
+    action: HealthAction
+    """Action on a node with the fault."""
+    condition: CamelCase | None = None
+    """Condition of the Node that is True while the fault lasts. Checks without a condition count events only."""
+    reason: CamelCase
+    """Reason of the condition or event."""
+    pattern: str = Field(min_length=8, max_length=512)
+    """Regular expression (RE2) for the kernel log. It must match up to the end of the line
+    (NPD:pkg/systemlogmonitor/log_buffer.go)."""
+    upstream: bool = False
+    """Whether node-problem-detector's own monitors have the rule, so that none is rendered."""
+    hold_seconds: int = Field(default=600, ge=_LEAST_HOLD, le=_MOST_HOLD)
+    """Seconds that the fault must last before a repair starts; for alerts on events, the interval of the count."""
+    threshold: int = Field(default=1, ge=1, le=10_000)
+    """Number of events within ``hold_seconds`` that raise an alert; only for checks without a condition."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield an action without a condition, and a pattern that is no regular expression."""
+        if self.condition is None and self.action is not HealthAction.NOTIFY:
+            yield ConstraintViolation("requires a condition", ("action",), str(self.action))
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            yield ConstraintViolation(f"is not a regular expression: {error}", ("pattern",), self.pattern)
+
+
+class HealthOverride(CheckedSpec):
+    """Deviation from the default of a check, for some or all instance types."""
+
+    check: Label
+    """Name of the check; ``jacquard show ENV health`` lists all checks."""
+    instance_types: tuple[Label, ...] = ()
+    """Instance types with the deviation; all by default."""
+    action: HealthAction | None = None
+    """Action instead of the default one."""
+    hold_seconds: int | None = Field(default=None, ge=_LEAST_HOLD, le=_MOST_HOLD)
+    """Seconds that the fault must last before a repair starts, instead of the default."""
+    reason: Text
+    """Reason for the deviation, for operators."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield an override that changes nothing."""
+        if self.action is None and self.hold_seconds is None:
+            yield ConstraintViolation("changes nothing; write action, hold_seconds or both", ("check",), self.check)
+
+
+class HealthCatalog(DataFile):
+    """``catalog/health.yaml``, an optional file. Without it, all checks have the library's defaults."""
+
+    health_overrides: tuple[HealthOverride, ...] = ()
+    """Deviations from the library's checks, each with a reason. For one check and instance type there is at most one
+    deviation."""

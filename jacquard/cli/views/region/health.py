@@ -1,0 +1,55 @@
+"""Health of a region's nodes as text: checks by instance type, and nodes with faults."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.table import Table
+from rich.text import Text
+
+from components.reports.health import CheckRow, Health, NodeFault
+from components.specs.health.node_checks import HealthAction
+from components.specs.reading.problems import listed
+from jacquard.cli.console import long_duration, plural
+
+_STYLES = {HealthAction.NOTIFY: "", HealthAction.QUARANTINE: "yellow", HealthAction.REPAIR: "red"}
+_CLUSTERS = 5
+
+
+def lines(report: Health) -> Iterator[Table | Text]:
+    """Yield the checks, one table for instance types with the same checks, then the faults."""
+    for rows, types in groupby(sorted(report.types, key=lambda kind: str(kind.checks)), lambda kind: kind.checks):
+        yield Text(listed([kind.instance_type for kind in types]), "bold")
+        yield _table(rows)
+        yield Text()
+    for text, clusters in (
+        ("no add-on reports faults of nodes in", report.unwatched),
+        ("no add-on keeps new pods from nodes with faults in", report.unquarantined),
+    ):
+        if clusters:
+            yield Text(f"{text} {listed(clusters, _CLUSTERS)}", "yellow")
+    if report.faults is not None:
+        yield from _faults(report.faults)
+
+
+def _table(rows: tuple[CheckRow, ...]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for title in ("check", "action", "after", "condition or event", "fault"):
+        table.add_column(title)
+    for row in rows:
+        what = row.condition or f"{row.threshold} events within {long_duration(row.hold_seconds // 60)}"
+        after = long_duration(row.hold_seconds // 60) if row.action is HealthAction.REPAIR else ""
+        why = f" (override: {row.reason})" if row.reason else ""
+        table.add_row(row.check, Text(row.action, _STYLES[row.action]), after, what, f"{row.summary}{why}")
+    return table
+
+
+def _faults(faults: tuple[NodeFault, ...]) -> Iterator[Text]:
+    nodes = len({(fault.cluster, fault.node) for fault in faults})
+    yield Text(f"{plural(nodes, 'node')} with faults" if nodes else "no node has a fault", "" if nodes else "green")
+    for fault in faults:
+        since = f" since {fault.since:%Y-%m-%d %H:%M} UTC" if fault.since else ""
+        host = f" on {fault.host}" if fault.host else ""
+        head = f"  {fault.cluster}/{fault.pool}/{fault.node}{host}: {fault.condition}{since}"
+        yield Text(head, _STYLES[fault.action] if fault.action else "")
+        yield Text(f"    {fault.message}", "dim")
+        yield Text(f"    next: {fault.next_action}")

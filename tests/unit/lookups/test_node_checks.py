@@ -1,0 +1,79 @@
+"""Which faults the library's checks recognise in kernel logs, and what follows for nodes of each instance type."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.lookups.node_checks import FILE, NodeCheckTable, checks_by_type, checks_of, library_checks
+from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
+from components.specs.reading.loader import load_environment
+from components.specs.reading.parsing import parsed
+from jacquard.machine import paths
+
+CASES = yaml.safe_load(Path(__file__).with_name("fault_cases.yaml").read_text())
+_ONLY_GO, _ONLY_PYTHON = ("(?P<", "\\C"), ("(?=", "(?!", "(?<=", "(?<!", "(?>", "\\1")
+"""Beginnings of what only one of RE2 and Python's ``re`` understands."""
+
+
+def test_the_table_is_what_the_strict_reader_accepts() -> None:
+    table, _, problems = parsed(FILE.name, FILE.read_text(), NodeCheckTable)
+
+    assert [str(problem) for problem in problems] == []
+    assert isinstance(table, NodeCheckTable)
+    assert list(table.checks) == list(library_checks().values())
+
+
+def test_patterns_and_conditions_are_such_as_upstream_understands() -> None:
+    checks = library_checks().values()
+    conditions = [check.condition for check in checks if check.condition]
+
+    assert len(conditions) == len({*conditions})
+    for check in checks:
+        assert not any(part in check.pattern for part in (*_ONLY_GO, *_ONLY_PYTHON)), check.name
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["line"][:60])
+def test_a_line_of_a_kernel_log_is_recognised_as_its_fault(case: dict[str, Any]) -> None:
+    # Upstream appends \z to a pattern, and does not anchor its beginning (NPD:pkg/systemlogmonitor/log_buffer.go).
+    found = [check for check in library_checks().values() if re.search(rf"{check.pattern}\Z", case["line"])]
+    hardest = max((list(HealthAction).index(check.action) for check in found), default=None)
+
+    assert [check.name for check in found] == case["checks"]
+    assert case["action"] == (None if hardest is None else list(HealthAction)[hardest])
+
+
+def test_each_check_has_a_case() -> None:
+    seen = {name for case in CASES for name in case["checks"]}
+
+    # Docker's hung task is upstream's own, XFS's too.
+    assert library_checks().keys() - seen == {"kernel-deadlock", "xfs-shut-down"}
+
+
+def test_every_type_of_the_references_has_checks_of_its_hardware() -> None:
+    region = load_environment("us-east-04a", paths.ROOT / "environments")
+    parts = {
+        name: {check.part.value for check in checks_of(region, kind)}
+        for name, kind in region.instance_types.by_name.items()
+    }
+
+    assert parts["cpu-gen4"] == {"any"}
+    assert parts["h100-ib-8"] == {"any", "gpu", "nvlink", "nvswitch"}
+    assert parts["gb200-nvl72"] == {"any", "gpu", "nvlink"}
+    assert all("gpu" in found for name, found in parts.items() if region.instance_types.by_name[name].gpu)
+
+
+def test_an_override_changes_what_it_names() -> None:
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    override = HealthOverride(check="gpu-lost", instance_types=("h100-ib-8",), hold_seconds=900, reason="slow drains")
+    changed = laptop.model_copy(update={"health": HealthCatalog(schema_version=1, health_overrides=(override,))})
+
+    by_type = checks_by_type(changed, ("h100-ib-8", "h200-ib-8"))
+    found = {name: {check.name: check for check in checks}["gpu-lost"] for name, checks in by_type.items()}
+
+    assert (found["h100-ib-8"].hold_seconds, found["h100-ib-8"].action) == (900, HealthAction.REPAIR)
+    assert found["h200-ib-8"] == library_checks()["gpu-lost"]

@@ -1,0 +1,64 @@
+"""Faults of nodes: which conditions count, what is done about each, and on which host."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction
+from jacquard.observe.node_faults import node_faults
+from jacquard.observe.observation import Observation
+
+AT = "2026-11-20T08:30:00Z"
+
+
+def node(name: str, pool: str = "train", **conditions: str) -> dict[str, Any]:
+    told = {"Ready": "True", "MemoryPressure": "False", "NetworkUnavailable": "False", **conditions}
+    return {
+        "metadata": {"name": name, "labels": {"node-restriction.kubernetes.io/pool": pool}},
+        "spec": {"providerID": f"metal3://acme-train/a01-u0{name[-1]}/machine-{name}"},
+        "status": {
+            "conditions": [
+                {"type": kind, "status": status, "lastTransitionTime": AT, "message": f"about {kind}"}
+                for kind, status in told.items()
+            ]
+        },
+    }
+
+
+def found(laptop: Environment, *nodes: dict[str, Any], **management: list[dict[str, Any]]) -> list[Any]:
+    objects = {("acme-train", "Node"): list(nodes)}
+    return list(node_faults(laptop, Observation(objects=objects | {(MANAGEMENT, k): v for k, v in management.items()})))
+
+
+def test_a_sound_node_has_no_fault(laptop: Environment) -> None:
+    assert found(laptop, node("x1"), node("x2", GpuLost="False"), node("x3", pool="", GpuLost="True")) == []
+
+
+def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment) -> None:
+    faults = found(laptop, node("x1", GpuLost="True", NicFailed="True"), node("x2", Ready="Unknown", Odd="True"))
+
+    assert [(one.node, one.host, one.condition, one.action) for one in faults] == [
+        ("x1", "a01-u01", "GpuLost", HealthAction.REPAIR),
+        ("x1", "a01-u01", "NicFailed", HealthAction.QUARANTINE),
+        ("x2", "a01-u02", "Odd", None),
+        ("x2", "a01-u02", "NotReady", HealthAction.REPAIR),
+    ]
+    assert (str(faults[0].since), faults[0].message) == ("2026-11-20 08:30:00+00:00", "about GpuLost")
+    assert [one.next_action for one in faults] == [
+        "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
+        "when its jobs have ended: jacquard host laptop a01-u01 --to triage --reason TEXT",
+        "none; look at the alert",
+        "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
+    ]
+
+
+def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment) -> None:
+    there = {"name": "m1", "namespace": "acme-train"}
+    machine = {"metadata": there, "status": {"nodeRef": {"name": "x1"}}}
+    remediation = {"metadata": there, "status": {"phase": "Waiting"}}
+
+    [fault] = found(laptop, node("x1", GpuLost="True"), Machine=[machine], Metal3Remediation=[remediation])
+
+    assert (fault.remediation, fault.next_action) == ("Waiting", "none; a remediation is in progress (Waiting)")
