@@ -38,7 +38,7 @@ class OutOfServiceSpec(Spec):
     state: HostState
     """State of the host, before or after production. The names are CoreWeave's."""
     since: dt.date
-    """First day out of service."""
+    """First day in this state."""
     reason: Text
     """Event or plan that caused the state, for operators."""
     ticket: Text | None = None

@@ -1,0 +1,1 @@
+"""Life cycle of hosts: states, allowed transitions, deadlines and required test reports."""
