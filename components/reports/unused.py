@@ -9,7 +9,7 @@ from components.lookups.fabrics import on_roce
 from components.lookups.pools import clusters, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
 from components.specs.environment import Environment
-from components.specs.reading.loader import REGION
+from components.specs.reading.loader import HOST_TESTS, REGION
 from components.specs.reading.problems import Problem
 from components.specs.region.tenant import TenantSpec
 from components.specs.storage.storage_class import TENANT
@@ -21,6 +21,7 @@ RULE = "advice.unused"
 def unused(environment: Environment) -> list[Problem]:
     """Return advice on definitions that nothing uses, and on values that have no effect, by file and line."""
     found = [*_storage(environment), *_object_stores(environment), *_networks(environment), *_fabrics(environment)]
+    found += _tests(environment)
     for tenant in environment.tenants:
         found += [*_vpcs(environment, tenant), *_security_groups(environment, tenant), *_ports(environment, tenant)]
     return sorted(found)
@@ -80,6 +81,14 @@ def _fabrics(environment: Environment) -> Iterator[Problem]:
         elif fabric.rails is not None and fabric.rails > (most := ports.get(fabric.name, fabric.rails)):
             text = f"{fabric.rails} rails, but nodes on '{fabric.name}' have at most {most} ports; write {most}"
             yield problem(environment, REGION, ("fabrics", index, "rails"), text, rule=RULE)
+
+
+def _tests(environment: Environment) -> Iterator[Problem]:
+    """Yield test records of hosts that are not in the inventory."""
+    known = {host.host for host in environment.hosts}
+    for name in environment.host_tests.keys() - known:
+        text = f"'{name}' is not in any inventory/hall-*.csv; remove the line"
+        yield problem(environment, HOST_TESTS, ("hosts", name), text, rule=RULE)
 
 
 def _vpcs(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:

@@ -99,6 +99,8 @@ class DataFile(Spec):
     """Current format version of files of this kind."""
     HAS_PLACEHOLDERS: ClassVar[bool] = False
     """Whether values may contain text that looks like an unfilled placeholder."""
+    WRITTEN_BY_COMMAND: ClassVar[bool] = False
+    """Whether commands write the file, which may then have more values."""
 
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     """Version of the file format. ``jacquard migrate`` upgrades older files."""

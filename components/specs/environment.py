@@ -8,6 +8,7 @@ from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SCHEMA_VERSION, Spec
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.instance_types import InstanceTypeCatalog, Scale
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import OutOfServiceSpec
@@ -54,6 +55,8 @@ class Environment(Spec):
     """Content of ``catalog/health.yaml``; empty when there is no such file."""
     out_of_service: dict[str, OutOfServiceSpec] = Field(default_factory=dict)
     """Hosts of ``out_of_service.yaml`` by name; a host that is not listed is in service."""
+    host_tests: dict[str, HostTestSpec] = Field(default_factory=dict)
+    """Last passed tests of ``host_tests.yaml`` by host; empty when there is no such file."""
     policy: PolicySpec = PolicySpec(schema_version=SCHEMA_VERSION)
     """Content of ``policy.yaml``; empty when there is no such file."""
     waivers: WaiversSpec = WaiversSpec(schema_version=SCHEMA_VERSION)

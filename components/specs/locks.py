@@ -53,6 +53,7 @@ class LockFile(DataFile):
     """One of the two lock files of a region. Each file contains the region and the digest of the other lock file."""
 
     HAS_PLACEHOLDERS = True
+    WRITTEN_BY_COMMAND = True
 
     region: DnsLabel | None = None
     """Region of the entries; None in a file without entries."""

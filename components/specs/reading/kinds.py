@@ -8,6 +8,7 @@ from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import DataFile
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.host_tests import HostTestsFile
 from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.out_of_service import OutOfServiceFile
 from components.specs.locks import AllocationsLock, ImagesLock, LockFile
@@ -15,6 +16,7 @@ from components.specs.reading.loader import (
     ALLOCATIONS,
     APPROVALS,
     CATALOG,
+    HOST_TESTS,
     IMAGE_PINS,
     OUT_OF_SERVICE,
     POLICY,
@@ -45,7 +47,8 @@ class FileKind:
     shared: bool = False
     """Whether all environments share the file."""
     of_region: bool = True
-    """Whether the file describes the desired state of a region. False for files about changes, such as approvals."""
+    """Whether the file describes the desired state of a region. False for files that render nothing, such as approvals
+    and test results of hosts."""
 
     @property
     def locked(self) -> bool:
@@ -62,6 +65,7 @@ KINDS = (
     FileKind(name="region", path=REGION, model=RegionSpec),
     FileKind(name="tenant", path="tenants/*.yaml", model=TenantSpec),
     FileKind(name="out_of_service", path=OUT_OF_SERVICE, model=OutOfServiceFile),
+    FileKind(name="host_tests", path=HOST_TESTS, model=HostTestsFile, of_region=False),
     FileKind(name="policy", path=POLICY, model=PolicySpec),
     FileKind(name="waivers", path=WAIVERS, model=WaiversSpec),
     FileKind(name="approvals", path=APPROVALS, model=ApprovalsFile, of_region=False),

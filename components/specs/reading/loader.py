@@ -9,6 +9,7 @@ from components.specs.base import SHORT_NAME, DataFile
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthCatalog
 from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.host_tests import HostTestsFile
 from components.specs.hosts.instance_types import InstanceTypeCatalog
 from components.specs.hosts.inventory import HostSpec
 from components.specs.hosts.out_of_service import OutOfServiceFile
@@ -45,10 +46,11 @@ _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
 _COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
 """Pattern of file names that desktops use for copies of a hall's file."""
 OUT_OF_SERVICE = "out_of_service.yaml"
+HOST_TESTS = "host_tests.yaml"
 APPROVALS = "approvals.yaml"
 POLICY = "policy.yaml"
 WAIVERS = "waivers.yaml"
-_TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
+_TOP_FILES = (REGION, OUT_OF_SERVICE, HOST_TESTS, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
 _Model = TypeVar("_Model", bound=DataFile)
 
@@ -124,6 +126,7 @@ class _Loader:
         health = self._optional(HEALTH, HealthCatalog)
         add_ons = self._optional(ADD_ONS, AddOnCatalog)
         out_of_service = self._optional(OUT_OF_SERVICE, OutOfServiceFile)
+        host_tests = self._optional(HOST_TESTS, HostTestsFile)
         policy = self._optional(POLICY, PolicySpec)
         waivers = self._optional(WAIVERS, WaiversSpec)
         approvals = self._optional(APPROVALS, ApprovalsFile)
@@ -144,6 +147,7 @@ class _Loader:
             health=health,
             add_ons=add_ons,
             out_of_service=out_of_service.hosts,
+            host_tests=host_tests.hosts,
             policy=policy,
             waivers=waivers,
             approvals=approvals,

@@ -19,12 +19,12 @@ from components.specs.reading.translate import Mistake, mistakes
 _VERSION = "schema_version"
 _OF_OBJECTS = {"apiVersion", "kind"}
 MAX_LOCK_VALUES = 80_000
-"""Maximum number of values in a lock file; a lock file of 60,000 hosts has 70,000."""
+"""Maximum number of values in a file that commands write; a lock file of 60,000 hosts has 70,000."""
 
 
 def most_values(model: type[DataFile]) -> int:
     """Return the maximum number of values in a file of ``model``."""
-    return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
+    return MAX_LOCK_VALUES if model.WRITTEN_BY_COMMAND else MAX_VALUES
 
 
 @lru_cache(maxsize=64)

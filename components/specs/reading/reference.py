@@ -61,7 +61,8 @@ def _index() -> str:
 
 def _index_row(kind: FileKind) -> str:
     owner = "all environments" if kind.shared else "environment"
-    return f"| `{kind.path}` | [{kind.name}]({kind.name}.md) | {owner} | {'jacquard' if kind.locked else 'users'} |"
+    writer = "jacquard" if kind.model.WRITTEN_BY_COMMAND else "users"
+    return f"| `{kind.path}` | [{kind.name}]({kind.name}.md) | {owner} | {writer} |"
 
 
 def _page(title: str, schema: dict[str, Any], *, locked: bool) -> str:

@@ -14,6 +14,7 @@ REGION, ACME, GLOBEX, TYPES = (
     "tenants/globex.yaml",
     "../catalog/instance_types.yaml",
 )
+TESTS, RECORD = "host_tests.yaml", f'{{passed: 2026-11-20T10:00:00Z, digest: "sha256:{"1" * 64}"}}\n'
 ETHERNET = (
     "fabrics:\n  - {name: rail, kind: ethernet, vnis: 40000-40009, roce: {mtu_bytes: 9000, priority: 3, dscp: 26,"
     " cnp_dscp: 48}, rails: 8, rail_prefixes: 100.96.0.0/12, max_hosts: 100}\ncontrol_planes:\n"
@@ -64,6 +65,10 @@ CASES = {
         [(REGION, "control_planes:\n", ETHERNET)],
         "region.yaml:<fabrics.rail>  fabrics[0]: no VPC lists 'rail' in fabrics; list it there, or remove it",
     ),
+    "a test of a removed host": (
+        [(TESTS, "hosts:\n", f"hosts:\n  a99-u01: {RECORD}")],
+        "host_tests.yaml:LINE  hosts.a99-u01: 'a99-u01' is not in any inventory/hall-*.csv; remove the line",
+    ),
     "more rails than ports": (
         [
             (REGION, "control_planes:\n", ETHERNET),
@@ -81,6 +86,7 @@ CASES = {
 
 @pytest.mark.parametrize(("edits", "text"), CASES.values(), ids=CASES)
 def test_a_definition_without_effect_is_advised(laptop: Any, edits: list[tuple[str, str, str]], text: str) -> None:
+    (laptop.folder / TESTS).write_text("schema_version: 1\nhosts:\n  a01-u01: " + RECORD)
     assert unused(laptop.load()) == []
 
     for edit in edits:

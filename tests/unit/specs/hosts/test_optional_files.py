@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.specs.base import Address
+from components.specs.hosts.host_tests import HostTestSpec
 from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.region.policy import Enforcement
 
@@ -29,6 +30,7 @@ FILES = {
         "  - {name: cert-manager, chart: cert-manager, namespace: cert-manager}\n"
     ),
     "out_of_service.yaml": "hosts:\n  a01-u01: {state: rma, since: 2026-11-03, reason: GPU 3 gone}\n",
+    "host_tests.yaml": f'hosts:\n  a01-u02: {{passed: 2026-11-03T10:00:00Z, digest: "sha256:{"1" * 64}"}}\n',
     "policy.yaml": "rules: {unpinned-image: advisory}\n",
     "waivers.yaml": (
         "waivers:\n"
@@ -96,7 +98,7 @@ def test_files_that_are_not_there_say_nothing(laptop: Any) -> None:
     environment = laptop.load()
 
     assert _optional(environment) == dict.fromkeys(("firmware", "add_ons", "policy", "waivers"), NONE)
-    assert environment.out_of_service == {}
+    assert (environment.out_of_service, environment.host_tests) == ({}, {})
 
 
 def test_files_that_are_there_are_read(laptop: Any) -> None:
@@ -107,6 +109,9 @@ def test_files_that_are_there_are_read(laptop: Any) -> None:
 
     assert environment.out_of_service == {
         "a01-u01": OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="GPU 3 gone")
+    }
+    assert environment.host_tests == {
+        "a01-u02": HostTestSpec(passed=dt.datetime(2026, 11, 3, 10, tzinfo=dt.UTC), digest=f"sha256:{'1' * 64}")
     }
     assert _optional(environment) == READ
 

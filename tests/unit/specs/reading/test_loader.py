@@ -154,8 +154,9 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
         (
             "polcy.yaml",
             (
-                "is not a file of an environment (region.yaml, out_of_service.yaml, policy.yaml, waivers.yaml,"
-                " approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'policy.yaml'?"
+                "is not a file of an environment (region.yaml, out_of_service.yaml, host_tests.yaml, policy.yaml,"
+                " waivers.yaml, approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you"
+                " mean 'policy.yaml'?"
             ),
         ),
         ("region.yaml.orig", "is not read, and region.yaml exists; remove it"),
