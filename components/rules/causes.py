@@ -61,7 +61,7 @@ def removed_rows(environment: Environment) -> Iterator[Problem]:
         )
         text = (
             f"{listed([first, *others], _MAX_NAMES)} of {key} {verb} no longer in any inventory/hall-*.csv, but {where}"
-            f" (git diff shows them); to remove a host, first run jacquard host {environment.name} {first} --out STATE"
+            f" (git diff shows them); to remove a host, first run jacquard host {environment.name} {first} --to STATE"
             " and follow its steps"
         )
         yield problem(environment, ALLOCATIONS, ("hosts", first), text, subject=key)

@@ -165,10 +165,10 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "host",
             "jacquard.cli.verbs.host:host",
-            "Record that a host is out of service, or back in service.",
+            "Move a host to another state of its life cycle.",
             (
-                'jacquard host edge-1 a01-u03 --out rma --reason "GPU 5 fell off the bus"',
-                "jacquard host edge-1 a01-u03 --back",
+                'jacquard host edge-1 a01-u03 --to triage --reason "GPU 5 fell off the bus"',
+                "jacquard host edge-1 a01-u03 --to production --evidence report.json",
             ),
         ),
         Verb(

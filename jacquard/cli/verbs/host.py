@@ -1,14 +1,19 @@
-"""``jacquard host``: records that a host is out of service, or back in service."""
+"""``jacquard host``: moves a host to another state of its life cycle."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.allocate.host_moves import Move, entry, objections
+from components.lookups.host_states.table import LifecycleState, state_of
 from components.reports.host_release import release_steps
 from components.specs.environment import Environment
-from components.specs.hosts.out_of_service import HostState
-from components.specs.reading.loader import OUT_OF_SERVICE
+from components.specs.hosts.host_tests import host_tests_text
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.host_report import ReportFile, read_report
+from components.specs.reading.loader import HOST_TESTS, OUT_OF_SERVICE
 from components.specs.reading.problems import suggestion
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
@@ -16,68 +21,134 @@ from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
 from jacquard.machine import paths, settings
 from jacquard.machine.edits import Edit
+from jacquard.machine.errors import explained
 
 _Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
-_Out = Annotated[
-    HostState | None,
-    typer.Option("--out", metavar="STATE", help=f"Take the host out of service: {', '.join(HostState)}."),
+_To = Annotated[
+    LifecycleState | None, typer.Option("--to", metavar="STATE", help=f"Next state: {', '.join(LifecycleState)}.")
 ]
-_Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="With --out: reason.")]
-_Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="With --out: number or URL of a ticket.")]
-_Back = Annotated[bool, typer.Option("--back", help="Return the host to service.")]
+_Reason = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="TEXT", help="Reason; required when the host leaves production, then optional."),
+]
+_Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="Number or URL of a ticket.")]
+_Evidence = Annotated[
+    Path | None,
+    typer.Option("--evidence", metavar="FILE", help="With --to production: report of a passed test, as JSON."),
+]
+_Out = Annotated[str | None, typer.Option("--out", hidden=True)]
+_Back = Annotated[bool, typer.Option("--back", hidden=True)]
 
 
 def host(
     environment: arguments.Env,
     name: _Host,
     *,
-    out: _Out = None,
+    to: _To = None,
     reason: _Reason = None,
     ticket: _Ticket = None,
-    back: _Back = False,
+    evidence: _Evidence = None,
     output: arguments.FormatOption = Format.TEXT,
+    out: _Out = None,
+    back: _Back = False,
 ) -> None:
-    """Record that a host is out of service, or back in service.
+    """Move a host to another state of its life cycle.
 
-    Edits out_of_service.yaml. The pool of the host gets free hosts of the same failure domain for its missing nodes.
-    Without free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays
+    Edits out_of_service.yaml, and host_tests.yaml for a host that returns to production: a return requires the report
+    of a passed test. Only the transitions of the life cycle are accepted (docs/hosts/host-states.md).
+
+    If the host leaves production, its pool gets free hosts of the same failure domain for its missing nodes. Without
+    free hosts, the pool uses its spares or stays short of nodes; the output reports the result. The host stays
     assigned to the pool, and is a surplus host after its return. Review the change like any other; 'up' applies it.
     A node keeps running on the host: the output lists the steps that remove exactly this node and then the host.
     """
-    _refuse(out, reason, ticket, back=back)
-    entry = {"state": out or "", "since": f"{settings.now():%Y-%m-%d}", "reason": reason or "", "ticket": ticket or ""}
+    target = _required(to, out, back=back)
+    proof = None if evidence is None else _read(environment, evidence)
     with data.editing("host", environment) as edit:
         spec = data.load(environment)
-        done, diff = _edit(edit, spec, name, {key: value for key, value in entry.items() if value})
-    steps = release_steps(spec, name, done.pool) if done.pool and out else ()
+        move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, evidence=proof)
+        if wrong := objections(spec, move, settings.now()):
+            raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
+        done, diff = _edit(edit, spec, move)
+    old, away = state_of(spec, name), target is not LifecycleState.PRODUCTION
+    steps = release_steps(spec, name, done.pool) if done.pool and away else ()
     if output is Format.JSON:
-        result = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
+        states = {"from": old, "to": target, "evidence": proof.digest if proof else None}
+        result = {"environment": environment, "host": name, **states, "pool": done.pool, "stand_ins": done.stand_ins}
         print_json(result | {"why_none": done.why_none, "steps": steps, "diff": diff})
         return
     next_steps = [f"to remove {name} from {done.pool}:"] if steps else []
     next_steps += [f"  {number}. {step}" for number, step in enumerate(steps, start=1)]
-    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}", *next_steps])
+    sentence = "is in production; its test is recorded" if old is target and not away else ""
+    show_diff(stdout(), diff, [f"{name} {sentence or _sentence(environment, done, away=away)}", *next_steps])
     if done.why_none:
         show(done.why_none, "note")
 
 
-def _edit(edit: Edit, spec: Environment, name: str, fields: dict[str, str]) -> tuple[Exchange, list[str]]:
-    """Take a host out of service, or return it if ``fields`` has no state; return the effect and the diff of files."""
-    back, environment = "state" not in fields, spec.name
-    known = [item.host for item in spec.hosts]
-    if name not in known:
-        hint = suggestion(name, known) or f"; the inventory of {environment} lists its hosts"
+def _required(to: LifecycleState | None, out: str | None, *, back: bool) -> LifecycleState:
+    """Return the requested state.
+
+    Raises:
+        Stop: there is none, or an option of an earlier release is used.
+    """
+    wrong = []
+    if out is not None:
+        wrong.append(f"--out was replaced; write --to {out}")
+    if back:
+        wrong.append("--back was replaced; write --to production --evidence FILE with the report of a passed test")
+    if to is None and not wrong:
+        wrong.append(f"--to is required; write one of {', '.join(LifecycleState)}")
+    if to is None or wrong:
+        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
+    return to
+
+
+def _known(environment: Environment, name: str) -> HostSpec:
+    """Return the row of the host ``name``.
+
+    Raises:
+        Stop: the inventory has no such host.
+    """
+    hosts = {item.host: item for item in environment.hosts}
+    if name not in hosts:
+        hint = suggestion(name, list(hosts)) or f"; the inventory of {environment.name} lists its hosts"
         msg = f"host '{name}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
-    if back and name not in spec.out_of_service:
-        msg = f"host {name} is already in service"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    path = paths.environments() / environment / OUT_OF_SERVICE
+    return hosts[name]
+
+
+def _read(environment: str, path: Path) -> ReportFile:
+    """Return the test report in ``path``.
+
+    Raises:
+        Stop: the file cannot be read.
+        SpecError: the file is not a test report.
+    """
+    try:
+        return read_report(environment, str(path), path.read_bytes())
+    except OSError as error:
+        msg = f"--evidence {explained(error)}; name a file with the report of a passed test"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
+
+
+def _edit(edit: Edit, spec: Environment, move: Move) -> tuple[Exchange, list[str]]:
+    """Write the transition ``move``; return its effect on the pool and the diff of files."""
+    name, home = move.host.host, paths.environments() / spec.name
+    path = home / OUT_OF_SERVICE
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    after = without_fault(before, name) if back else with_fault(before, name, fields)
-    changed, texts = with_faults_of(spec, after), {path: after}
+    if move.to is not LifecycleState.PRODUCTION:
+        after = with_fault(before, name, entry(spec, move, settings.now()))
+    else:
+        after = without_fault(before, name) if name in spec.out_of_service else before
+    changed, texts = (with_faults_of(spec, after), {path: after}) if after != before else (spec, {})
+    diff = file_changes(f"{spec.name}/{OUT_OF_SERVICE}", before, after)
+    if move.evidence is not None:
+        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: move.evidence.record}})
+        tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
+        known = tests.read_text(encoding="utf-8") if tests.exists() else ""
+        texts[tests] = text
+        diff += file_changes(f"{spec.name}/{HOST_TESTS}", known, text)
     done = exchange(changed, name)
-    diff = file_changes(f"{environment}/{OUT_OF_SERVICE}", before, after)
     if done.locks:
         diff += changes(spec, *done.locks)
         changed, lock_texts = lock_edits.with_locks(changed, *done.locks)
@@ -86,24 +157,12 @@ def _edit(edit: Edit, spec: Environment, name: str, fields: dict[str, str]) -> t
     return done, diff
 
 
-def _sentence(environment: str, done: Exchange, *, back: bool) -> str:
+def _sentence(environment: str, done: Exchange, *, away: bool) -> str:
     if done.pool is None:
-        return "is unassigned and available to pools again" if back else "is unassigned; no pool is affected"
-    if back:
+        return "is unassigned; no pool is affected" if away else "is unassigned and available to pools again"
+    if not away:
         release = f"jacquard allocate {environment} --release-hosts {done.pool}"
         return f"is a host of {done.pool} again; to release surplus hosts: {release}"
     if done.stand_ins:
         return f"is out of service in {done.pool}, which gets {', '.join(done.stand_ins)}"
     return f"is out of service in {done.pool}, which gets no other host"
-
-
-def _refuse(out: HostState | None, reason: str | None, ticket: str | None, *, back: bool) -> None:
-    wrong = []
-    if back == (out is not None):
-        wrong.append("write either --out STATE with --reason TEXT, or --back")
-    if out is not None and not reason:
-        wrong.append("--reason is required with --out; write the cause or the planned work")
-    if back and (reason or ticket):
-        wrong.append("--reason and --ticket require --out; omit them with --back")
-    if wrong:
-        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)

@@ -14,6 +14,7 @@ from components.reports.offers import Offerings
 from components.reports.platform_images import PlatformImages
 from components.reports.prerequisites import Prerequisites
 from components.specs.base import Spec
+from components.specs.hosts.host_tests import HostTestReport
 from components.specs.reading import reference
 from components.specs.reading import schema as schemas
 from components.specs.reading.files import read_text
@@ -37,6 +38,7 @@ from policies import page
 
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "impact": ("Effects of a change", Impact),
+    "host-test-report": ("Test report of a host", HostTestReport),
     "facts": ("Facts of a region at one point in time", Facts),
     "drift": ("Differences between clusters and data", Drift),
     "preview": ("Preview of a change", Preview),
@@ -49,7 +51,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "prerequisites": ("Prerequisites of a region", Prerequisites),
     "rendered-diff": ("Rendered differences between base and head", RenderedDiff),
 }
-"""Title and model of the JSON output of commands, by the name of the schema."""
+"""Title and model of the JSON output of commands, and of test reports that they read, by the name of the schema."""
 
 
 def schema(

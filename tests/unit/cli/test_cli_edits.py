@@ -24,7 +24,7 @@ NEW = "gpu-2026.11.1"
 TODAY = ("--today", "2026-11-21")
 TRAIN = ("promote", "laptop", "acme-train/train", "--to", NEW, "--all", *TODAY)
 INFER = ("promote", "laptop", "acme-train/infer", "--to", NEW, "--all", *TODAY)
-OUT = ("host", "laptop", "a04-u06", "--out", "rma", "--reason", "GPU 5")
+OUT = ("host", "laptop", "a04-u06", "--to", "triage", "--reason", "GPU 5")
 COMMAND = "from jacquard.cli.app import main; main()"
 
 

@@ -23,8 +23,8 @@ USAGE = {
     "approve laptop a --expires soon": "--expires: must be a date (got 'soon'); write YYYY-MM-DD, such as 2026-01-31",
     "show": "missing argument 'ENV'; see 'jacquard show --help'",
     "show laptop x y": "got unexpected extra argument(s) (y); see 'jacquard show --help'",
-    "host laptop a --out broken": (
-        "--out: must be one of onboard, seatrial, zap, test, triage, rma, debug, reserved (got 'broken'); "
+    "host laptop a --to broken": (
+        "--to: must be one of onboard, seatrial, zap, test, production, triage, rma, debug, reserved (got 'broken'); "
         "see 'jacquard host --help'"
     ),
     "promote laptop a/b --wave x": "--wave: must be a valid integer (got 'x'); see 'jacquard promote --help'",
@@ -73,11 +73,11 @@ def test_an_empty_value_is_refused_and_does_not_count_as_omitted(
             "remedy": "see 'jacquard status --help'",
             "details": [],
         },
-        ("host", "laptop", "a01-u02", "--back", "--reason", "x", "--out", "rma"): {
+        ("host", "laptop", "a01-u02", "--out", "rma", "--back"): {
             "code": "bad_data",
-            "message": "write either --out STATE with --reason TEXT, or --back",
-            "remedy": None,
-            "details": ["--reason and --ticket require --out; omit them with --back"],
+            "message": "--out was replaced; write --to rma",
+            "remedy": "write --to rma",
+            "details": ["--back was replaced; write --to production --evidence FILE with the report of a passed test"],
         },
     }.items(),
     ids=["look-up", "usage", "options"],

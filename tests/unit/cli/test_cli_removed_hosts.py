@@ -20,7 +20,7 @@ from jacquard.machine import settings
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-OUT = ("--out", "rma", "--reason", "GPU 5 fell off the bus")
+OUT = ("--to", "triage", "--reason", "GPU 5 fell off the bus")
 POOL = "acme-train/train"
 FIND = "kubectl -n acme-train get baremetalhost a02-u01 -o jsonpath='{.spec.consumerRef.name}'"
 FIND_ON_IRONCORE = (

@@ -1,0 +1,46 @@
+"""The page about host states shows the picture and the table that the table of the library describes."""
+
+from __future__ import annotations
+
+import os
+
+from components.lookups.host_states.table import host_states
+from jacquard.machine import paths
+
+PAGE = paths.ROOT / "docs/hosts/host-states.md"
+BEGIN, END = "<!-- states: begin -->\n", "<!-- states: end -->"
+HEAD = "| state | meaning | next | deadline | NetBox |\n|---|---|---|---|---|\n"
+
+
+def drawn() -> str:
+    """Return the state diagram of Mermaid and the table of states, as Markdown."""
+    states = host_states()
+    arrows = [
+        f"    {old} --> {new}{': passed test' if new == 'production' else ''}\n"
+        for old, row in states.items()
+        for new in row.next
+    ]
+    rows = [
+        f"| `{state}` | {row.meaning} | {', '.join(f'`{new}`' for new in row.next)} |"
+        f" {f'{row.deadline_hours} hours' if row.deadline_hours else '-'} | `{row.netbox}` |\n"
+        for state, row in states.items()
+    ]
+    first = next(iter(states))
+    return f"```mermaid\nstateDiagram-v2\n    [*] --> {first}\n{''.join(arrows)}```\n\n{HEAD}{''.join(rows)}"
+
+
+def reasons() -> str:
+    """Return the reasons of the deadlines, as a list in Markdown."""
+    rows = host_states().items()
+    return "".join(f"- `{state}`: {row.deadline_reason}\n" for state, row in rows if row.deadline_reason)
+
+
+def test_the_page_shows_the_states_of_the_table() -> None:
+    before, rest = PAGE.read_text().split(BEGIN)
+    shown, after = rest.split(END)
+    wanted = f"{drawn()}\nReasons of the deadlines:\n\n{reasons()}"
+    if os.environ.get("JACQUARD_UPDATE_GOLDEN"):
+        PAGE.write_text(before + BEGIN + wanted + END + after)
+        return
+
+    assert shown == wanted, "the table has other states; run with JACQUARD_UPDATE_GOLDEN=1 to paste them"
