@@ -13,7 +13,7 @@ from components.rules.hosts import inventory
 from components.rules.network import port_guids
 from components.rules.region import fleet
 from components.rules.rule import Rule, named, rule_name
-from components.rules.tables import ALL, CHANGES
+from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -83,6 +83,11 @@ def check_change(base: Environment, head: Environment, today: dt.date) -> list[P
     )
 
 
+def advised_changes(base: Environment, head: Environment) -> list[Problem]:
+    """Return advice on the change from ``base`` to ``head``, by file and line. It never blocks the change."""
+    return sorted(named(rule, problem) for rule in ADVISED_CHANGES for problem in _bounded(rule(base, head)))
+
+
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
     """Return the problems that waivers suppress, expired or not, each with the waiver that lasts longest."""
     rules = {waiver.rule for waiver in environment.waivers.waivers}
@@ -135,7 +140,7 @@ def waivable(*, compared: bool = True) -> list[str]:
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
     rules: tuple[Callable[..., object], ...] = (*ALL.identity, *ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    rules += (*fleet.RULES, *CHANGES, *ALL.edits, *shared_values.RULES)
+    rules += (*fleet.RULES, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in rules}
 
 

@@ -6,7 +6,7 @@ from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, network_kept, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
 from components.rules.health import health
-from components.rules.hosts import bare_metal, inventory, released_hosts
+from components.rules.hosts import bare_metal, host_states, inventory, released_hosts
 from components.rules.network import (
     denied_networks,
     dpu_ports,
@@ -124,3 +124,5 @@ ALL = Rules(
 """All rules, in the order of their modules."""
 CHANGES = (*digests.CHANGES, *network_kept.CHANGES, *charts.CHANGES, *released_hosts.CHANGES)
 """All rules about the change from a base to a head."""
+ADVISED_CHANGES = host_states.CHANGES
+"""Rules about a change that only advise in this release."""

@@ -261,6 +261,8 @@ class Impact(Spec):
     """Pools, and DPUs, whose template revision changes."""
     pulls: tuple[MovedPulls, ...] = ()
     """Nodes that pull images from other registries."""
+    advice: tuple[str, ...] = ()
+    """Problems of the change that do not block it, one line each: place, problem, remedy and rule."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change affects."""
     occupancy: Occupancy | None = None

@@ -81,6 +81,11 @@ def pulls(impact: Impact) -> Iterator[Text]:
     yield from _titled("image pulls", lines)
 
 
+def advice(impact: Impact) -> Iterator[Text]:
+    """Yield the problems of the change that do not block it."""
+    yield from _titled("advice", impact.advice)
+
+
 def behind(impact: Impact) -> Iterator[Text]:
     """Yield the pools that are out of date, and the command that promotes each."""
     lines = (

@@ -1,0 +1,80 @@
+"""Rules about the life cycle of hosts in a change: allowed transitions, and tests before production."""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterator
+
+from components.lookups.host_states.table import LifecycleState, refusal, state_of
+from components.lookups.pools import inventory_file, problem
+from components.rules.references import host_problem
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.natural import naturally
+from components.specs.reading.loader import OUT_OF_SERVICE
+from components.specs.reading.problems import Problem, listed
+
+AREA = "hosts"
+"""Prefix of the names of these rules in reports."""
+_MAX_NAMES = 3
+_STATE = "state"
+
+
+def transition(base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report hosts whose state does not follow their state in the base, according to the life cycle of hosts.
+
+    Commands with ``--base`` evaluate this rule. It only advises in this release. A new host can have any state.
+    """
+    for host in _kept(base, head):
+        text = refusal(state_of(base, host.host), state_of(head, host.host))
+        if text is None or state_of(base, host.host) is state_of(head, host.host):
+            continue
+        text += ", with a separate change for each step"
+        if host.host in head.out_of_service:
+            yield problem(head, OUT_OF_SERVICE, ("hosts", host.host, _STATE), text, subject=host.host)
+        else:
+            yield host_problem(head, host, "host", text, host.host)
+
+
+def tested(base: Environment, head: Environment) -> Iterator[Problem]:
+    """Report hosts that enter production without a passed test: hosts that return, and new hosts without a state.
+
+    The test of a host that returns is at most as old as its state in the base. Commands with ``--base`` evaluate this
+    rule. It only advises in this release.
+    """
+    command = f"jacquard host {head.name} HOST --to production --evidence FILE"
+    for host in _kept(base, head):
+        away = base.out_of_service.get(host.host)
+        if away is None or host.host in head.out_of_service or refusal(state_of(base, host.host), _IN_SERVICE):
+            continue
+        test = head.host_tests.get(host.host)
+        if test is None or test.passed.astimezone(dt.UTC).date() < away.since:
+            text = (
+                f"{host.host} returns from {away.state} to production without a passed test since {away.since}; record"
+                f" its test: {command}"
+            )
+            yield host_problem(head, host, "host", text, host.host)
+    rows = {host.host: host.serial for host in base.hosts}
+    new: dict[str, list[str]] = defaultdict(list)
+    for host in head.hosts:
+        is_new = rows.get(host.host) != host.serial and host.host not in head.out_of_service
+        if is_new and head.host_tests.get(host.host) in {None, base.host_tests.get(host.host)}:
+            new[host.hall].append(host.host)
+    for hall, names in new.items():
+        text = (
+            f"{listed(naturally(names), _MAX_NAMES)} would enter production without a test; list new hosts in"
+            f" {OUT_OF_SERVICE} with state onboard, or record their tests: {command}"
+        )
+        yield Problem(inventory_file(hall), 0, "", text, subject=hall)
+
+
+_IN_SERVICE = LifecycleState.PRODUCTION
+
+
+def _kept(base: Environment, head: Environment) -> Iterator[HostSpec]:
+    """Yield the hosts of both sides."""
+    rows = {host.host: host.serial for host in base.hosts}
+    yield from (host for host in head.hosts if rows.get(host.host) == host.serial)
+
+
+CHANGES = (transition, tested)
+"""Rules about the change from a base to a head."""

@@ -1,0 +1,101 @@
+"""Advice about the life cycle of hosts in a change, with its whole text."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from small_region import changed, small_region
+
+from components.rules.checks import advised_changes
+from components.specs.environment import Environment
+from components.specs.hosts.host_tests import HostTestSpec
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
+
+HOST, OTHER = "a1-u1", "a1-u2"
+COMMAND = "jacquard host laptop HOST --to production --evidence FILE"
+SERIAL = "R4321"
+
+
+def side(*, state: str | None = None, tested: int | None = None, without: bool = False, **row: Any) -> Environment:
+    """Return the region with ``HOST`` in ``state`` since 10 January, its test of that month, and its row."""
+    region = small_region()
+    hosts = [changed(host, **row) if host.host == HOST else host for host in region.hosts]
+    entry = state and OutOfServiceSpec(state=HostState(state), since=dt.date(2026, 1, 10), reason="fan")
+    passed = tested and dt.datetime(2026, 1, tested, 12, tzinfo=dt.UTC)
+    test = passed and HostTestSpec(passed=passed, digest=f"sha256:{tested:064}")
+    return changed(
+        region,
+        hosts=tuple(host for host in hosts if not without or host.host != HOST),
+        out_of_service={HOST: entry} if entry else {},
+        host_tests={HOST: test} if test else {},
+    )
+
+
+RETURNS = (
+    f"host: {HOST} returns from test to production without a passed test since 2026-01-10; record its test: {COMMAND}"
+)
+NEW = (
+    f"{HOST} would enter production without a test; list new hosts in out_of_service.yaml with state onboard, or record"
+    f" their tests: {COMMAND}"
+)
+CASES: dict[str, tuple[Environment, Environment, list[str]]] = {
+    "nothing changes": (side(state="test"), side(state="test"), []),
+    "the next state": (side(state="zap"), side(state="test"), []),
+    "a fault": (side(), side(state="triage"), []),
+    "a step that is left out": (
+        side(),
+        side(state="rma"),
+        [
+            (
+                f"hosts.transition hosts.{HOST}.state: rma does not follow production: triage or debug first finds the"
+                " component to return; write triage, zap, test, reserved or onboard, with a separate change for each"
+                " step"
+            )
+        ],
+    ),
+    "back from repair without a test": (
+        side(state="rma"),
+        side(),
+        [
+            (
+                "hosts.transition host: production does not follow rma: only burn-in and the end of a reservation lead"
+                " to it; write onboard or triage, with a separate change for each step"
+            )
+        ],
+    ),
+    "back without a test": (side(state="test"), side(), [f"hosts.tested {RETURNS}"]),
+    "back with a test of before": (side(state="test", tested=9), side(tested=9), [f"hosts.tested {RETURNS}"]),
+    "back with a test": (side(state="test"), side(tested=11), []),
+    "a new host": (side(without=True), side(), [f"hosts.tested : {NEW}"]),
+    "a new host with a state": (side(without=True), side(state="onboard"), []),
+    "a new host with a test": (side(without=True), side(tested=11), []),
+    "another machine with an old test": (
+        side(tested=9),
+        side(tested=9, serial=SERIAL),
+        [f"hosts.tested : {NEW}"],
+    ),
+    "another machine with its test": (side(tested=9), side(tested=11, serial=SERIAL), []),
+    "a removed host": (side(state="rma"), side(without=True), []),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_change_gets_this_advice(case: str) -> None:
+    base, head, texts = CASES[case]
+
+    found = advised_changes(base, head)
+
+    assert [f"{problem.rule} {problem.path}: {problem.text}" for problem in found] == texts
+
+
+def test_new_hosts_of_a_hall_share_a_line() -> None:
+    base = changed(small_region(), hosts=small_region().hosts[:2])
+
+    found = advised_changes(base, small_region())
+
+    assert [(problem.file, problem.text.partition(" would")[0]) for problem in found] == [
+        ("inventory/hall-a.csv", "a1-u3, a1-u4, a2-u1 and 19 more"),
+        ("inventory/hall-b.csv", "b1-u1, b1-u2, b1-u3 and 1 more"),
+    ]
