@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from components.lookups.host_states.table import host_states, state_of
 from components.rules.hosts.inventory import bmc_logins
 from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
@@ -59,15 +60,17 @@ def export_hosts(
         problems += errors
     if problems:
         raise SpecError(environment.name, problems)
-    own = {host.host: {**_site(environment, host, target), **fixed, **rows.get(host.host, {})} for host in hosts}
+    own = {host.host: {**_known(environment, host, target), **fixed, **rows.get(host.host, {})} for host in hosts}
     named = [host.model_copy(update={"rack": racks.name(host.rack)}) for host in hosts]
     return Export(text=target.write(named, own), hosts=len(hosts), notes=tuple(_notes(target, hosts, own)))
 
 
-def _site(environment: Environment, host: HostSpec, target: Target) -> dict[str, str]:
-    """Return the site of ``host`` if the other system has a column for it."""
-    site = next((site.name for site in environment.region.sites if host.hall in site.halls), None)
-    return {"site": site} if site and "site" in target.own else {}
+def _known(environment: Environment, host: HostSpec, target: Target) -> dict[str, str]:
+    """Return site and status of ``host`` if the other system has columns for them."""
+    site = next((site.name for site in environment.region.sites if host.hall in site.halls), "")
+    status = host_states()[state_of(environment, host.host)].netbox
+    values = {"site": site, "status": str(status)}
+    return {column: value for column, value in values.items() if value and column in target.own}
 
 
 def _rows(

@@ -19,7 +19,7 @@ OWN = ("role", "manufacturer", "device_type", "status", "site", "platform", "ten
 """Columns of NetBox that the inventory does not have."""
 REQUIRED = ("role", "manufacturer", "device_type", "status", "site")
 DEFAULTS = ("device_type", "status")
-"""Columns that default to the instance type and to ``active``."""
+"""Columns that default to the instance type, and to the status for the state of the host."""
 _CUSTOM = ("slot", "instance_type", "bmc", "bmc_secret", "boot_mac", "dpu_serial", "leaf", "dpu_bmc")
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "host": ("name",),
@@ -50,7 +50,7 @@ def write_netbox(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]
     rows = []
     for host in listed:
         values = cells(host)
-        row = {**dict.fromkeys(columns, ""), "status": "active", "device_type": host.instance_type, **own[host.host]}
+        row = {**dict.fromkeys(columns, ""), "device_type": host.instance_type, **own[host.host]}
         row |= {"name": host.host, "location": host.hall, "rack": host.rack, "serial": host.serial}
         row |= {f"cf_{column}": values[column] for column in custom}
         rows.append([row[column] for column in columns])

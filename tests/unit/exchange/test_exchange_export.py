@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from places import resolved
 
 from components.specs.base import Address
 from components.specs.environment import Environment
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.reading.problems import SpecError
 from jacquard.exchange.exporting import Export, export_hosts
 from jacquard.exchange.formats import TARGETS, TargetFormat
+from jacquard.exchange.netbox import read_netbox
 
 FILES = Path(__file__).parent / "files"
 OWN = {
@@ -96,6 +99,32 @@ def test_a_bmc_with_another_port_is_told_to_who_has_no_port(two: Environment) ->
         f"{title} uses the default port of BMCs; bmc has another port in the row of a01-u01"
         for title in ("EKS Anywhere", "NICo")
     ]
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        (None, "active"),
+        ("onboard", "staged"),
+        ("seatrial", "staged"),
+        ("zap", "staged"),
+        ("test", "staged"),
+        ("triage", "failed"),
+        ("rma", "failed"),
+        ("debug", "failed"),
+        ("reserved", "offline"),
+    ],
+)
+def test_netbox_gets_the_status_for_the_state_of_the_host(two: Environment, state: str | None, status: str) -> None:
+    entry = state and OutOfServiceSpec(state=HostState(state), since=dt.date(2026, 11, 20), reason="fan")
+    region = two.model_copy(update={"out_of_service": {"a01-u01": entry} if entry else {}})
+    netbox = TARGETS[TargetFormat.NETBOX]
+
+    exported_rows = read_netbox("netbox.csv", export_hosts(region, None, netbox, {}, None).text)[0]
+    chosen_rows = read_netbox("netbox.csv", export_hosts(region, None, netbox, {"status": "planned"}, None).text)[0]
+
+    assert [row.fact("status") for row in exported_rows] == [status, "active"]
+    assert [row.fact("status") for row in chosen_rows] == ["planned", "planned"]
 
 
 def test_one_hall_may_be_exported(region: Environment) -> None:
