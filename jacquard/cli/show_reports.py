@@ -12,11 +12,12 @@ from components.reports.resolved import UnknownPathError
 from components.specs.reading.problems import listed, suggestion
 from jacquard.cli.errors import ExitCode, Stop
 
-CAPACITY, HEALTH, IMAGES, MAP, NETWORK = "capacity", "health", "images", "map", "network"
-OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES = "offerings", "prerequisites", "uniformity", "upgrades"
-REPORTS = (CAPACITY, HEALTH, IMAGES, MAP, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES)
+CAPACITY, HEALTH, HOST_STATES, IMAGES, MAP = "capacity", "health", "host-states", "images", "map"
+NETWORK, OFFERINGS, PREREQUISITES = "network", "offerings", "prerequisites"
+UNIFORMITY, UPGRADES = "uniformity", "upgrades"
+REPORTS = (CAPACITY, HEALTH, HOST_STATES, IMAGES, MAP, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES)
 """Names of the reports; a report name replaces a path."""
-_TABLES = {CAPACITY, HEALTH, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
+_TABLES = {CAPACITY, HEALTH, HOST_STATES, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
 _MAX_LISTED = 12
 
@@ -32,7 +33,7 @@ class ShowFormat(StrEnum):
 PathArgument = Annotated[
     str,
     typer.Argument(
-        metavar="[PATH|capacity|health|images|map|network|offerings|prerequisites|uniformity|upgrades]",
+        metavar="[PATH|capacity|health|host-states|images|map|network|offerings|prerequisites|uniformity|upgrades]",
         help="Report, or path such as tenants.acme.clusters.acme-train.pools.train. Default: the whole region.",
     ),
 ]

@@ -18,6 +18,7 @@ OWN = {
     "support/hostile_files.py": {"acme.yaml", "hall-a.csv", "allocations.lock.yaml"},
     "unit/cli/test_cli_formats.py": {"acme.yaml"},
     "unit/cli/test_cli_host.py": {"out_of_service.yaml"},
+    "unit/cli/test_cli_host_states.py": {"out_of_service.yaml"},
     "unit/specs/reading/test_lines.py": {"region.yaml", "hall-a.csv", "allocations.lock.yaml", "images.lock.yaml",
                                          "out_of_service.yaml"},
     "unit/specs/reading/test_specs_migrations.py": {"out_of_service.yaml", "policy.yaml"},

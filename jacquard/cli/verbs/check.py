@@ -14,6 +14,7 @@ from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.control_planes import outdated_control_planes
+from components.reports.host_states import overdue_hosts
 from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
@@ -113,6 +114,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         unmet=() if problems else tuple(unmet_contracts(spec)),
         caveats=() if problems else tuple(caveats(spec)),
         canaries=() if problems else tuple(large_canaries(spec)),
+        overdue=() if problems else tuple(overdue_hosts(spec, now)),
         secrets=() if problems else tuple(secrets_in_files(paths.environments(), name)),
         unused=() if problems else tuple(unused(spec)),
     )

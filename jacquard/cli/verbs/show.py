@@ -16,6 +16,7 @@ from components.reports.capacity import capacity
 from components.reports.chart_upgrades import chart_upgrades
 from components.reports.examples import examples_of
 from components.reports.health import health
+from components.reports.host_states import to_json as host_states_json
 from components.reports.images import image_report
 from components.reports.network import paths
 from components.reports.network.border import contract
@@ -37,6 +38,7 @@ from jacquard.cli.show_reports import ShowFormat
 from jacquard.cli.views.region import capacity as capacity_view
 from jacquard.cli.views.region import capacity_map, network_map
 from jacquard.cli.views.region import health as health_view
+from jacquard.cli.views.region import host_states as host_state_view
 from jacquard.cli.views.region import images as image_view
 from jacquard.cli.views.region import network as network_view
 from jacquard.cli.views.region import network_border as border_view
@@ -83,6 +85,9 @@ def show(
     health: the checks of the nodes of each instance type, and the action on each fault; with --live the nodes with
     faults, since when, and what follows.
 
+    host-states: hosts out of service with the state, its first day and deadline, and the states that may follow;
+    the number of hosts in production, and of those with a recorded test.
+
     images: golden images with their pools, out-of-date pools, expiry and compatibility; with --platform the charts,
     providers and container images of the platform itself, by digest or by tag.
 
@@ -124,6 +129,9 @@ def show(
             _show_capacity(spec, output, svg)
         case "health":
             _show_health(spec, output, live=live)
+        case "host-states":
+            now = today.replace(tzinfo=dt.UTC) if today else settings.now()
+            _answer(output, partial(host_states_json, spec, now), host_state_view.lines(spec, now))
         case "images":
             _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":

@@ -11,6 +11,7 @@ from components.reports.canaries import LargeCanary
 from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
 from components.reports.control_planes import OutdatedControlPlane
+from components.reports.host_states import HostStay
 from components.reports.images import Behind
 from components.specs.environment import Environment
 from components.specs.reading.fixes import FixedFile
@@ -42,6 +43,8 @@ class Result:
     """Limitations of the backends that isolate VPCs."""
     canaries: tuple[LargeCanary, ...] = ()
     """Pools whose first wave is much larger than their canary."""
+    overdue: tuple[HostStay, ...] = ()
+    """Hosts whose state has lasted longer than its deadline; not a problem, because the time alone changes it."""
     secrets: tuple[Problem, ...] = ()
     """Texts of files that look like credentials. Not a problem, because the form alone is no proof."""
     unused: tuple[Problem, ...] = ()
@@ -87,6 +90,7 @@ class Result:
             "unmet_contracts": [asdict(item) for item in self.unmet],
             "caveats": [asdict(item) for item in self.caveats],
             "large_canaries": [asdict(item) for item in self.canaries],
+            "overdue_hosts": [asdict(item) for item in self.overdue],
             "secrets": [item.to_json() for item in self.secrets],
             "unused": SpecError(self.name, self.unused).to_json()["problems"],
         }
@@ -121,6 +125,7 @@ class Result:
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)
+        yield from (f"  advice: {item}" for item in self.overdue)
         for found in self.secrets:
             yield f"  advice: {found.place} {f'{found.path}: ' if found.path else ''}{found.text}"
         yield from (f"  unused: {item.place} {item.path}: {item.text}" for item in self.unused)

@@ -122,8 +122,8 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
         (
             "networks",
             (
-                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, health, images, map,"
-                " network, offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
+                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, health, host-states,"
+                " images, map, network, offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
             ),
         ),
         (
