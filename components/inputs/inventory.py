@@ -26,7 +26,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
     }
     kinds, away = environment.instance_types.by_name, environment.out_of_service
     unverified = unverified_bmcs(environment)
-    firmware, running = _firmware(environment), DpuClusters(environment.region.dpus.clusters)
+    firmware, running = firmware_of_hosts(environment), DpuClusters(environment.region.dpus.clusters)
 
     def place(host: HostSpec) -> PlacedHost:
         owner = environment.allocations.hosts.get(host.host)
@@ -54,7 +54,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
     )
 
 
-def _firmware(environment: Environment) -> dict[str, Firmware]:
+def firmware_of_hosts(environment: Environment) -> dict[str, Firmware]:
     """Return the firmware of each host whose rollout group has an intent with firmware."""
     pins = environment.image_pins
     groups = {key: firmware for key, name in pins.groups.items() if (firmware := pins.intents[name].firmware)}

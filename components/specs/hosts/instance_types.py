@@ -59,7 +59,7 @@ class DpuSpec(Spec):
     """DPU of a node."""
 
     model: Label
-    """Model of the DPU, such as ``bluefield-3``; informational."""
+    """Model of the DPU, such as ``bluefield-3``. Enrolment counts the functions of known models."""
     host_functions: int = Field(ge=1, le=2)
     """Number of physical functions visible to the host."""
     interface: InterfaceName | None = None
@@ -129,7 +129,7 @@ class InstanceType(CheckedSpec):
     scale: Scale = Scale.NODE
     """Whether nodes of the type fail individually or with their rack."""
     cpu_model: Text
-    """Model of the CPU, in the vendor's notation; informational."""
+    """Model of the CPU, in the vendor's notation. Enrolment compares it with the model that inspection reports."""
     architecture: Architecture = Architecture.AMD64
     """Instruction set of the CPU. Images for another instruction set do not boot."""
     cpus: int = Field(ge=1, le=1024)
