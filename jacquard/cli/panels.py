@@ -112,7 +112,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "show",
             "jacquard.cli.verbs.show:show",
             "Show resolved values and their origin, or a report about a region.",
-            ("jacquard show edge-1 tenants.first", "jacquard show edge-1 capacity", "jacquard show edge-1 images"),
+            (
+                "jacquard show edge-1 tenants.first",
+                "jacquard show edge-1 capacity",
+                "jacquard show edge-1 images",
+                "jacquard show edge-1 enrolment --live",
+            ),
         ),
         Verb(
             "logs",

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from components.render.pools import ironcore_metal, metal3
+from components.reports.enrolment.report import LiveHost
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import ControlPlaneBackend
-from jacquard.observe import ironcore_servers
+from jacquard.observe import ironcore_hardware, ironcore_servers, metal3_hardware
 from jacquard.observe.objects import UNKNOWN, Kind, Object, Objects, Place, Report, key
 from jacquard.providers.kube.objects import dig
 
@@ -92,6 +93,10 @@ class BareMetal:
     """Prefix of the nodes' provider IDs; two segments follow."""
     report: Callable[[Objects], Report]
     """Returns a function that maps the two segments to the host of a node and the values that the host reports."""
+    inspections: tuple[Kind, ...]
+    """Kinds that `inspected` reads."""
+    inspected: Callable[[Objects, Report], Iterator[LiveHost]]
+    """Yields all hosts and BMCs with their inspected hardware; the second argument is a result of `report`."""
 
 
 CONTROL_PLANES = {
@@ -115,6 +120,8 @@ BARE_METAL = {
         reports=REPORTS,
         provider="metal3://",
         report=report,
+        inspections=metal3_hardware.KINDS,
+        inspected=metal3_hardware.hosts,
     ),
     BareMetalBackend.IRONCORE_METAL: BareMetal(
         machine=(ironcore_metal.API, "IroncoreMetalMachine"),
@@ -125,6 +132,8 @@ BARE_METAL = {
         reports=ironcore_servers.REPORTS,
         provider="metal://",
         report=ironcore_servers.report,
+        inspections=ironcore_hardware.KINDS,
+        inspected=ironcore_hardware.hosts,
     ),
 }
 

@@ -1,22 +1,13 @@
 """``jacquard show``: resolved values of a region with their origin, and reports about it."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from pydantic import BaseModel
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from components.render.manifest import Json
 from components.reports.capacity import capacity
 from components.reports.chart_upgrades import chart_upgrades
 from components.reports.examples import examples_of
-from components.reports.health import health
-from components.reports.host_states import to_json as host_states_json
 from components.reports.images import image_report
 from components.reports.network import paths
 from components.reports.network.border import contract
@@ -27,7 +18,6 @@ from components.reports.offerings import offerings
 from components.reports.platform_images import platform_images
 from components.reports.prerequisites import prerequisites
 from components.reports.resolved import UnknownPathError, resolved
-from components.reports.uniformity import to_json, uniformity
 from components.reports.upgrades import to_json as upgrades_json
 from components.reports.upgrades import upgrades
 from components.specs.environment import Environment
@@ -37,23 +27,23 @@ from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat
 from jacquard.cli.views.region import capacity as capacity_view
 from jacquard.cli.views.region import capacity_map, network_map
-from jacquard.cli.views.region import health as health_view
-from jacquard.cli.views.region import host_states as host_state_view
 from jacquard.cli.views.region import images as image_view
 from jacquard.cli.views.region import network as network_view
 from jacquard.cli.views.region import network_border as border_view
 from jacquard.cli.views.region import offerings as offering_view
 from jacquard.cli.views.region import prerequisites as prerequisite_view
 from jacquard.cli.views.region import resolved as show_view
-from jacquard.cli.views.region import uniformity as uniformity_view
 from jacquard.cli.views.region import upgrades as upgrade_view
 from jacquard.cli.views.region.region_map import region_map
 from jacquard.machine import settings
-from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
-from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
-from jacquard.observe.observation import observe
 
-_COMPARABLE = {show_reports.IMAGES, show_reports.NETWORK, show_reports.PREREQUISITES, show_reports.UNIFORMITY}
+_COMPARABLE = {
+    show_reports.ENROLMENT,
+    show_reports.IMAGES,
+    show_reports.NETWORK,
+    show_reports.PREREQUISITES,
+    show_reports.UNIFORMITY,
+}
 """Reports that require data without problems."""
 
 
@@ -81,6 +71,11 @@ def show(
 
     capacity: installed, contracted, planned, spare, out-of-service, free and missing hosts per instance type and
     failure domain, and hosts per bare-metal controller.
+
+    enrolment: with --live, hosts whose inspected hardware (CPUs, memory, disks, network adapters, serial number,
+    firmware) differs from the inventory and the instance type, the next action for each, hosts that were not inspected
+    yet, and hosts or BMCs that are not in the inventory. Exits with 6 if a host differs or is unknown, with 7 if the
+    management cluster cannot be read, else with 3 if a host in production was not inspected yet.
 
     health: the checks of the nodes of each instance type, and the action on each fault; with --live the nodes with
     faults, since when, and what follows.
@@ -127,11 +122,6 @@ def show(
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
-        case "health":
-            _show_health(spec, output, live=live)
-        case "host-states":
-            now = today.replace(tzinfo=dt.UTC) if today else settings.now()
-            _answer(output, partial(host_states_json, spec, now), host_state_view.lines(spec, now))
         case "images":
             _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":
@@ -142,10 +132,11 @@ def show(
             _show_offerings(spec, output, html, example, helm=helm)
         case "prerequisites":
             _show_prerequisites(spec, output)
-        case "uniformity":
-            _show_uniformity(spec, output, live=live)
         case "upgrades":
             _show_upgrades(spec, output)
+        case "enrolment" | "health" | "host-states" | "uniformity":
+            at = today.replace(tzinfo=dt.UTC) if today else settings.now()
+            show_reports.hosts_report(spec, path, output, at, live=live)
         case _:
             _show_values(spec, path, output)
 
@@ -188,10 +179,10 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
 def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *, platform: bool) -> None:
     if platform:
         fetched = platform_images(environment)
-        _answer(output, fetched, image_view.platform_tables(fetched))
+        show_reports.answer(output, fetched, image_view.platform_tables(fetched))
     else:
         report = image_report(environment, today)
-        _answer(output, report.to_json, image_view.tables(report))
+        show_reports.answer(output, report.to_json, image_view.tables(report))
 
 
 def _show_network(
@@ -208,16 +199,16 @@ def _show_network(
         return
     if border:
         done = contract(environment)
-        _answer(output, done, border_view.lines(done))
+        show_reports.answer(output, done, border_view.lines(done))
         return
     if members:
         filled = partitions(environment)
-        _answer(output, filled, network_view.partition_lines(filled))
+        show_reports.answer(output, filled, network_view.partition_lines(filled))
         return
     report = network(environment)
     if svg is not None:
         outputs.write("--svg", svg, network_map.network_map(report), network_map.MARK)
-    _answer(output, report, network_view.tables(report))
+    show_reports.answer(output, report, network_view.tables(report))
     if svg is not None and output is ShowFormat.TEXT:
         write_text(f"\nmap of {plural(len(report.vpcs), 'VPC')} in {svg}\n")
 
@@ -228,7 +219,7 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
     except (paths.NoVpcError, UnknownEndError, UnknownPortError) as error:
         msg = f"--{'port' if isinstance(error, UnknownPortError) else 'path'}: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
-    _answer(output, report, network_view.path_lines(report))
+    show_reports.answer(output, report, network_view.path_lines(report))
 
 
 def _show_offerings(
@@ -242,7 +233,7 @@ def _show_offerings(
     if example is not None:
         _show_order(environment, output, example, helm=helm)
     else:
-        _answer(output, report, offering_view.tables(report))
+        show_reports.answer(output, report, offering_view.tables(report))
     if html is not None and output is ShowFormat.TEXT:
         write_text(f"\nHTML page in {html}\n")
 
@@ -258,40 +249,10 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
     report = prerequisites(environment)
-    _answer(output, report, prerequisite_view.lines(report))
-
-
-def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    report, unreachable = uniformity(environment), dict[str, str]()
-    if live:
-        seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
-        report, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
-    document = partial(to_json, environment.name, report, unreachable)
-    _answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
-
-
-def _show_health(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    report, unreachable = health(environment), dict[str, str]()
-    if live:
-        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
-        report, unreachable = health(environment, node_faults(environment, seen), seen.unreachable), seen.unreachable
-    _answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
-
-
-def _unread(unreachable: Mapping[str, str]) -> Iterable[Text]:
-    return (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
+    show_reports.answer(output, report, prerequisite_view.lines(report))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
     report = upgrades(environment)
     charts = upgrade_view.chart_lines(tuple(chart_upgrades(environment)))
-    _answer(output, partial(upgrades_json, environment, report), chain(upgrade_view.lines(report), charts))
-
-
-def _answer(output: ShowFormat, report: BaseModel | Callable[[], Json], parts: Iterable[RenderableType]) -> None:
-    """Print a report or the result of a function as JSON, or ``parts`` as text without wrapping, which terminals do."""
-    if output is ShowFormat.JSON:
-        print_json(report.model_dump(mode="json") if isinstance(report, BaseModel) else report())
-        return
-    for part in parts:
-        stdout().print(part, soft_wrap=not isinstance(part, Table))
+    show_reports.answer(output, partial(upgrades_json, environment, report), chain(upgrade_view.lines(report), charts))

@@ -122,8 +122,9 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
         (
             "networks",
             (
-                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, health, host-states,"
-                " images, map, network, offerings, prerequisites, uniformity, upgrades); did you mean 'network'?"
+                f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, enrolment, health,"
+                " host-states, images, map, network, offerings, prerequisites, uniformity, upgrades);"
+                " did you mean 'network'?"
             ),
         ),
         (
@@ -208,7 +209,7 @@ def test_many_failure_domains_with_the_same_figures_are_one_row() -> None:
         ),
         (
             ("show", "laptop", "images", "--live"),
-            "--live requires health or uniformity; use: jacquard show laptop uniformity --live",
+            "--live requires one of enrolment, health, uniformity; use: jacquard show laptop uniformity --live",
         ),
     ],
 )
