@@ -249,11 +249,11 @@ def hosts_report(environment: Environment, name: str, output: ShowFormat, now: d
         Stop: hosts are not as declared, or the management cluster cannot be read.
     """
     match name:
-        case ENROLMENT:
+        case "enrolment":
             _enrolment(environment, output)
-        case HEALTH:
+        case "health":
             _health(environment, output, live=live)
-        case HOST_STATES:
+        case "host-states":
             data = partial(host_state_report.to_json, environment, now)
             answer(output, data, host_state_view.lines(environment, now))
         case _:
