@@ -18,6 +18,7 @@ from jacquard.machine import paths
 from jacquard.machine.files import replace_private
 from stacks import kubeconfig
 from stacks.commands import python
+from stacks.simulated_machines import machines
 
 
 def write_list(environment: Environment) -> None:
@@ -25,7 +26,8 @@ def write_list(environment: Environment) -> None:
 
     On hardware a person reads ``jacquard show ENV prerequisites`` and creates the objects. In a rehearsal the simulated
     platform reads this list, and creates exactly the objects on it. Simulated nodes read the declared contents of
-    golden images that no object contains, and pull the container images that objects name.
+    golden images that no object contains, and pull the container images that objects name. Simulated machines are
+    installed once: edits of the data do not change the hardware of a machine.
     """
     items = tuple(everything(environment))
     prerequisites = [
@@ -44,6 +46,9 @@ def write_list(environment: Environment) -> None:
     replace_private(paths.golden_images(environment.name), json.dumps(images, indent=1))
     upstream = {"images": sorted(container_images(items)), "addresses": _addresses(environment)}
     replace_private(paths.images(environment.name), json.dumps(upstream, indent=1))
+    installed = paths.hardware(environment.name)
+    known = json.loads(installed.read_text(encoding="utf-8")) if installed.exists() else {}
+    replace_private(installed, json.dumps(machines(environment) | known, indent=1))
 
 
 def _addresses(environment: Environment) -> dict[str, str]:

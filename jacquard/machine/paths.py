@@ -24,6 +24,10 @@ GOLDEN_IMAGES = "golden-images.json"
 """File in the folder of a local region with contents of golden images that no object contains."""
 IMAGES = "images.json"
 """File in the folder of a local region with the images of registries outside the region, and addresses of hosts."""
+HARDWARE = "hardware.json"
+"""File in the folder of a local region with its simulated machines, by address of the BMC."""
+HARDWARE_CHANGES = "hardware-changes.json"
+"""Optional file in the folder of a local region with differences of single machines, by address of the BMC."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()
 """Whether the code is in a clone, where set-up creates ``.venv``, and not installed in an existing environment."""
 VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
@@ -164,6 +168,11 @@ def golden_images(environment: str) -> Path:
 def images(environment: str) -> Path:
     """Return the file with the container images that registries outside a rehearsal's region serve."""
     return region(environment) / IMAGES
+
+
+def hardware(environment: str) -> Path:
+    """Return the file with the machines of a rehearsal, which its simulated inspection reads."""
+    return region(environment) / HARDWARE
 
 
 def kubeconfigs(environment: str) -> Path:

@@ -63,6 +63,7 @@ def test_a_host_is_inspected_once_its_bmc_lets_the_operator_in(objects: Any) -> 
 
     assert status(view)["provisioning"] == {"state": "inspecting", "ID": "h1"}
     assert status(view)["goodCredentials"] == {"credentials": {"name": "bmc-a01", "namespace": "acme"}}
+    assert status(view)["hardware"]["hostname"] == "h1"
 
 
 def test_a_login_that_comes_late_is_found(objects: Any) -> None:

@@ -172,7 +172,7 @@ def booted(objects: Any, *others: Any, state: str = "Ready", power: str = "On") 
     """Return the management cluster with a server that a claim has booted."""
     reference = {"namespace": "acme", "name": "m1"}
     running = server("s1", "Reserved", power, serverClaimRef=reference, bootConfigurationRef=reference)
-    running["status"] |= {"totalSystemMemory": "2Ti", "processors": [{"totalCores": 96}, {"totalCores": 96}]}
+    running["status"] |= {"totalSystemMemory": "2Ti", "processors": [{"totalThreads": 96}, {"totalThreads": 96}]}
     boot = {
         "apiVersion": ironcore.API,
         "kind": "ServerBootConfiguration",

@@ -29,6 +29,7 @@ from jacquard.lab.rehearsal.operators.hosts import (
     bare_metal,
     claims,
     ironcore,
+    machines,
     node_features,
     nodes,
 )
@@ -128,6 +129,7 @@ class Parts:
         self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
         self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
+        self.machines = machines.Machines(region.folder)
         self.blocks = address_pools.Blocks()
         self.sandboxes = attachments.Sandboxes(partial(platform.is_exclusive, region.folder))
 
@@ -151,10 +153,10 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, data_stores.reconcile, management)
         _try(MANAGEMENT, control_planes.reconcile, management, servers.kubeconfig)
         _try(MANAGEMENT, load_balancers.give, management)
-        _try(MANAGEMENT, bare_metal.reconcile, management)
+        _try(MANAGEMENT, bare_metal.reconcile, management, parts.machines.details)
         _try(MANAGEMENT, bare_metal.switch_power, management)
         _try(MANAGEMENT, claims.reconcile, management)
-        _try(MANAGEMENT, ironcore.reconcile, management)
+        _try(MANAGEMENT, ironcore.reconcile, management, parts.machines.report)
         _try(MANAGEMENT, nodes.reconcile, management, hosted)
         _try(MANAGEMENT, dpus.reconcile, management)
         _try(MANAGEMENT, dpu_flashes.reconcile, management)

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from jacquard.lab.rehearsal.operators.hosts.machines import Details, generic_details
 from jacquard.lab.rehearsal.operators.releases.installed import installed
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, reported
 from jacquard.providers.kube.objects import dig
@@ -46,14 +47,14 @@ class Operator:
         return not self.watched or host["metadata"].get("namespace") in self.watched
 
 
-def reconcile(view: View) -> None:
-    """Update the hosts of each operator."""
+def reconcile(view: View, details: Details = generic_details) -> None:
+    """Update the hosts of each operator; ``details`` returns the hardware that inspection of a host reports."""
     hosts = list(view.all(*HOST))
     for operator in operators(view):
         managed = [host for host in hosts if operator.has(host)]
         at_work = {host["metadata"]["uid"] for host in managed if takes_turn(host)}
         for host in managed:
-            _step(view, operator, host, at_work)
+            _step(view, operator, host, at_work, details)
 
 
 def operators(view: View) -> Iterator[Operator]:
@@ -70,7 +71,7 @@ def operators(view: View) -> Iterator[Operator]:
         )
 
 
-def _step(view: View, operator: Operator, host: Object, at_work: set[str]) -> None:
+def _step(view: View, operator: Operator, host: Object, at_work: set[str], details: Details) -> None:
     status = host.get("status") or {}
     state = _state(host)
     if not state:
@@ -91,7 +92,8 @@ def _step(view: View, operator: Operator, host: Object, at_work: set[str]) -> No
         return
     recovered = {"operationalStatus": OK, "errorType": None, "errorMessage": "", "errorCount": 0}
     if following:
-        view.status(host, {**recovered, **_entered(host, following)})
+        inspected = {"hardware": details(host)} if following == "inspecting" else {}
+        view.status(host, {**recovered, **_entered(host, following), **inspected})
         at_work |= {uid} if _boots_from_network(host) else set()
     elif status.get("errorType") == REGISTRATION:
         view.status(host, recovered)

@@ -10,6 +10,7 @@ import json
 import uuid
 
 from jacquard.lab.rehearsal.operators.hosts.claims import CLUSTER, MACHINE, selects
+from jacquard.lab.rehearsal.operators.hosts.machines import ServerReport, generic_report
 from jacquard.lab.rehearsal.operators.view import LOG, Object, View, conditions, deleting, hold, let_go, owned_by, owner
 from jacquard.providers.kube.objects import dig
 
@@ -22,12 +23,12 @@ _CLAIM_FINALIZER = "metal.ironcore.dev/serverclaim"
 _BOUND, _UNBOUND = "Bound", "Unbound"
 
 
-def reconcile(view: View) -> None:
-    """Update all BMCs, machines and claims."""
+def reconcile(view: View, report: ServerReport = generic_report) -> None:
+    """Update all BMCs, machines and claims; ``report`` returns the hardware of a BMC's server as its status."""
     servers = {server["metadata"]["name"]: server for server in view.all(API, "Server")}
     for bmc in view.all(API, "BMC"):
         if not deleting(bmc) and _logged_in(view, bmc):
-            _discover(view, bmc, servers)
+            _discover(view, bmc, servers, report)
     for machine in view.all(PROVIDER, "IroncoreMetalMachine"):
         if deleting(machine):
             let_go(view, machine, _MACHINE_FINALIZER)
@@ -62,8 +63,8 @@ def _logged_in(view: View, bmc: Object) -> bool:
     return bool(dig(bmc, "status", "state") == "Enabled")
 
 
-def _discover(view: View, bmc: Object, servers: dict[str, Object]) -> None:
-    """Create the Server of a BMC, and add new labels of the BMC to it; labels are never removed."""
+def _discover(view: View, bmc: Object, servers: dict[str, Object], report: ServerReport) -> None:
+    """Create the Server of a BMC, report its hardware, and add new labels of the BMC to it, never removing a label."""
     metadata = bmc["metadata"]
     name, labels = f"{metadata['name']}-system-0", metadata.get("labels") or {}
     known = servers.get(name)
@@ -80,6 +81,8 @@ def _discover(view: View, bmc: Object, servers: dict[str, Object]) -> None:
         )
     elif not labels.items() <= (known["metadata"].get("labels") or {}).items():
         view.patch(known, {"metadata": {"labels": labels}})
+    elif dig(known, "status", "state") == "Discovery" and not dig(known, "status", "processors"):
+        view.status(known, report(bmc))
 
 
 def _machine(view: View, machine: Object) -> None:

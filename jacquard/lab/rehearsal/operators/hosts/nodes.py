@@ -138,7 +138,7 @@ def _servers(view: View) -> Iterator[Booted]:
             host=dig(server, "spec", "bmcRef", "name") or "",
             uid=server["spec"]["systemUUID"],
             image=PurePosixPath(repository).name,
-            cores=sum(processor.get("totalCores", 0) for processor in status.get("processors") or ()) or 1,
+            cores=sum(processor.get("totalThreads", 0) for processor in status.get("processors") or ()) or 1,
             memory=str(status.get("totalSystemMemory") or "1Gi"),
             provider_id="",
         )

@@ -1,0 +1,113 @@
+"""Inspection of simulated machines reports the hardware of their types, and of one machine what a file says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+from live_objects import obj
+
+from components.render.manifest import MANAGEMENT
+from components.reports.enrolment.report import Result
+from components.specs.environment import Environment
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts import bare_metal, ironcore
+from jacquard.lab.rehearsal.operators.hosts.machines import Machines
+from jacquard.machine import paths
+from jacquard.observe.enrolment import enrolled
+from jacquard.observe.observation import Observation
+from stacks.rehearsal import write_list
+from stacks.simulated_machines import machines
+
+
+def installed(folder: Path, environment: Environment, changes: dict[str, Any] | None = None) -> Machines:
+    (folder / paths.HARDWARE).write_text(json.dumps(machines(environment)))
+    if changes is not None:
+        (folder / paths.HARDWARE_CHANGES).write_text(json.dumps(changes))
+    return Machines(folder)
+
+
+def metal3(environment: Environment, found: Machines) -> Observation:
+    hosts = []
+    for host in environment.hosts:
+        body = obj(*bare_metal.HOST, host.host, {"bmc": {"address": host.bmc}, "bootMACAddress": host.boot_mac}, "free")
+        hosts.append({**body, "status": {"provisioning": {"state": "available"}, "hardware": found.details(body)}})
+    return Observation(objects={(MANAGEMENT, "BareMetalHost"): hosts})
+
+
+@pytest.mark.parametrize("name", ["laptop", "us-east-04a"])
+def test_each_machine_is_as_its_type_declares(name: str, tmp_path: Path) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    report = enrolled(environment, metal3(environment, installed(tmp_path, environment)))
+
+    assert report.count == {Result.AS_DECLARED: len(environment.hosts)}
+    assert not report.deviates
+
+
+def test_servers_of_ironcore_report_the_same_machines(tmp_path: Path) -> None:
+    environment = load_environment("eu-south-03a", ENVIRONMENTS)
+    found = installed(tmp_path, environment)
+    objects: dict[tuple[str, str], list[Any]] = {(MANAGEMENT, "BMC"): [], (MANAGEMENT, "Server"): []}
+    for host in environment.hosts:
+        bmc = obj(ironcore.API, "BMC", host.host, {"access": {"ip": parse_bmc(host.bmc).host}})
+        server = obj(ironcore.API, "Server", f"{host.host}-system-0", {"bmcRef": {"name": host.host}})
+        objects[MANAGEMENT, "BMC"].append(bmc)
+        objects[MANAGEMENT, "Server"].append({**server, "status": found.report(bmc)})
+
+    report = enrolled(environment, Observation(objects=objects))
+
+    assert report.count == {Result.AS_DECLARED: len(environment.hosts)}
+    assert {"cpu_model", "cpus", "memory", "serial", "dpu.interface"}.isdisjoint(report.hosts[0].not_reported)
+
+
+def test_a_machine_is_wrong_if_a_file_says_so(tmp_path: Path) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    found = installed(tmp_path, environment, {"10.1.1.1": {"cpu": {"count": 112}, "ramMebibytes": 2064384}})
+    report = enrolled(environment, metal3(environment, found))
+
+    [wrong] = [host for host in report.hosts if host.result is Result.DIFFERS]
+    assert wrong.host == "a01-u01"
+    assert [(item.field, item.declared, item.found) for item in wrong.differences] == [
+        ("cpus", "224", "112"),
+        ("memory", "2048Gi", "2016Gi"),
+    ]
+
+
+def test_a_machine_stays_as_it_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
+    environment = load_environment("laptop", ENVIRONMENTS)
+    write_list(environment)
+    path = paths.hardware("laptop")
+    before = json.loads(path.read_text())
+    kind = environment.instance_types.instance_types[0].model_copy(update={"cpus": 112})
+    types = environment.instance_types.model_copy(
+        update={"instance_types": (kind, *environment.instance_types.instance_types[1:])}
+    )
+    path.write_text(json.dumps({address: body for address, body in before.items() if address != "10.1.1.2"}))
+
+    write_list(environment.model_copy(update={"instance_types": types}))
+
+    after = json.loads(path.read_text())
+    assert after["10.1.1.1"] == before["10.1.1.1"]
+    assert after["10.1.1.2"]["cpu"]["count"] == 112
+
+
+def test_an_unknown_machine_reports_what_is_in_it(objects: Any, tmp_path: Path) -> None:
+    view = objects(
+        obj(
+            *bare_metal.HOST,
+            "x9",
+            {"bmc": {"address": "redfish://10.9.9.9"}, "bootMACAddress": "02:00:00:00:00:09"},
+            "free",
+        )
+    )
+    [host] = view.all(*bare_metal.HOST)
+
+    details = Machines(tmp_path).details(host)
+
+    assert (details["cpu"]["count"], details["nics"][0]["mac"]) == (192, "02:00:00:00:00:09")
+    assert len(details["storage"]) == 2
