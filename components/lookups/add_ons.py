@@ -17,6 +17,7 @@ from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
 from components.specs.keys import cluster_of, pool_key
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
@@ -170,7 +171,14 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         attachments=bool(connected(environment, placed)),
         gpu_sharing=gpu_sharing(environment, placed),
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
+        hardware=hardware(environment, placed),
     )
+
+
+def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceType, ...]:
+    """Return the instance types of a cluster's pools, without duplicates."""
+    names = dict.fromkeys(pool.instance_type for pool in placed.cluster.pools)
+    return tuple(kind for name in names if (kind := environment.instance_types.by_name.get(name)))
 
 
 def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSharingSpec, ...]:

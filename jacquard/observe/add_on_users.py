@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from components.render.labels import FIELD_MANAGER, MANAGED_BY
 from jacquard.observe.objects import Kind, Object, key
 from jacquard.observe.users import Known, read, user_names
 from jacquard.providers.kube import ApiServer
@@ -51,8 +52,13 @@ def _has_gpus(pod: Object) -> bool:
 
 
 def _chooses_hardware(body: Object) -> bool:
-    """Return whether a running pod selects nodes by hardware labels; every NodeFeatureRule does."""
-    return body["kind"] != "Pod" or (_runs(body) and any(name.startswith(_FEATURE) for name in _labels(body)))
+    """Return whether a running pod selects nodes by hardware labels; every NodeFeatureRule of a user does.
+
+    The rules of the platform are deleted with the add-on.
+    """
+    if body["kind"] == "Pod":
+        return _runs(body) and any(name.startswith(_FEATURE) for name in _labels(body))
+    return (dig(body, "metadata", "labels") or {}).get(MANAGED_BY) != FIELD_MANAGER
 
 
 def _is_balanced(service: Object) -> bool:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.e2e
 ACME, GLOBEX = "acme-train", "globex-lab"
 NFD = "nfd.k8s-sigs.io/v1alpha1"
 FEATURE = "feature.node.kubernetes.io/"
+HARDWARE = "hardware.jacquard.dev/h100-ib-8"
 GPUS, ADAPTERS = f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-15b3.present"
 RELEASE = ObjectRef("helm.toolkit.fluxcd.io/v2", "HelmRelease", "node-features", GLOBEX)
 WORK = ObjectRef("v1", "Pod", "one-gpu", "default")
@@ -77,7 +78,9 @@ def test_the_real_master_labels_nodes_by_what_their_workers_found(running: Local
     assert said.keys() == labelled(api).keys()
     assert {one["kind"] for one in said[name]["metadata"]["ownerReferences"]} == {"Pod", "DaemonSet"}
     assert writers == ["nfd-master"]
-    assert dig(node, "metadata", "annotations", "nfd.node.kubernetes.io/feature-labels") == GPUS.removeprefix(FEATURE)
+    written = dig(node, "metadata", "annotations", "nfd.node.kubernetes.io/feature-labels").split(",")
+    assert {GPUS.removeprefix(FEATURE), HARDWARE} <= {*written}
+    assert node["metadata"]["labels"][HARDWARE] == "as-declared"
 
 
 def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegion) -> None:

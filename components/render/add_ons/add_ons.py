@@ -11,6 +11,7 @@ from components.render import labels as keys
 from components.render.add_ons.add_on_monitors import MONITORED, alerts, monitoring_of
 from components.render.add_ons.add_on_values import GPU_OPERATOR, MERGED, METALLB, VALUES
 from components.render.add_ons.cluster_facts import ClusterFacts
+from components.render.add_ons.declared_hardware import declared_hardware, is_verified
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.health import quarantine
@@ -47,7 +48,8 @@ class AddOnsInput:
         """Return the objects of one cluster's add-ons, in the order in which they are applied."""
         installed = tuple(operators(self.add_ons, self.facts, self.overrides))
         mixed = self.facts.vm_gpus and any(entry.chart == GPU_OPERATOR for entry in self.add_ons)
-        awaited = (*_AWAITED, Capability.NODE_FEATURES) if mixed else _AWAITED
+        verified = is_verified(self.add_ons, self.facts.hardware)
+        awaited = (*_AWAITED, Capability.NODE_FEATURES) if mixed or verified else _AWAITED
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _BUILT_IN)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
@@ -63,6 +65,7 @@ class AddOnsInput:
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
             *(without_agents(self.cluster) if mixed else ()),
+            *(declared_hardware(self.cluster, self.facts.hardware) if verified else ()),
             *(
                 item
                 for entry in self.add_ons

@@ -8,6 +8,7 @@ from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL
 from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
 from components.specs.health.node_checks import HealthAction, NodeCheck
+from components.specs.hosts.instance_types import InstanceType
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
@@ -39,6 +40,8 @@ class ClusterFacts:
     """Number of nodes per NVLink domain, for each instance type of the cluster with domains of several nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()
     """GPU sharing settings of the cluster's pools, without duplicates."""
+    hardware: tuple[InstanceType, ...] = ()
+    """Instance types of the cluster's pools, without duplicates."""
     checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)
     """Checks of nodes, by instance type of the cluster."""
 

@@ -30,6 +30,9 @@ def nobody(_: Name) -> bool:
     return False
 
 
+RENDERED = {"app.kubernetes.io/managed-by": "jacquard"}
+
+
 def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str = "Running", **spec: Any) -> Any:
     owners = [dict(zip(("apiVersion", "kind", "name"), owner, strict=True), controller=True)] if owner else []
     body = obj("v1", "Pod", name, spec, metadata={"ownerReferences": owners})
@@ -74,6 +77,7 @@ def test_whoever_asks_for_it_uses_it_and_nothing_of_the_platforms_does(chart: st
         ("gpu-operator", pod(containers=[{"resources": {"limits": {"nvidia.com/AD102GL_L40S": "1"}}}])),
         ("gpu-operator", pod(phase="Failed", **GPU)),
         ("node-feature-discovery", pod(nodeSelector={"kubernetes.io/os": "linux"})),
+        ("node-feature-discovery", obj(RULES, "NodeFeatureRule", "a", {}, metadata={"labels": RENDERED})),
         ("metallb", obj("v1", "Service", "a", {"type": "ClusterIP"})),
         ("metallb", obj("v1", "Service", "a", {"type": "LoadBalancer", "loadBalancerClass": "mine"})),
         ("metrics-server", obj(HPA, "HorizontalPodAutoscaler", "a", {"metrics": [{"type": "External"}]})),

@@ -78,7 +78,8 @@ def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> Non
     assert names.index("node-features") < names.index("gpus")
     [gpus] = [item for item in releases if item.name == "gpus"]
     assert gpus.body["spec"]["dependsOn"] == [{"name": "node-features"}]
-    assert [item.name for item in releases if item.readiness] == ["cilium", "node-readiness", "metallb"]
+    awaited = [item.name for item in releases if item.readiness]
+    assert awaited == ["cilium", "node-features", "node-readiness", "metallb"]
 
 
 def test_a_namespace_that_each_cluster_has_is_not_made(inputs_of: Any) -> None:

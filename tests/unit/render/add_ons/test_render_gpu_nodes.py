@@ -46,12 +46,12 @@ def test_where_all_gpus_are_for_vms_no_operator_waits_for_a_driver(south: Enviro
 
     assert "gpus" not in releases(items)
     assert "node-features" in releases(items)
-    assert [item for item in items if item.kind == "NodeFeatureRule"] == []
+    assert [item.name for item in items if item.kind == "NodeFeatureRule"] == ["declared-hardware"]
 
 
 def test_beside_gpus_of_containers_nodes_without_the_driver_have_no_agents(south: Environment) -> None:
     items = rendered(south, placed_in(south, {"name": "train", "image": "channel"}))
-    [rule] = [item for item in items if item.kind == "NodeFeatureRule"]
+    [rule] = [item for item in items if item.name == "gpus-of-vms"]
     [written] = rule.body["spec"]["rules"]
 
     assert written["labels"] == {"nvidia.com/gpu.deploy.operands": "false"}

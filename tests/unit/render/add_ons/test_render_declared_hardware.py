@@ -1,0 +1,112 @@
+"""One rule of Node Feature Discovery per cluster counts devices and labels nodes that are as their types declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cluster_shape import facts
+from environment_data import ENVIRONMENTS
+
+from components.lookups.add_ons import hardware, of_cluster
+from components.lookups.pools import clusters
+from components.render.add_ons.declared_hardware import declared_hardware, is_verified, label
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.reading.loader import load_environment
+
+
+@pytest.fixture(scope="module")
+def laptop() -> Environment:
+    return load_environment("laptop", ENVIRONMENTS)
+
+
+def rules(*kinds: InstanceType) -> list[dict[str, Any]]:
+    [rule] = declared_hardware("acme-train", kinds)
+    found: list[dict[str, Any]] = rule.body["spec"]["rules"]
+    return found
+
+
+def test_devices_are_counted_once_and_compared_with_each_type(laptop: Environment) -> None:
+    types = laptop.instance_types.by_name
+
+    *counts, gpus, plain = rules(types["h100-ib-8"], types["cpu-gen4"])
+
+    assert [(rule["varsTemplate"], rule["matchFeatures"]) for rule in counts] == [
+        (
+            "jacquard-10de-2330={{ .pci.device | len }}",
+            [
+                {
+                    "feature": "pci.device",
+                    "matchExpressions": {
+                        "vendor": {"op": "In", "value": ["10de"]},
+                        "class": {"op": "In", "value": ["0300", "0302"]},
+                        "device": {"op": "In", "value": ["2330"]},
+                    },
+                }
+            ],
+        ),
+        *(
+            (
+                f"jacquard-15b3-{device}={{{{ .pci.device | len }}}}",
+                [
+                    {
+                        "feature": "pci.device",
+                        "matchExpressions": {
+                            "vendor": {"op": "In", "value": ["15b3"]},
+                            "device": {"op": "In", "value": [device]},
+                        },
+                    }
+                ],
+            )
+            for device in ("1021", "a2dc")
+        ),
+    ]
+    assert gpus == {
+        "name": "hardware of h100-ib-8",
+        "labels": {"hardware.jacquard.dev/h100-ib-8": "as-declared"},
+        "matchFeatures": [
+            {
+                "feature": "rule.matched",
+                "matchExpressions": {
+                    "jacquard-10de-2330": {"op": "In", "value": ["8"]},
+                    "jacquard-15b3-1021": {"op": "In", "value": ["8"]},
+                    "jacquard-15b3-a2dc": {"op": "In", "value": ["2"]},
+                },
+            }
+        ],
+    }
+    assert plain["matchFeatures"][0]["matchExpressions"] == {"jacquard-15b3-a2dc": {"op": "In", "value": ["2"]}}
+
+
+def test_gpus_of_an_unknown_model_are_counted_by_their_class(laptop: Environment) -> None:
+    kind = laptop.instance_types.by_name["h100-ib-8"]
+    other = kind.model_copy(update={"gpu": kind.gpu and kind.gpu.model_copy(update={"model": "next-gpu"})})
+
+    assert rules(other)[0]["varsTemplate"].startswith("jacquard-10de-gpus=")
+    assert rules(other)[0]["matchFeatures"][0]["matchExpressions"].keys() == {"vendor", "class"}
+
+
+def test_a_type_without_known_devices_has_no_rule(laptop: Environment) -> None:
+    kind = laptop.instance_types.by_name["cpu-gen4"]
+    unknown = kind.model_copy(update={"dpu": kind.dpu.model_copy(update={"model": "other-dpu"})})
+    features = tuple(entry for entry in laptop.add_ons.add_ons if entry.name == "node-features")
+
+    assert not is_verified(features, (unknown,))
+    assert is_verified(features, (kind,))
+    assert not is_verified((), (kind,))
+    assert facts().hardware == ()
+
+
+def test_each_cluster_with_the_add_on_has_one_rule_after_its_release(laptop: Environment) -> None:
+    for placed in clusters(laptop):
+        [given] = of_cluster(laptop, placed)
+        items = given.render()
+        kinds = [item.kind for item in items]
+
+        assert kinds.count("NodeFeatureRule") == 1
+        [release] = [item for item in items if item.kind == "HelmRelease" and item.name == "node-features"]
+        assert release.readiness is not None
+        written = items[kinds.index("NodeFeatureRule")].body["spec"]["rules"]
+        labels = {key for rule in written for key in rule.get("labels", {})}
+        assert labels == {label(kind.name) for kind in hardware(laptop, placed)}
