@@ -1,10 +1,7 @@
 """Reports and options of ``jacquard show``, and checks of option combinations."""
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,26 +9,13 @@ import typer
 from pydantic import BaseModel
 from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
-from components.render.manifest import MANAGEMENT, Json
-from components.reports import health as health_report
-from components.reports import host_states as host_state_report
-from components.reports import uniformity as uniformity_report
+from components.render.manifest import Json
 from components.reports.examples import Example
 from components.reports.resolved import UnknownPathError
-from components.specs.environment import Environment
 from components.specs.reading.problems import listed, suggestion
 from jacquard.cli.console import print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.views.region import enrolment as enrolment_view
-from jacquard.cli.views.region import health as health_view
-from jacquard.cli.views.region import host_states as host_state_view
-from jacquard.cli.views.region import uniformity as uniformity_view
-from jacquard.observe import enrolment as live_enrolment
-from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
-from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
-from jacquard.observe.observation import observe
 
 CAPACITY, ENROLMENT, HEALTH, HOST_STATES, IMAGES = "capacity", "enrolment", "health", "host-states", "images"
 MAP, NETWORK, OFFERINGS, PREREQUISITES = "map", "network", "offerings", "prerequisites"
@@ -240,59 +224,3 @@ def answer(output: ShowFormat, report: BaseModel | Callable[[], Json], parts: It
         return
     for part in parts:
         stdout().print(part, soft_wrap=not isinstance(part, Table))
-
-
-def hosts_report(environment: Environment, name: str, output: ShowFormat, now: dt.datetime, *, live: bool) -> None:
-    """Show the report ``name`` of this module; with ``live`` with what clusters report.
-
-    Raises:
-        Stop: hosts are not as declared, or the management cluster cannot be read.
-    """
-    match name:
-        case "enrolment":
-            _enrolment(environment, output)
-        case "health":
-            _health(environment, output, live=live)
-        case "host-states":
-            data = partial(host_state_report.to_json, environment, now)
-            answer(output, data, host_state_view.lines(environment, now))
-        case _:
-            _uniformity(environment, output, live=live)
-
-
-def _uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    report, unreachable = uniformity_report.uniformity(environment), dict[str, str]()
-    if live:
-        seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
-        nodes, unreachable = live_nodes(environment, seen), seen.unreachable
-        report = uniformity_report.uniformity(environment, nodes)
-    document = partial(uniformity_report.to_json, environment.name, report, unreachable)
-    answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
-
-
-def _health(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    report, unreachable = health_report.health(environment), dict[str, str]()
-    if live:
-        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
-        faults, unreachable = node_faults(environment, seen), seen.unreachable
-        report = health_report.health(environment, faults, unreachable)
-    answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
-
-
-def _unread(unreachable: Mapping[str, str]) -> Iterable[Text]:
-    return (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
-
-
-def _enrolment(environment: Environment, output: ShowFormat) -> None:
-    seen = observe(environment, management=live_enrolment.management_kinds(environment), tenants=())
-    if MANAGEMENT in seen.unreachable:
-        msg = f"cluster {MANAGEMENT} cannot be read: {seen.unreachable[MANAGEMENT]}"
-        raise Stop(msg, ExitCode.UNREACHABLE)
-    report = live_enrolment.enrolled(environment, seen)
-    answer(output, report.to_json, enrolment_view.lines(report))
-    if report.deviates:
-        msg = f"{environment.name}: hosts are not as declared, or not in the inventory"
-        raise Stop(msg, ExitCode.DRIFTED)
-    if report.waits:
-        msg = f"{environment.name}: some hosts in production are not inspected yet"
-        raise Stop(msg, ExitCode.WAITING)

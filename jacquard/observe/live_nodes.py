@@ -39,7 +39,7 @@ def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
         labels = dig(node, "metadata", "labels") or {}
         if not labels.get(_POOL):
             continue
-        place = _place(node, metal.provider)
+        place = host_place(node, metal.provider)
         host, reported = report(place) if place else (None, {})
         live.append(
             LiveNode(
@@ -56,11 +56,11 @@ def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
 
 def place_of(environment: Environment, node: Object) -> str | None:
     """Return the name in the provider ID of a node: its host, or its claim where hosts are claimed; None without it."""
-    place = _place(node, bare_metal(environment).provider)
+    place = host_place(node, bare_metal(environment).provider)
     return place[1] if place else None
 
 
-def _place(node: Object, provider: str) -> Place | None:
+def host_place(node: Object, provider: str) -> Place | None:
     """Return the two segments that identify the host or claim in a node's provider ID; None if they are missing."""
     text = str(dig(node, "spec", "providerID") or "")
     parts = text.removeprefix(provider).split("/")

@@ -21,7 +21,10 @@ _FAULTY = HostState.TRIAGE
 """State of a host whose hardware is not as declared."""
 _KNOWN_FAULTS = {HostState.TRIAGE, HostState.RMA, HostState.DEBUG}
 """States of hosts whose differences are known already."""
+_DEVICES = "pci_devices"
+"""Field of the comparison in the cluster of the node: GPUs, fabric ports and DPU functions."""
 _TEXTS = {
+    _DEVICES: "PCI devices",
     "serial": "serial number",
     "boot_mac": "boot MAC address",
     "cpu_model": "CPU model",
@@ -69,6 +72,17 @@ class LiveHost:
     """Error message of the controller; None without an error."""
     hardware: Hardware | None = None
     """Inspected hardware; None before the first inspection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedNode:
+    """Node whose PCI devices were compared with an instance type."""
+
+    host: str
+    node: str
+    """Cluster and name of the node."""
+    instance_type: str
+    as_declared: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,19 +141,27 @@ class Enrolment:
         unseen = {Result.NOT_INSPECTED, Result.ABSENT}
         return any(host.result in unseen and host.lifecycle == PRODUCTION for host in self.hosts)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, unreachable: Mapping[str, str]) -> dict[str, Any]:
         """Return the report as JSON data."""
         return {
             "schema_version": 1,
             "environment": self.environment,
+            "unreachable": dict(sorted(unreachable.items())),
             "count": {str(result): self.count[result] for result in Result},
             "hosts": [asdict(host) for host in self.hosts],
             "unknown": [asdict(host) for host in self.unknown],
         }
 
 
-def enrolment(environment: Environment, live: Iterable[LiveHost]) -> Enrolment:
-    """Compare the hosts of ``environment`` with ``live``, all hosts and BMCs of its management cluster."""
+def enrolment(environment: Environment, live: Iterable[LiveHost], nodes: Iterable[VerifiedNode] = ()) -> Enrolment:
+    """Compare the hosts of ``environment`` with live ones.
+
+    Args:
+        environment: loaded and checked environment.
+        live: all hosts and BMCs of the management cluster.
+        nodes: nodes whose devices were compared; a host without such a node is compared by its inspection only.
+    """
+    verified = {node.host: node for node in nodes}
     known = {host.host: host for host in environment.hosts}
     seen: dict[str, LiveHost] = {}
     strangers = []
@@ -159,6 +181,7 @@ def enrolment(environment: Environment, live: Iterable[LiveHost]) -> Enrolment:
                 host,
                 (pinned[host.host],) if host.host in pinned else catalogue.get(host.instance_type, ()),
                 seen.get(host.host),
+                verified.get(host.host),
             )
             for host in ordered
         ),
@@ -180,7 +203,11 @@ def _baselines(environment: Environment) -> Mapping[str, tuple[Firmware, ...]]:
 
 
 def _enrolled(
-    environment: Environment, host: HostSpec, baselines: tuple[Firmware, ...], live: LiveHost | None
+    environment: Environment,
+    host: HostSpec,
+    baselines: tuple[Firmware, ...],
+    live: LiveHost | None,
+    node: VerifiedNode | None,
 ) -> EnrolledHost:
     away = environment.out_of_service.get(host.host)
     lifecycle = PRODUCTION if away is None else str(away.state)
@@ -192,7 +219,9 @@ def _enrolled(
         result = Result.NOT_INSPECTED
     else:
         done = compare(environment.instance_types.by_name[host.instance_type], host, baselines, live.hardware)
-        differences, not_reported = done.differences, done.not_reported
+        differences, not_reported = (*done.differences, *_devices(host, node)), done.not_reported
+        if node is None:
+            not_reported = (*not_reported, _DEVICES)
         result = _result(differences)
     return EnrolledHost(
         host=host.host,
@@ -205,6 +234,14 @@ def _enrolled(
         not_reported=not_reported,
         next_action=_next_action(environment.name, host, lifecycle, result, differences),
     )
+
+
+def _devices(host: HostSpec, node: VerifiedNode | None) -> Iterator[Difference]:
+    """Yield the difference of a node without the devices of the host's instance type."""
+    if node is not None and (node.instance_type, node.as_declared) != (host.instance_type, True):
+        yield Difference(
+            field=_DEVICES, declared=f"devices of {host.instance_type}", found=f"other devices in {node.node}"
+        )
 
 
 def _result(differences: tuple[Difference, ...]) -> Result:

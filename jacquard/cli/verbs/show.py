@@ -21,7 +21,7 @@ from components.reports.resolved import UnknownPathError, resolved
 from components.reports.upgrades import to_json as upgrades_json
 from components.reports.upgrades import upgrades
 from components.specs.environment import Environment
-from jacquard.cli import arguments, data, outputs, show_reports
+from jacquard.cli import arguments, data, outputs, show_hosts, show_reports
 from jacquard.cli.console import plural, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat
@@ -73,9 +73,9 @@ def show(
     failure domain, and hosts per bare-metal controller.
 
     enrolment: with --live, hosts whose inspected hardware (CPUs, memory, disks, network adapters, serial number,
-    firmware) differs from the inventory and the instance type, the next action for each, hosts that were not inspected
-    yet, and hosts or BMCs that are not in the inventory. Exits with 6 if a host differs or is unknown, with 7 if the
-    management cluster cannot be read, else with 3 if a host in production was not inspected yet.
+    firmware) or devices differ from the inventory and the instance type, the next action for each, hosts that were not
+    inspected yet, and hosts or BMCs that are not in the inventory. Exits with 6 if a host differs or is unknown, else
+    with 7 if a cluster cannot be read, else with 3 if a host in production was not inspected yet.
 
     health: the checks of the nodes of each instance type, and the action on each fault; with --live the nodes with
     faults, since when, and what follows.
@@ -136,7 +136,7 @@ def show(
             _show_upgrades(spec, output)
         case "enrolment" | "health" | "host-states" | "uniformity":
             at = today.replace(tzinfo=dt.UTC) if today else settings.now()
-            show_reports.hosts_report(spec, path, output, at, live=live)
+            show_hosts.report(spec, path, output, at, live=live)
         case _:
             _show_values(spec, path, output)
 

@@ -28,7 +28,7 @@ def host(name: str, hardware: dict[str, Any] | None, namespace: str = "metal3-ho
 
 def answers(monkeypatch: pytest.MonkeyPatch, *hosts: dict[str, Any]) -> None:
     seen = Observation(objects={(MANAGEMENT, "BareMetalHost"): list(hosts)})
-    monkeypatch.setattr("jacquard.cli.verbs.show.observe", lambda *_, **__: seen)
+    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: seen)
 
 
 def as_declared(*, first: int = 0) -> list[dict[str, Any]]:
@@ -76,8 +76,18 @@ def test_exit_codes_are_for_cron(invoke: Invoke, monkeypatch: pytest.MonkeyPatch
     assert {key: count for key, count in document["count"].items() if count} == {"as-declared": len(as_declared())}
     assert document["hosts"][0]["not_reported"][:3] == ["boot_mac", "cpu_model", "architecture"]
 
+    [*hosts] = as_declared()
+    part = Observation(objects={(MANAGEMENT, "BareMetalHost"): hosts}, unreachable={"globex-lab": "no route"})
+    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: part)
+    result = invoke(*COMMAND)
+    assert result.stdout.splitlines()[-1] == "cluster globex-lab cannot be read: no route"
+    assert (result.exit_code, result.stderr) == (
+        ExitCode.UNREACHABLE,
+        "unreachable: laptop: some clusters cannot be read, so the devices of their nodes are unknown\n",
+    )
+
     gone = Observation(unreachable={MANAGEMENT: "gone"})
-    monkeypatch.setattr("jacquard.cli.verbs.show.observe", lambda *_, **__: gone)
+    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: gone)
     result = invoke(*COMMAND)
     assert (result.exit_code, result.stderr) == (
         ExitCode.UNREACHABLE,

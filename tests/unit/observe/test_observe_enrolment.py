@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from components.render.manifest import MANAGEMENT
 from components.reports.enrolment.hardware import Adapter, Disk, Hardware
 from components.reports.enrolment.report import EnrolledHost, Result
@@ -153,3 +155,47 @@ def test_only_kinds_of_the_backend_are_read(laptop: Environment, south: Environm
         "HostFirmwareSettings",
     }
     assert {kind for _, kind in management_kinds(south)} == {"BMC", "Server", "Endpoint", "ServerBootConfiguration"}
+
+
+def node(name: str, *, pool: str = "train", **labels: str) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "name": name,
+            "labels": {"node-restriction.kubernetes.io/pool": pool, **labels},
+            "annotations": {"nfd.node.kubernetes.io/feature-labels": "pci-0302_10de.present"},
+        },
+        "spec": {"providerID": "metal3://acme-train/a01-u01/acme-train-train-a01-x1"},
+    }
+
+
+HARDWARE_LABEL = {"hardware.jacquard.dev/h100-ib-8": "as-declared"}
+OTHER_LABEL = {"hardware.jacquard.dev/cpu-gen4": "as-declared"}
+RULE = [{"metadata": {"name": "declared-hardware"}}]
+MISSING = [("pci_devices", "devices of h100-ib-8", "other devices in acme-train/x1")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "rules", "expected", "compared"),
+    [
+        (HARDWARE_LABEL, RULE, [], True),
+        ({}, RULE, MISSING, True),
+        (OTHER_LABEL, RULE, MISSING, True),
+        ({}, [], [], False),
+    ],
+)
+def test_a_node_without_the_label_of_its_type_has_other_devices(
+    laptop: Environment,
+    labels: dict[str, str],
+    rules: list[Any],
+    expected: list[tuple[str, str, str]],
+    compared: bool,  # noqa: FBT001 - a parameter of the table
+) -> None:
+    details = {"systemVendor": DETAILS["systemVendor"]}
+    answers = seen(BareMetalHost=[host({"provisioning": {"state": "provisioned"}, "hardware": details})])
+    answers.objects["acme-train", "Node"] = [node("x1", **labels)]
+    answers.objects["acme-train", "NodeFeatureRule"] = rules
+
+    [found, *_] = enrolled(laptop, answers).hosts
+
+    assert [(item.field, item.declared, item.found) for item in found.differences] == expected
+    assert ("pci_devices" not in found.not_reported) is compared

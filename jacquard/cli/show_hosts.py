@@ -1,0 +1,85 @@
+"""Reports of ``jacquard show`` about hosts and nodes, with what clusters report of them."""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain
+
+from rich.text import Text
+
+from components.render.manifest import MANAGEMENT
+from components.reports import health as health_report
+from components.reports import host_states as host_state_report
+from components.reports import uniformity as uniformity_report
+from components.specs.environment import Environment
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.show_reports import ShowFormat, answer
+from jacquard.cli.views.region import enrolment as enrolment_view
+from jacquard.cli.views.region import health as health_view
+from jacquard.cli.views.region import host_states as host_state_view
+from jacquard.cli.views.region import uniformity as uniformity_view
+from jacquard.observe import enrolment as live_enrolment
+from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
+from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
+from jacquard.observe.observation import observe
+
+
+def report(environment: Environment, name: str, output: ShowFormat, now: dt.datetime, *, live: bool) -> None:
+    """Show the report ``name`` of this module; with ``live`` with what clusters report.
+
+    Raises:
+        Stop: a host is not as declared, is unknown or was not inspected, or a cluster cannot be read.
+    """
+    match name:
+        case "enrolment":
+            _enrolment(environment, output)
+        case "health":
+            _health(environment, output, live=live)
+        case "host-states":
+            data = partial(host_state_report.to_json, environment, now)
+            answer(output, data, host_state_view.lines(environment, now))
+        case _:
+            _uniformity(environment, output, live=live)
+
+
+def _uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
+    report, unreachable = uniformity_report.uniformity(environment), dict[str, str]()
+    if live:
+        seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
+        nodes, unreachable = live_nodes(environment, seen), seen.unreachable
+        report = uniformity_report.uniformity(environment, nodes)
+    document = partial(uniformity_report.to_json, environment.name, report, unreachable)
+    answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
+
+
+def _health(environment: Environment, output: ShowFormat, *, live: bool) -> None:
+    report, unreachable = health_report.health(environment), dict[str, str]()
+    if live:
+        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
+        faults, unreachable = node_faults(environment, seen), seen.unreachable
+        report = health_report.health(environment, faults, unreachable)
+    answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
+
+
+def _enrolment(environment: Environment, output: ShowFormat) -> None:
+    seen = observe(
+        environment, management=live_enrolment.management_kinds(environment), tenants=live_enrolment.TENANT_KINDS
+    )
+    unread = list(_unread(seen.unreachable))
+    if MANAGEMENT in seen.unreachable:
+        raise Stop("\n".join(line.plain for line in unread), ExitCode.UNREACHABLE)
+    report = live_enrolment.enrolled(environment, seen)
+    answer(output, partial(report.to_json, seen.unreachable), chain(enrolment_view.lines(report), unread))
+    if report.deviates:
+        msg = f"{environment.name}: hosts are not as declared, or not in the inventory"
+        raise Stop(msg, ExitCode.DRIFTED)
+    if unread:
+        msg = f"{environment.name}: some clusters cannot be read, so the devices of their nodes are unknown"
+        raise Stop(msg, ExitCode.UNREACHABLE)
+    if report.waits:
+        msg = f"{environment.name}: some hosts in production are not inspected yet"
+        raise Stop(msg, ExitCode.WAITING)
+
+
+def _unread(unreachable: Mapping[str, str]) -> Iterable[Text]:
+    return (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
