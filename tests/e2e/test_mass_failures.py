@@ -2,8 +2,8 @@
 
 Fifty nodes stand in racks of seven hosts, and so in as many rollout groups as racks. The hosts boot from the network,
 twenty at a time. Kubelets are simulated: a test lets nodes say that they are not ready. Quarters of an hour that a
-health check waits are made seconds; its brake is the one that was rendered. No controller of Metal3 acts on a repair:
-what is counted is what would be power-cycled.
+health check waits are made seconds; its brake is the one that was rendered. Repairs have no strategy, so that
+Metal3 does not act on them: what is counted is what would be power-cycled.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
+TEMPLATE = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3RemediationTemplate")
 CHECK = ("cluster.x-k8s.io/v1beta2", "MachineHealthCheck")
 REMEDIATION = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Remediation")
 JUDGED = "HealthCheckSucceeded"
@@ -32,10 +33,15 @@ class Health:
     def __init__(self, region: LocalRegion, cluster: str, *, seconds: int, startup_seconds: int) -> None:
         """Leave no kubelet that makes a node ready again, and shorten how long a health check waits, not whether.
 
-        Hours of metal are shortened alone: brakes, selectors and templates stay as they were applied.
+        Hours of metal are shortened alone: brakes and selectors stay as they were applied. Remediations get no
+        strategy, so that Metal3 acts on none of them: what is counted is what would be power-cycled.
         """
         self._region, self._cluster = region, cluster
         region.api(cluster).request("DELETE", f"{_STAGES}node-ready")
+        for template in region.api().list(*TEMPLATE, namespace=cluster):
+            ref = ObjectRef(*TEMPLATE, template["metadata"]["name"], cluster)
+            without = {"spec": {"template": {"spec": {"strategy": None}}}}
+            region.api().patch(ref, without, field_manager="test")
         for check in region.api().list(*CHECK, namespace=cluster):
             waits = [{**one, "timeoutSeconds": seconds} for one in check["spec"]["checks"]["unhealthyNodeConditions"]]
             checks = {"nodeStartupTimeoutSeconds": startup_seconds, "unhealthyNodeConditions": waits}

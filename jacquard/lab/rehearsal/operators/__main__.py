@@ -32,6 +32,8 @@ from jacquard.lab.rehearsal.operators.hosts import (
     machines,
     node_features,
     nodes,
+    reboots,
+    remediation,
 )
 from jacquard.lab.rehearsal.operators.network import (
     address_pools,
@@ -124,6 +126,7 @@ class Parts:
         self.upstream = Upstream(region)
         self.kubelets = Kubelets(self.upstream)
         self.drivers = Registrations()
+        self.reboots = reboots.Reboots()
         self.helm = helm.Controller(Charts.if_built(region.folder / "charts"), self.upstream.serve)
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
@@ -158,6 +161,8 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, claims.reconcile, management)
         _try(MANAGEMENT, ironcore.reconcile, management, parts.machines.report)
         _try(MANAGEMENT, nodes.reconcile, management, hosted)
+        _try(MANAGEMENT, remediation.reconcile, management, hosted)
+        _try(MANAGEMENT, parts.reboots.reconcile, management, hosted)
         _try(MANAGEMENT, dpus.reconcile, management)
         _try(MANAGEMENT, dpu_flashes.reconcile, management)
         _try(MANAGEMENT, dpu_ends.reconcile, management)

@@ -11,13 +11,17 @@ def warning(obj: Object, reason: str, message: str, *, component: str, host: str
 
 
 def event(obj: Object, kind: str, reason: str, message: str, *, component: str, host: str = "") -> Object:
-    """Return an event of type ``kind``, ``Normal`` or ``Warning``; the other arguments are those of `warning`."""
+    """Return an event of type ``kind``, ``Normal`` or ``Warning``; the other arguments are those of `warning`.
+
+    Events about cluster-scoped objects are in the namespace ``default``.
+    """
     metadata, moment = obj["metadata"], now()
-    place = {"namespace": metadata["namespace"], "name": metadata["name"]}
+    place = {key: metadata[key] for key in ("namespace", "name") if key in metadata}
+    namespace = metadata.get("namespace") or "default"
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"{metadata['name']}.{time.time_ns():x}", "namespace": metadata["namespace"]},
+        "metadata": {"name": f"{metadata['name']}.{time.time_ns():x}", "namespace": namespace},
         "involvedObject": {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "uid": metadata["uid"], **place},
         "type": kind,
         "reason": reason,

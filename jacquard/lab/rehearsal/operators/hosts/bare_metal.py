@@ -28,6 +28,7 @@ _DEFAULT_LIMIT = 20
 _AT_WORK = {"inspecting", "preparing", "provisioning", "deprovisioning"}
 """States in which Ironic inspects, writes or wipes the host, except after a failure."""
 POWER_CYCLE = "reboot.metal3.io"
+"""Annotation that requests a reboot; with a name after a slash, it keeps the power off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,22 +192,28 @@ def _scheme(host: Object) -> str:
 
 
 def switch_power(view: View) -> None:
-    """Power on hosts in a stable state if requested, and power-cycle them on request.
+    """Switch hosts in a stable state on or off, as ``online`` and the requests for reboots demand.
 
-    As in upstream's ``manageHostPower``, the request is removed when the power is off. For a host without an image, it
-    applies only with ``force``. Requests with a name, which keep the power off, are not supported.
+    As in ``manageHostPower`` (BMO:internal/controller/metal3.io/baremetalhost_controller.go, 0.13.2), the request
+    without a name is removed when the power is off, so that it reboots the host once. A request with a name keeps the
+    power off until its author removes it. For a host without an image, a request applies only with ``force``.
     """
     for host in view.all(*HOST):
-        state, on = dig(host, "status", "provisioning", "state"), bool(dig(host, "status", "poweredOn"))
+        state, on = _state(host), bool(dig(host, "status", "poweredOn"))
         if deleting(host) or state not in {"available", "provisioned"}:
             continue
-        request = (host["metadata"].get("annotations") or {}).get(POWER_CYCLE)
-        if not on and request is not None:
+        requests = _reboot_requests(host)
+        asked = any(state == "provisioned" or _forced(value) for value in requests.values())
+        wanted = bool(dig(host, "spec", "online")) and not asked
+        if not on and POWER_CYCLE in requests:
             view.patch(host, {"metadata": {"annotations": {POWER_CYCLE: None}}})
-        elif not on and dig(host, "spec", "online"):
-            view.status(host, {"poweredOn": True})
-        elif on and request is not None and (state == "provisioned" or _forced(request)):
-            view.status(host, {"poweredOn": False})
+        elif on != wanted:
+            view.status(host, {"poweredOn": wanted})
+
+
+def _reboot_requests(host: Object) -> dict[str, str]:
+    annotations: dict[str, str] = host["metadata"].get("annotations") or {}
+    return {key: value for key, value in annotations.items() if key.partition("/")[0] == POWER_CYCLE}
 
 
 def _forced(request: str) -> bool:
@@ -214,4 +221,4 @@ def _forced(request: str) -> bool:
         options: Object = json.loads(request)
     except ValueError:
         return False
-    return bool(options.get("force"))
+    return isinstance(options, dict) and bool(options.get("force"))

@@ -44,6 +44,8 @@ class Booted:
     labels: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
     """Addresses in the metadata of the node, by key."""
+    is_on: bool = True
+    """Whether the power of the hardware is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ class Origin:
 
     host: str
     config: Object
+    is_on: bool = True
+    """Whether the power of the host is on."""
 
 
 def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
@@ -82,8 +86,10 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         if node is None:
             continue
         known = cluster.find("v1", "Node", node["metadata"]["name"])
-        if known is None:
+        if known is None and booted.is_on:
             cluster.create(node)
+        elif known is None:
+            continue
         elif dig(known, "spec", "providerID") != node["spec"]["providerID"]:
             # The host now belongs to another machine, but the old Node still exists.
             cluster.delete(known)
@@ -95,7 +101,7 @@ def origins(view: View) -> dict[tuple[str, str], Origin]:
     for booted in (*_hosts(view), *_servers(view)):
         cluster = (booted.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "")
         joining, config = _joining(view, booted)
-        found[cluster, joining.name] = Origin(host=booted.host, config=config)
+        found[cluster, joining.name] = Origin(host=booted.host, config=config, is_on=booted.is_on)
     return found
 
 
@@ -119,6 +125,7 @@ def _hosts(view: View) -> Iterator[Booted]:
             provider_id=machine["spec"]["providerID"],
             labels={_UUID: uid},
             metadata=node_data.addresses(view, machine, host),
+            is_on=dig(host, "status", "poweredOn") is not False,
         )
 
 
