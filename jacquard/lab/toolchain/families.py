@@ -216,6 +216,20 @@ FAMILIES = (
         disk_bytes=1400 << 20,
     ),
     Family(
+        name="node-problem-detector",  # as upstream without journald, and without other monitors and exporters
+        module="k8s.io/node-problem-detector",
+        binaries=(
+            Binary(
+                name="node-problem-detector",
+                package="k8s.io/node-problem-detector/cmd/nodeproblemdetector",
+                expected_seconds=100,
+            ),
+        ),
+        data=(Data(name="node-problem-monitors", module="k8s.io/node-problem-detector", contents=("config",)),),
+        tags="disable_custom_plugin_monitor,disable_stackdriver_exporter,disable_system_stats_monitor",
+        disk_bytes=900 << 20,
+    ),
+    Family(
         name="distribution",
         module="github.com/distribution/distribution/v3",
         binaries=(

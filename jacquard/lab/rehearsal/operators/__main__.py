@@ -32,6 +32,7 @@ from jacquard.lab.rehearsal.operators.hosts import (
     machines,
     node_features,
     nodes,
+    problem_detectors,
     reboots,
     remediation,
 )
@@ -130,6 +131,7 @@ class Parts:
         self.helm = helm.Controller(Charts.if_built(region.folder / "charts"), self.upstream.serve)
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
+        self.problem_detectors = problem_detectors.ProblemDetectors(region)
         self.cron_jobs = cron_jobs.CronJobs(region)
         self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
         self.machines = machines.Machines(region.folder)
@@ -179,6 +181,7 @@ def round_of(parts: Parts) -> int:
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve)
+                _try(cluster, parts.problem_detectors.reconcile, management, cluster, view)
                 _try(cluster, parts.drivers.reconcile, management, cluster, view)
                 _try(cluster, parts.blocks.reconcile, management, cluster, view)
                 _try(cluster, kustomizations.in_tenant, management, cluster, view)

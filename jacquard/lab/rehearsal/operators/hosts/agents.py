@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jacquard.lab.rehearsal.operators.hosts import gpus, node_features
+from jacquard.lab.rehearsal.operators.hosts import gpus, node_features, node_problems
 from jacquard.lab.rehearsal.operators.network import adapters
 from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from jacquard.lab.rehearsal.operators.releases.installed import source_of
@@ -103,6 +103,13 @@ AGENTS = {
         acts=node_features.publish,
         placement=("worker",),
     ),
+    node_problems.CHART: Agent(
+        name="node-problem-detector",
+        image="registry.k8s.io/node-problem-detector/node-problem-detector:v{}",
+        acts=node_problems.report,
+        placement=(),
+        otherwise=({"operator": "Exists", "effect": "NoSchedule"},),
+    ),
     "gpu-operator": Agent(
         name="nvidia-device-plugin-daemonset",
         image="nvcr.io/nvidia/k8s-device-plugin:v{}",
@@ -164,7 +171,8 @@ def reconcile(
         for agent, release in releases
         for body in _daemon_sets(agent, release, _image(management, agent, release))
     }
-    serve(image for _, body in wanted.values() for image in _images(body))
+    pods = (body["spec"]["template"]["spec"] for _, body in wanted.values())
+    serve(container["image"] for pod in pods for container in pod["containers"])
     existing = {_place(body): body for body in view.all(*_DAEMON_SET)}
     for place, body in existing.items():
         by_flux = any(name in (body["metadata"].get("labels") or {}) for name, _ in _BY.values())
@@ -231,10 +239,6 @@ def _from_helm(release: Object, existing: Mapping[tuple[str, str], Object]) -> I
 def _labels(release: Object) -> dict[str, str]:
     name, namespace = _BY[release["kind"]]
     return {name: release["metadata"]["name"], namespace: release["metadata"]["namespace"]}
-
-
-def _images(body: Object) -> Iterator[str]:
-    return (container["image"] for container in body["spec"]["template"]["spec"]["containers"])
 
 
 def _daemon_set(agent: Agent, image: str, spec: Object, labels: dict[str, str]) -> Object:

@@ -1,0 +1,23 @@
+"""Faults that tests inject into nodes of a local region, as lines of the kernel's log."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from local_region import LocalRegion
+
+FELL_OFF_THE_BUS = "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+
+
+def kernel_log(region: LocalRegion, cluster: str, node: str) -> Path:
+    """Return the file that stands for the kernel's log of a node, from its last boot on."""
+    return region.home / "regions" / region.environment / "kernel-logs" / cluster / f"{node}.log"
+
+
+def inject_kernel_log(region: LocalRegion, cluster: str, node: str, line: str) -> None:
+    """Let the kernel of a node say ``line`` now."""
+    path = kernel_log(region, cluster, node)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as log:
+        log.write(f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
