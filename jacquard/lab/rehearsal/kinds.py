@@ -75,6 +75,7 @@ _HOSTED = {
     "mellanox.com/v1alpha1": "HostDeviceNetwork! IPoIBNetwork! MacvlanNetwork! NicClusterPolicy! NicNodePolicy!",
     "nv-ipam.nvidia.com/v1alpha1": "IPPool",
     "sriovnetwork.openshift.io/v1": "SriovIBNetwork SriovNetworkNodePolicy SriovOperatorConfig",
+    "readiness.node.x-k8s.io/v1alpha1": "NodeReadinessRule!",
     "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
     "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",
     "readiness.node.x-k8s.io/v1alpha1": "NodeReadinessRule!",

@@ -31,6 +31,7 @@ from jacquard.lab.rehearsal.operators.hosts import (
     ironcore,
     machines,
     node_features,
+    node_readiness,
     nodes,
     problem_detectors,
     reboots,
@@ -182,6 +183,7 @@ def round_of(parts: Parts) -> int:
             if management is not None:
                 _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve)
                 _try(cluster, parts.problem_detectors.reconcile, management, cluster, view)
+                _try(cluster, node_readiness.reconcile, management, cluster, view)
                 _try(cluster, parts.drivers.reconcile, management, cluster, view)
                 _try(cluster, parts.blocks.reconcile, management, cluster, view)
                 _try(cluster, kustomizations.in_tenant, management, cluster, view)
