@@ -1,0 +1,234 @@
+"""A fault of a GPU from a line in the kernel's log to the reboot of its host, and what outlasts reboots.
+
+The line is read by the real node-problem-detector, and the real Cluster API decides what becomes of the node. Metal3,
+kubelets and the power of hosts are simulated. Minutes that a health check and Metal3 wait are made seconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from away import told_uids, uids
+from broken_nodes import CHECK, MACHINE, REMEDIATION, TEMPLATE, counted_repairs
+from host_power import HOST, power_states, watched_power
+from kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log, kernel_log
+from local_region import LocalRegion, gone_at_the_end, wait_until
+from pools_of_four import CLUSTER, NODES, edit, region_of
+
+from jacquard.lab.rehearsal.operators.hosts.remediation import DELETING, UNHEALTHY
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube.objects import dig
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+POOL = "train"
+SPEED = 20
+LOST = "GpuLost"
+_SECONDS = 120.0
+_HELD_SECONDS = 2
+"""How long a node may have the condition before it is repaired."""
+_PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
+"""What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
+_SETTLED_SECONDS = 15.0
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """A pool of four nodes in a rack with spare hosts, and problem detectors on its nodes."""
+    folder = tmp_path_factory.mktemp("node-faults")
+    with gone_at_the_end(region_of(folder, {POOL: {}})) as local:
+        edit(local, _with_problem_detectors)
+        local.variables["JACQUARD_SPEED"] = str(SPEED)
+        local.up()
+        for check in local.api().list(*CHECK, namespace=CLUSTER):
+            _repair_lost_gpus(local, check)
+        wait_until(
+            lambda: all(condition(local, node) == "False" for node in node_names(local)),
+            timeout_seconds=_SECONDS,
+            what="all nodes have the condition",
+        )
+        yield local
+
+
+def _with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
+    [cluster] = tenant["clusters"]
+    cluster["add_ons"] = [*cluster["add_ons"], "node-problems"]
+    return tenant
+
+
+def _repair_lost_gpus(region: LocalRegion, check: dict[str, Any]) -> None:
+    conditions = [one for one in check["spec"]["checks"]["unhealthyNodeConditions"] if one["type"] != LOST]
+    conditions.append({"type": LOST, "status": "True", "timeoutSeconds": _HELD_SECONDS})
+    patch = {"spec": {"checks": {"unhealthyNodeConditions": conditions}}}
+    region.api().patch(ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER), patch, field_manager="test")
+
+
+def let_metal3_wait(region: LocalRegion, seconds: int) -> None:
+    patch = {"spec": {"template": {"spec": {"strategy": {"timeoutSeconds": seconds}}}}}
+    for template in region.api().list(*TEMPLATE, namespace=CLUSTER):
+        region.api().patch(ObjectRef(*TEMPLATE, template["metadata"]["name"], CLUSTER), patch, field_manager="test")
+
+
+def machines(region: LocalRegion) -> list[dict[str, Any]]:
+    return sorted(region.api().list(*MACHINE, namespace=CLUSTER), key=lambda one: str(one["metadata"]["name"]))
+
+
+def node_names(region: LocalRegion) -> list[str]:
+    return [name for machine in machines(region) if (name := dig(machine, "status", "nodeRef", "name"))]
+
+
+def node_of(region: LocalRegion, name: str) -> dict[str, Any]:
+    return region.api(CLUSTER).get(ObjectRef("v1", "Node", name)) or {}
+
+
+def condition(region: LocalRegion, node: str, kind: str = LOST) -> str | None:
+    conditions = dig(node_of(region, node), "status", "conditions") or ()
+    return next((str(one["status"]) for one in conditions if one["type"] == kind), None)
+
+
+def host(region: LocalRegion, name: str) -> dict[str, Any]:
+    return region.api().get(ObjectRef(*HOST, name, CLUSTER)) or {}
+
+
+def host_of(region: LocalRegion, machine: dict[str, Any]) -> str:
+    """Return the name of a machine's host."""
+    name = dig(machine, "spec", "infrastructureRef", "name")
+    claims = {dig(one, "spec", "consumerRef", "name"): one["metadata"]["name"] for one in region.api().list(*HOST)}
+    return str(claims[name])
+
+
+def notes(region: LocalRegion, name: str) -> dict[str, str]:
+    """Return the annotations of a host."""
+    return dict(host(region, name)["metadata"].get("annotations") or {})
+
+
+def taints(region: LocalRegion, node: str) -> set[str]:
+    return {taint["key"] for taint in dig(node_of(region, node), "spec", "taints") or ()}
+
+
+def repairs(region: LocalRegion) -> list[dict[str, Any]]:
+    return list(region.api().list(*REMEDIATION, namespace=CLUSTER))
+
+
+def is_well(region: LocalRegion, node: str) -> bool:
+    return not repairs(region) and (condition(region, node), condition(region, node, "Ready")) == ("False", "True")
+
+
+def reasons(region: LocalRegion, node: str) -> list[str]:
+    events = region.api(CLUSTER).list("v1", "Event", namespace="default")
+    return [one["reason"] for one in events if one["involvedObject"]["name"] == node]
+
+
+def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
+    """Let a node lose a GPU and be repaired; return the names of node and host."""
+    machine = machines(region)[0]
+    node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
+    before = taints(region, node)
+    with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
+        inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+        wait_until(lambda: condition(region, node) == "True", timeout_seconds=_SECONDS, what="the fault is seen")
+        wait_until(lambda: bool(repairs(region)), timeout_seconds=_SECONDS, what="Cluster API asks for a repair")
+        wait_until(lambda: is_well(region, node), timeout_seconds=_SECONDS, what="the node is well again")
+    wait_until(lambda: taints(region, node) == before, timeout_seconds=_SECONDS, what="the node takes pods again")
+    return node, name
+
+
+def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    let_metal3_wait(region, _PATIENT_SECONDS)
+    before, file = uids(region), tmp_path / "host"
+    boots = {name: node_of(region, name)["status"]["nodeInfo"]["bootID"] for name in node_names(region)}
+
+    node, name = broken(region, file)
+
+    assert power_states(file) == [True, False, True]
+    assert len(told_uids(file.with_suffix(".repairs"))) == 1
+    assert uids(region) == before
+    after = {name: node_of(region, name) for name in node_names(region)}
+    assert {name for name in after if after[name]["status"]["nodeInfo"]["bootID"] != boots[name]} == {node}
+    assert not any("reboot" in key or "unhealthy" in key for key in notes(region, name))
+    assert {reason: reasons(region, node).count(reason) for reason in ("GpuFellOffTheBus", "Rebooted")} == {
+        "GpuFellOffTheBus": 1,
+        "Rebooted": 1,
+    }
+
+
+def test_a_fault_that_returns_on_a_node_that_was_well_begins_a_repair_of_its_own(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    """Neither Cluster API nor Metal3 remembers earlier repairs: a node that flaps is rebooted again and again."""
+    let_metal3_wait(region, _PATIENT_SECONDS)
+    before, file = uids(region), tmp_path / "host"
+
+    node, _ = broken(region, file)
+
+    assert power_states(file) == [True, False, True]
+    assert uids(region) == before
+    assert reasons(region, node).count("Rebooted") >= 1
+
+
+def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, tmp_path: Path) -> None:
+    machine = machines(region)[1]
+    node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
+    boot = node_of(region, node)["status"]["nodeInfo"]["bootID"]
+    with watched_power(region, CLUSTER, name, file):
+        patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
+        region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
+        wait_until(
+            lambda: node_of(region, node)["status"]["nodeInfo"]["bootID"] != boot and is_well(region, node),
+            timeout_seconds=_SECONDS,
+            what="the node is ready after its reboot",
+        )
+
+    assert power_states(file) == [True, False, True]
+    assert "reboot.metal3.io" not in notes(region, name)
+    assert reasons(region, node).count("Rebooted") == 1
+    assert repairs(region) == []
+
+
+def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_the_deleted_machine(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    """Metal3 sets ``OwnerRemediated`` among the deprecated conditions, where Cluster API does not look for it."""
+    let_metal3_wait(region, _HASTY_SECONDS)
+    machine = machines(region)[-1]
+    node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
+    ref = ObjectRef(*MACHINE, machine["metadata"]["name"], CLUSTER)
+    before, file, log = uids(region), tmp_path / "host", kernel_log(region, CLUSTER, node)
+    inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+
+    def given_up() -> bool:
+        if not log.stat().st_size:
+            inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+        return [dig(one, "status", "phase") for one in repairs(region)] == [DELETING]
+
+    with watched_power(region, CLUSTER, name, file):
+        wait_until(given_up, timeout_seconds=3 * _SECONDS, what="Metal3 gives up after its last reboot")
+    [repair] = repairs(region)
+    assert power_states(file) == [True, False, True, False, True]
+    assert dig(repair, "status", "retryCount") == 1
+    assert UNHEALTHY.items() <= notes(region, name).items()
+
+    time.sleep(_SETTLED_SECONDS)
+    left = region.api().get(ref) or {}
+    deprecated = {one["type"]: one["status"] for one in dig(left, "status", "deprecated", "v1beta1", "conditions")}
+    conditions = {one["type"]: one["status"] for one in dig(left, "status", "conditions")}
+    assert (deprecated["OwnerRemediated"], conditions.get("OwnerRemediated")) == ("False", None)
+    assert uids(region) == before, "Cluster API replaces no machine by the deprecated condition"
+
+    region.api().delete(ref)
+    wait_until(
+        lambda: (
+            len(uids(region)) == NODES == len(node_names(region)) and machine["metadata"]["uid"] not in uids(region)
+        ),
+        timeout_seconds=3 * _SECONDS,
+        what="a spare host replaces the node",
+    )
+    assert name not in {host_of(region, one) for one in machines(region)}
+    assert UNHEALTHY.items() <= notes(region, name).items()
+    assert dig(host(region, name), "spec", "consumerRef") is None
