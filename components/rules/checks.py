@@ -9,8 +9,6 @@ from pathlib import Path
 
 from components.rules import causes, shared_values
 from components.rules.consequences import without_consequences
-from components.rules.hosts import inventory
-from components.rules.network import port_guids
 from components.rules.region import fleet
 from components.rules.rule import Rule, named, rule_name
 from components.rules.tables import ADVISED_CHANGES, ALL, CHANGES
@@ -128,7 +126,7 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
     """
     if environment.region.stage is Stage.REHEARSAL:
         return []
-    marks = neighbours.marks(folder, environment.name, (*inventory.HARDWARE, port_guids.COLUMN))
+    marks = neighbours.marks(folder, environment.name, fleet.identities(environment))
     return sorted(_bounded(fleet.neighbours(environment, marks)))
 
 

@@ -9,6 +9,7 @@ layers. While the pod restarts, nodes cannot pull new images. Every client can p
 """
 
 import json
+from functools import cache
 from typing import Any
 
 from components.render.control_planes.control_plane import ADDRESS_POOL
@@ -50,7 +51,7 @@ def operators(region: RegionSpec) -> tuple[Operator, ...]:
         "persistence": True,
         "pvc": {"storage": cache.size, "storageClassName": cache.storage_class},
         "mountConfig": True,
-        "configFiles": {"config.json": json.dumps(_settings(cache), indent=1)},
+        "configFiles": {"config.json": _configuration(cache)},
         "externalSecrets": [{"secretName": cache.certificate, "mountPath": _CERTIFICATE}],
         **(_mounted(cache.credentials) if cache.credentials else {}),
         "priorityClassName": SERVICES_PRIORITY,
@@ -70,6 +71,11 @@ def _mounted(credentials: str) -> dict[str, Any]:
     volume = {"name": "credentials", "secret": {"secretName": credentials}}
     mount = {"name": volume["name"], "mountPath": _CREDENTIALS, "readOnly": True}
     return {"extraVolumes": [volume], "extraVolumeMounts": [mount]}
+
+
+@cache
+def _configuration(settings: RegistryCacheSpec) -> str:
+    return json.dumps(_settings(settings), indent=1)
 
 
 def _settings(cache: RegistryCacheSpec) -> dict[str, Any]:

@@ -211,6 +211,14 @@ def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
             yield environment, _shared(environment, host, column, identity, there)
 
 
+def identities(environment: Environment) -> dict[str, set[str]]:
+    """Return the upper-case identities of the real machines of ``environment`` by column of the inventory."""
+    found = defaultdict[str, set[str]](set)
+    for _, _, column, identity in _marked([environment]):
+        found[column].add(identity.upper())
+    return found
+
+
 def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
     """Report hardware of ``environment`` that ``marks`` list for another region. Used if only one region is checked."""
     for _, host, column, identity in _marked([environment]):

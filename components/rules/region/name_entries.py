@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
-from components.lookups.pools import DataPath, clusters, problem, tenant_file
+from components.lookups.pools import DataPath, clusters, place, problem, tenant_file
 from components.render.control_planes.kamaji_etcd import EVENTS_STORE, MAIN_STORE
 from components.render.network.dpu_services import UNASSIGNED
 from components.specs.base import Spec
@@ -39,13 +39,12 @@ def twice(
     environment: Environment, what: str, entries_seen: Iterable[Entry], remedy: str = ("rename one")
 ) -> Iterator[Problem]:
     """Yield a problem for each duplicate name."""
-    first: dict[str, str] = {}
+    first: dict[str, tuple[str, DataPath]] = {}
     for file, path, name in entries_seen:
-        here = problem(environment, file, path, "")
         if name in first:
-            text = f"{what} '{name}' is duplicated, first in {first[name]}; {remedy}"
+            text = f"{what} '{name}' is duplicated, first in {place(environment, *first[name])}; {remedy}"
             yield problem(environment, file, path, text)
-        first.setdefault(name, here.place)
+        first.setdefault(name, (file, path))
 
 
 def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Problem]:
@@ -53,9 +52,9 @@ def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Pr
     first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
     for file, path, what, parts in parts_seen:
         name = "-".join(parts)
-        other, place = first.setdefault((what, name), (parts, problem(environment, file, path, "").place))
+        other, there = first.setdefault((what, name), (parts, place(environment, file, path)))
         if other != parts:
-            text = f"{what} {'/'.join(parts)} becomes {name}, and so does {'/'.join(other)} ({place}); rename one"
+            text = f"{what} {'/'.join(parts)} becomes {name}, and so does {'/'.join(other)} ({there}); rename one"
             yield problem(environment, file, path, text)
 
 
@@ -64,8 +63,8 @@ def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
     for tenant in environment.tenants:
         for index, bucket in enumerate(tenant.buckets):
             for at, access in enumerate(bucket.access):
-                for place, name in enumerate(access.namespaces):
-                    path = ("buckets", index, "access", at, "namespaces", place)
+                for position, name in enumerate(access.namespaces):
+                    path = ("buckets", index, "access", at, "namespaces", position)
                     yield tenant_file(tenant), path, f"Secret for {access.cluster}", (name, bucket.found_as)
 
 

@@ -80,7 +80,7 @@ class VersionLimit(Spec):
 @cache
 def version_limits() -> tuple[VersionLimit, ...]:
     """Return all limits, in the order of the file."""
-    return tuple(map(VersionLimit.model_validate, yaml.safe_load(FILE.read_text(encoding="utf-8"))))
+    return tuple(map(VersionLimit.model_validate, yaml.load(FILE.read_bytes(), Loader=yaml.CSafeLoader)))
 
 
 def limits(environment: Environment) -> Iterator[Problem]:

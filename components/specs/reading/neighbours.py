@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from components.specs.reading.loader import REGION, environments
@@ -10,21 +10,19 @@ from components.specs.reading.loader import REGION, environments
 _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
 
 
-def marks(folder: Path, besides: str, columns: Sequence[str]) -> dict[tuple[str, str], str]:
-    """Return the positions of machines of all environments in ``folder``, except ``besides`` and rehearsals.
+def marks(folder: Path, besides: str, sought: Mapping[str, Collection[str]]) -> dict[tuple[str, str], str]:
+    """Return the positions of ``sought`` in all environments in ``folder``, except ``besides`` and rehearsals.
 
-    Keys are pairs of a column (one of ``columns``) and an upper-case value. Unreadable files are skipped, because the
-    check of their environment reports them.
+    ``sought`` are upper-case values by column; keys of the result are pairs of both. Unreadable files are skipped,
+    because the check of their environment reports them.
     """
     places: dict[tuple[str, str], str] = {}
     for name in environments(folder):
         if name != besides and not _is_rehearsal(folder / name):
             for path in sorted((folder / name / "inventory").glob("hall-*.csv")):
                 place = f"{name} (../{name}/inventory/{path.name}"
-                for line, row in _rows(path):
-                    for column in columns:
-                        for value in (row.get(column) or "").upper().split():
-                            places.setdefault((column, value), f"{place}:{line})")
+                for line, column, value in _cells(path, sought):
+                    places.setdefault((column, value), f"{place}:{line})")
     return places
 
 
@@ -35,9 +33,15 @@ def _is_rehearsal(folder: Path) -> bool:
         return False
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _cells(path: Path, sought: Mapping[str, Collection[str]]) -> Iterator[tuple[int, str, str]]:
+    """Yield line, column and value of the ``sought`` values in a table. A cell may contain several values."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-        yield from enumerate(csv.DictReader(lines), start=2)
+        rows = csv.reader(path.read_text(encoding="utf-8", errors="replace").split("\n"))
+        columns = [(index, column) for index, column in enumerate(next(rows, ())) if column in sought]
+        for row in rows:
+            for index, column in columns:
+                for value in row[index].upper().split() if index < len(row) else ():
+                    if value in sought[column]:
+                        yield rows.line_num, column, value
     except (OSError, csv.Error):
         return

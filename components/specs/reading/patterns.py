@@ -66,13 +66,8 @@ PATTERN_RULES = {
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 
-_EXAMPLES = {
-    pattern: example
-    for pattern, rule in PATTERN_RULES.items()
-    if re.fullmatch(pattern, example := rule.rpartition(" like ")[2].partition(",")[0].strip('"'))
-}
-
 
 def example_of(pattern: str) -> str | None:
     """Return an example of text that matches ``pattern``; None if any name matches."""
-    return _EXAMPLES.get(pattern)
+    example = PATTERN_RULES.get(pattern, "").rpartition(" like ")[2].partition(",")[0].strip('"')
+    return example if example and re.fullmatch(pattern, example) else None

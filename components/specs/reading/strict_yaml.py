@@ -5,6 +5,7 @@ Older readers (YAML 1.1) read ``no`` as false, ``0755`` as 493 and ``52:54:00:12
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -215,7 +216,7 @@ class StrictYamlReader:
             return text.lower() == "true"
         if _INTEGER.fullmatch(text):
             return int(text, 16 if text.startswith("0x") else 10)
-        self._reject_trap(event, _trap(text, _TRAPS, shown_at(self._path, text)))
+        self._reject_trap(event, _trap(text, _TRAPS, lambda: shown_at(self._path, text)))
         return text
 
     def _reject_references(self, event: Any) -> None:
@@ -272,6 +273,12 @@ def is_plain(text: str) -> bool:
     return _trap(text, _KEY_TRAPS) is None
 
 
-def _trap(text: str, traps: tuple[tuple[re.Pattern[str], str], ...], shown_text: str | None = None) -> str | None:
-    short = shortened(text if shown_text is None else shown_text)
-    return next((remedy.format(short, short.lower()) for pattern, remedy in traps if pattern.fullmatch(text)), None)
+def _trap(
+    text: str, traps: tuple[tuple[re.Pattern[str], str], ...], show: Callable[[], str] | None = None
+) -> str | None:
+    """Return the problem of unquoted ``text``; None without one. ``show`` returns the text as messages contain it."""
+    remedy = next((remedy for pattern, remedy in traps if pattern.fullmatch(text)), None)
+    if remedy is None:
+        return None
+    short = shortened(show() if show else text)
+    return remedy.format(short, short.lower())

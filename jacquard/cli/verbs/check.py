@@ -23,7 +23,7 @@ from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
 from jacquard.cli.console import plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.views.check_result import Result, diff_text, fix_lines
+from jacquard.cli.views.check_result import Result
 from jacquard.machine import paths, settings
 from policies import Judgement, judge, levels
 
@@ -78,7 +78,9 @@ def check(
 
 def mend(names: Sequence[str], *, write: bool) -> None:
     """Apply or show unambiguous fixes in the files of the environments ``names`` and of their catalogue."""
-    from components.specs.reading.fixes import fixed_files  # noqa: PLC0415 - only for --fix, and takes time to load
+    # These modules take time to load, and only --fix and --diff need them.
+    from components.specs.reading.fixes import fixed_files  # noqa: PLC0415
+    from jacquard.cli.views.fixes import diff_text, fix_lines  # noqa: PLC0415
 
     folder = paths.environments()
     with data.editing("check --fix", *names, dry_run=not write) as edit:

@@ -1,7 +1,5 @@
 """Result of ``jacquard check`` for one environment, as text and as data."""
 
-import difflib
-import os
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -14,9 +12,8 @@ from components.reports.control_planes import OutdatedControlPlane
 from components.reports.host_states import HostStay
 from components.reports.images import Behind
 from components.specs.environment import Environment
-from components.specs.reading.fixes import FixedFile
 from components.specs.reading.loader import WAIVERS
-from components.specs.reading.problems import FORM, Problem, SpecError, visible
+from components.specs.reading.problems import FORM, Problem, SpecError
 from jacquard.cli.console import plural, seconds
 from jacquard.cli.errors import ExitCode
 from policies import Judgement, Violation
@@ -155,22 +152,3 @@ def idle(rule: str, subject: str) -> str:
 def _violation(item: Violation) -> dict[str, Any]:
     violation = {"policy": item.rule.name, "object": item.fact.title, "text": str(item)}
     return violation | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})
-
-
-def fix_lines(item: FixedFile, home: str) -> Iterator[str]:
-    """Yield a line for each fix in one file of ``home``."""
-    for fix in item.fixes:
-        place = _name(item, home) + (f":{fix.line}" if fix.line else "")
-        yield visible(f"{place}  {fix.before} -> {fix.after}")
-
-
-def diff_text(item: FixedFile, home: str) -> Iterator[str]:
-    """Yield the lines of a unified diff of one file of ``home``; invisible characters are escaped."""
-    name = _name(item, home)
-    before, after = item.before.split("\n"), item.after.split("\n")
-    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm=""):
-        yield visible(line)
-
-
-def _name(item: FixedFile, home: str) -> str:
-    return os.path.normpath(f"{home}/{item.file}")
