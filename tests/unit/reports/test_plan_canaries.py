@@ -11,9 +11,22 @@ from impacts import edited
 from components.reports.canaries import large_canaries
 
 
-def test_pools_in_one_hall_have_no_canary_and_pools_in_racks_have_one() -> None:
-    found = [(item.pool, item.canary, item.nodes, item.of) for item in large_canaries(reference("us-east-04a"))]
-    assert found == [("borealis-train/h100", 8, 600, 600), ("halcyon-train/b200", 4, 240, 240)]
+@pytest.mark.parametrize("name", ["us-east-04a", "eu-south-03a", "lab", "laptop"])
+def test_each_canary_of_the_reference_data_is_possible(name: str) -> None:
+    assert [str(item) for item in large_canaries(reference(name))] == []
+
+
+ONE_HALL = (
+    "tenants/borealis.yaml:<clusters.borealis-train.pools.h100.rollout.canary>: the canary of borealis-train/h100 is "
+    "40, but its first wave has 600 of 600 nodes, because a wave cannot divide rollout group a; divide the pool, or "
+    "remove the canary"
+)
+
+
+def test_the_canary_of_a_pool_in_one_hall_is_reported(tmp_path: Path) -> None:
+    edit = ["tenants/borealis.yaml", "max_unavailable: 5%", "max_unavailable: 5%, canary: 40"]
+    bench = edited(tmp_path, "us-east-04a", [edit], ())
+    assert [str(item) for item in large_canaries(bench.load())] == [bench.resolved(ONE_HALL)]
 
 
 ONE_GROUP = (
