@@ -30,16 +30,13 @@ def quota_classes(environment: Environment) -> Iterator[Problem]:
 
 
 def public_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report quotas of public addresses beyond the region's networks, and requested addresses beyond a quota."""
+    """Report ordered public addresses, and quotas of them, beyond the region's networks."""
     networks = environment.region.networks.public
     room, promised = sum(map(usable, networks)), 0
     there = place(environment, REGION, ("networks", "public"))
     for tenant in environment.tenants:
         file, quota = tenant_file(tenant), tenant.quotas.public_ips
         ordered = tenant.vms.public_ips if tenant.vms else 0
-        if quota is not None and ordered > quota:
-            text = f"{ordered} exceed the quota of {quota} ({place(environment, file, _QUOTA)}); raise it there"
-            yield problem(environment, file, _ORDER, text)
         before, promised = promised, promised + max(ordered, quota or 0)
         if before <= room < promised:
             text = (
@@ -68,44 +65,46 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, tenant_file(tenant), ("quotas", "load_balancers"), text)
 
 
-def storage(environment: Environment) -> Iterator[Problem]:
-    """Report root disks and volumes of VMs that exceed quotas of storage classes."""
-    for tenant in environment.tenants:
-        used, quotas = _storage(tenant), tenant.quotas.storage
-        short = {name: _gibibytes(used[name]) for name, quota in quotas.items() if used[name] > bytes_of(quota)}
-        if len(short) == 1:
-            [(name, need)] = short.items()
-            text = f"volumes of VMs need {need} of {name}, more than {quotas[name]}; write at least that"
-            yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
-        elif short:
-            text = f"volumes of VMs need more than these quotas; write at least {_pairs(short)}"
-            yield problem(environment, tenant_file(tenant), ("quotas", "storage"), text)
-
-
 def vms(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that exceed a quota of machines, CPUs, memory or GPUs."""
+    """Report quotas that the tenant's VMs exceed: machines, CPUs, memory, GPUs, volumes and public addresses.
+
+    Several quotas below the same VMs have one cause, so they are one problem.
+    """
     for tenant in environment.tenants:
-        quota, used = tenant.quotas.vms, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
-        short: dict[str, str] = {}
-        for key in _FIGURES:
-            most = getattr(quota, key)
-            if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
-                short[key] = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
+        short = list(_exceeded(environment, tenant))
         if len(short) == 1:
-            [(key, need)] = short.items()
-            text = f"VMs need {need} {_FIGURES[key]}, more than {getattr(quota, key)}; write at least {need}"
-            yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
+            [(path, fault, need)] = short
+            text = f"{fault}; write at least {need}"
+            yield problem(environment, tenant_file(tenant), ("quotas", *path), text)
         elif short:
-            text = f"VMs need more than these quotas; write at least {_pairs(short)}"
-            yield problem(environment, tenant_file(tenant), ("quotas", "vms"), text)
+            common = () if len({path[0] for path, _, _ in short}) > 1 else short[0][0][:1]
+            needs = listed(f"{'.'.join(path[len(common) :])}: {need}" for path, _, need in short)
+            text = f"VMs need more than these quotas; write at least {needs}"
+            yield problem(environment, tenant_file(tenant), ("quotas", *common), text)
 
 
 _FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
 """Measures of VMs, with their texts in messages."""
 
 
-def _pairs(values: dict[str, str]) -> str:
-    return listed(f"{key}: {value}" for key, value in values.items())
+def _exceeded(environment: Environment, tenant: TenantSpec) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield each quota that VMs of ``tenant`` exceed: its path in ``quotas``, the fault and the lowest quota."""
+    quotas, used = tenant.quotas, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
+    for key, measure in _FIGURES.items():
+        most = getattr(quotas.vms, key)
+        if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
+            need = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
+            yield ("vms", key), f"VMs need {need} {measure}, more than {most}", need
+    volumes = _storage(tenant)
+    for name, quota in quotas.storage.items():
+        if volumes[name] > bytes_of(quota):
+            need = _gibibytes(volumes[name])
+            yield ("storage", name), f"volumes of VMs need {need} of {name}, more than {quota}", need
+    addresses = tenant.vms.public_ips if tenant.vms else 0
+    if quotas.public_ips is not None and addresses > quotas.public_ips:
+        there = place(environment, tenant_file(tenant), _ORDER)
+        fault = f"VMs need {addresses} public addresses ({there}), more than {quotas.public_ips}"
+        yield _QUOTA[1:], fault, str(addresses)
 
 
 def _gibibytes(count: int) -> str:
@@ -121,4 +120,4 @@ def _storage(tenant: TenantSpec) -> Counter[str]:
     return used
 
 
-RULES = Rules(data=(quota_classes, public_addresses, load_balancers, storage, vms))
+RULES = Rules(data=(quota_classes, public_addresses, load_balancers, vms))
