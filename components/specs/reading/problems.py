@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Any
 
 from components.specs.reading.remedy import Remedy
@@ -28,6 +29,8 @@ _NEAR = 0.51
 _ALIKE = 0.8
 """Similarity above which a name counts as a typing error and not as part of a longer name."""
 _PARTS = re.compile("[-_]")
+_VERSION = re.compile(r"(?P<of>[^0-9]*)(?P<numbers>[0-9]{1,9}(\.[0-9]{1,9})+)([-+].*)?")
+"""Version, after the name of what has it: ``v1.35.2`` or ``gpu-2026.11.1``."""
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
 
@@ -203,11 +206,28 @@ def nearest(wrong: str, names: Iterable[str]) -> str | None:
 @lru_cache(maxsize=2 * MAX_PROBLEMS)
 def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
     """Return the most similar name. The result is cached: the comparison is slow, and wrong keys repeat."""
+    versions = {name: numbers for name in names if (numbers := _distance(wrong, name)) is not None}
+    if versions:
+        closest = min(versions, key=versions.__getitem__)
+        return None if versions[closest][0][0] else closest
     near = difflib.get_close_matches(wrong, names, n=1, cutoff=_NEAR)
     longer = [name for name in names if wrong in _PARTS.split(name)]
     if len(longer) == 1 and not difflib.get_close_matches(wrong, near, cutoff=_ALIKE):
         return longer[0]
     return next(iter(near), None)
+
+
+def _distance(wrong: str, name: str) -> tuple[tuple[int, bool], ...] | None:
+    """Return the differences between the numbers of two versions of one thing; None for other names.
+
+    Versions are compared by number: 1.36 is closer to 1.40 than 1.34, which has a digit more in common. Of two at the
+    same distance, the newer one is closer.
+    """
+    one, other = _VERSION.fullmatch(wrong), _VERSION.fullmatch(name)
+    if not one or not other or one["of"] != other["of"]:
+        return None
+    pairs = zip_longest(*(match["numbers"].split(".") for match in (one, other)), fillvalue="0")
+    return tuple((abs(int(left) - int(right)), int(right) < int(left)) for left, right in pairs)
 
 
 def suggestion(wrong: str, names: Iterable[str]) -> str:
