@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.lookups.pools import DataPath, place, problem, tenant_file
+from components.render.region.cluster_api import PROVIDERS
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
@@ -18,8 +19,10 @@ from components.specs.reading.problems import Problem
 _OF_GOLDEN_IMAGES = ("kernel", "gpu_driver", "doca", "nfs_client", "kubelet", "containerd")
 """Versions in ``contents`` of golden images."""
 _OF_DPU_IMAGES = ("version", "bsp", "doca", "uefi", "atf")
+_OF_PROVIDERS = f"digest of {PROVIDERS}"
 _REMEDIES = {
     "digest": "write the digest of {}",
+    _OF_PROVIDERS: "write the digest of an artefact with {}",
     "sha256": "add a separate image with its own sha256",
     "url": "write the URL of {}",
 }
@@ -28,7 +31,7 @@ _SHA256 = "sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fact:
+class Fact:
     """Version of content, or of software in it, as recorded in the catalogue, in a tenant's file or in a pin."""
 
     content: str
@@ -53,7 +56,7 @@ class _Row:
     key: str
     subject: str
 
-    def facts(self, entry: Any, names: Iterable[str], inside: str = "") -> Iterator[_Fact]:
+    def facts(self, entry: Any, names: Iterable[str], inside: str = "") -> Iterator[Fact]:
         """Yield the facts in the fields ``names`` of ``entry``, or of the object in its field ``inside``."""
         for name in names:
             value = getattr(getattr(entry, inside) if inside else entry, name)
@@ -61,9 +64,9 @@ class _Row:
                 path = (inside, name) if inside else (name,)
                 yield self.fact(getattr(entry, self.key), ".".join(path), value, path)
 
-    def fact(self, content: str, name: str, value: str, path: DataPath) -> _Fact:
+    def fact(self, content: str, name: str, value: str, path: DataPath) -> Fact:
         """Return the fact at ``path`` of the entry."""
-        return _Fact(
+        return Fact(
             content=content,
             key=self.key,
             name=name,
@@ -79,8 +82,8 @@ def pinned(environment: Environment) -> Iterator[Problem]:
 
     Nodes, DPUs and charts are fetched by their digest, so nothing would be upgraded.
     """
-    known: dict[tuple[str, str], _Fact] = {}
-    for fact in (*_pins(environment), *_facts(environment)):
+    known: dict[tuple[str, str], Fact] = {}
+    for fact in (*_pins(environment), *facts(environment)):
         earlier = known.setdefault((fact.content, fact.name), fact)
         if earlier.value != fact.value and fact.file != IMAGE_PINS:
             yield _contradiction(environment, fact, earlier, place(environment, earlier.file, earlier.path))
@@ -92,14 +95,14 @@ def changed(base: Environment, head: Environment) -> Iterator[Problem]:
     Commands with ``--base`` evaluate this rule. A waiver permits the correction of a value that was wrong; its subject
     is the name of the chart, manifest, tool or firmware baseline, or the version of the image, after the change.
     """
-    known = {(fact.content, fact.name): fact for fact in _facts(base)}
-    for fact in _facts(head):
+    known = {(fact.content, fact.name): fact for fact in facts(base)}
+    for fact in facts(head):
         earlier = known.get((fact.content, fact.name))
         if earlier is not None and earlier.value != fact.value:
             yield _contradiction(head, fact, earlier, f"base: {place(base, earlier.file, earlier.path)}")
 
 
-def _contradiction(environment: Environment, fact: _Fact, earlier: _Fact, there: str) -> Problem:
+def _contradiction(environment: Environment, fact: Fact, earlier: Fact, there: str) -> Problem:
     text = (
         f"{fact.value} instead of {earlier.value} ({there}), but the {fact.key} is the same; restore {earlier.value},"
         f" or {_REMEDIES[fact.key].format(fact.value)}"
@@ -107,7 +110,7 @@ def _contradiction(environment: Environment, fact: _Fact, earlier: _Fact, there:
     return problem(environment, fact.file, fact.path, text, subject=fact.subject)
 
 
-def _facts(environment: Environment) -> Iterator[_Fact]:
+def facts(environment: Environment) -> Iterator[Fact]:
     """Yield the versions in the catalogue and in tenants' files."""
     yield from _of_versions(environment)
     for index, image in enumerate(environment.images.images):
@@ -132,7 +135,7 @@ def _facts(environment: Environment) -> Iterator[_Fact]:
         yield from _of_firmware(_Row(FIRMWARE, ("firmware_baselines", index), "url", baseline.name), baseline)
 
 
-def _of_versions(environment: Environment) -> Iterator[_Fact]:
+def _of_versions(environment: Environment) -> Iterator[Fact]:
     vector = environment.versions
     for index, chart in enumerate(vector.charts):
         yield from _Row(VERSIONS, ("charts", index), "digest", chart.name).facts(chart, ("version",))
@@ -141,6 +144,10 @@ def _of_versions(environment: Environment) -> Iterator[_Fact]:
         yield from row.facts(artefact, ("version",))
         for name, version in artefact.contents.items():
             yield row.fact(artefact.digest, f"contents.{name}", version, ("contents", name))
+        if artefact.name == PROVIDERS:
+            row = _Row(VERSIONS, ("cluster_api",), _OF_PROVIDERS, artefact.name)
+            for name, release in vector.cluster_api.releases.items():
+                yield row.fact(artefact.digest, f"cluster_api.{name}", release, (name,))
     for index, tool in enumerate(vector.tools):
         yield from _Row(VERSIONS, ("tools", index), "digest", tool.name).facts(tool, ("tag",))
     if vector.ironic is not None:
@@ -148,7 +155,7 @@ def _of_versions(environment: Environment) -> Iterator[_Fact]:
         yield row.fact(_digest(ironic.image), "version", ironic.version, ("version",))
 
 
-def _pins(environment: Environment) -> Iterator[_Fact]:
+def _pins(environment: Environment) -> Iterator[Fact]:
     """Yield the versions in pins, without those that only a rollback would restore."""
     lock = environment.image_pins
     used = dict.fromkeys(lock.moved.values())
@@ -171,7 +178,7 @@ def _pins(environment: Environment) -> Iterator[_Fact]:
         yield from _Row(IMAGE_PINS, ("chart_intents", name), "digest", chart.chart).facts(chart, ("version",))
 
 
-def _of_firmware(row: _Row, firmware: Firmware) -> Iterator[_Fact]:
+def _of_firmware(row: _Row, firmware: Firmware) -> Iterator[Fact]:
     for name, component in firmware.components.items():
         if component.url is not None:
             yield row.fact(component.url, name, component.version, ("components", name, "version"))

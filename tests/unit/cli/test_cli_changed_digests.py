@@ -36,6 +36,19 @@ EDITS = {
             "kubevirt-operator",
         ),
     ),
+    "cluster_api.core": (
+        "versions.yaml",
+        "core: v1.13.5",
+        "core: v1.13.6",
+        (
+            "v1.13.6",
+            "v1.13.5",
+            "cluster_api.core",
+            "digest of cluster-api-providers",
+            "write the digest of an artefact with v1.13.6",
+            "cluster-api-providers",
+        ),
+    ),
     "ironic.version": (
         "versions.yaml",
         'version: "35.0"',
