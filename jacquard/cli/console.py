@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _WIDTH_WITHOUT_TERMINAL = 120
 answered: ContextVar[bool] = ContextVar("answered", default=False)
-"""Whether the running command printed its JSON document."""
+"""Whether the running command printed its JSON document or comment."""
 
 
 class Format(StrEnum):
@@ -76,6 +76,7 @@ def write_text(text: str) -> None:
     from components.specs.secret_text import masked_forms  # noqa: PLC0415 - not for --help, whose time it would increase
 
     sys.stdout.write(masked_forms(text))
+    answered.set(True)
 
 
 def seconds(duration: float) -> str:

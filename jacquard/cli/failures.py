@@ -1,4 +1,4 @@
-"""The command group that turns each failure into one message, an exit code and, on request, a JSON document."""
+"""The command group that turns each failure into one message, an exit code and, on request, a document or comment."""
 
 import shlex
 import sys
@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from components.specs.reading.problems import ArgumentError, SpecError, listed, shortened, shown, suggestion, visible
 from jacquard.cli import interrupts
-from jacquard.cli.console import answered, print_json
+from jacquard.cli.console import answered, print_json, write_text
 from jacquard.cli.errors import ExitCode, Stop, known, tell
 
 PROGRAM = "jacquard"
@@ -50,14 +50,18 @@ class Group(TyperGroup):
 
 
 def _report(failure: Exception, arguments: Sequence[str]) -> int:
-    """Print ``failure``, as JSON too if that is the output format, and return its exit code."""
+    """Print ``failure``, also in the output format if that is JSON or Markdown, and return its exit code."""
     if isinstance(failure, TyperException) and not failure.message and not isinstance(failure, BadParameter):
         return failure.exit_code  # a command without arguments printed its help
     explained = failure if known(failure) else _explained(failure, arguments)
     stop = known(explained) or Stop(str(explained))
     tell(explained)
-    if _wants_json(arguments) and not answered.get():
+    if _has_format(arguments, "json") and not answered.get():
         print_json(_document(explained, stop))
+    elif _has_format(arguments, "markdown") and not answered.get():
+        from jacquard.cli.views.changes.failure_comment import comment  # noqa: PLC0415 - takes time to load
+
+        write_text(comment(next(item for item in arguments if not item.startswith("-")), str(explained)))
     return stop.code
 
 
@@ -127,8 +131,8 @@ def _bad_value(failure: BadParameter) -> str:
     return f"{str(name).replace(chr(39), '')}: {text}"
 
 
-def _wants_json(arguments: Sequence[str]) -> bool:
-    return ("--format", "json") in pairwise(arguments) or "--format=json" in arguments
+def _has_format(arguments: Sequence[str], name: str) -> bool:
+    return ("--format", name) in pairwise(arguments) or f"--format={name}" in arguments
 
 
 def _refuse_empty(arguments: Sequence[str]) -> None:

@@ -119,6 +119,14 @@ def test_a_fork_is_told_what_a_change_does_and_to_which_objects(file: Path) -> N
 
 
 @FOR_FORKS
+def test_the_comment_of_the_impact_is_published_also_if_the_impact_failed(file: Path) -> None:
+    runs = {step["run"]: step.get("if", "") for step in steps(file) if "run" in step}
+
+    assert "!cancelled()" in runs[".venv/bin/jacquard comment impact.md"]
+    assert any(run.startswith(".venv/bin/jacquard impact") and "--format markdown > impact.md" in run for run in runs)
+
+
+@FOR_FORKS
 def test_what_runs_for_forks_knows_no_secret_and_may_write_nothing(file: Path) -> None:
     text = file.read_text()
 

@@ -9,6 +9,7 @@ from typer.testing import Result
 
 from jacquard.cli import data
 from jacquard.cli.errors import ExitCode
+from jacquard.forges.publishing import marked
 
 Invoke = Callable[..., Result]
 
@@ -155,3 +156,16 @@ def test_an_unexpected_failure_shows_no_secret(invoke: Invoke, monkeypatch: pyte
 
 def test_debug_changes_no_message_of_a_known_failure(invoke: Invoke) -> None:
     assert invoke("--debug", "status", "latpop").stderr == invoke("status", "latpop").stderr
+
+
+@pytest.mark.parametrize("verb", ["impact", "render"])
+def test_a_failed_command_for_a_comment_prints_a_comment_with_the_error(invoke: Invoke, verb: str) -> None:
+    result = invoke(verb, "lapto", "--base", "HEAD", "--format", "markdown")
+
+    message = result.stderr.removeprefix("error: ")
+    assert "environment 'lapto' is unknown" in message
+    assert (result.exit_code, result.stdout) == (
+        ExitCode.BAD_DATA,
+        f"<!-- jacquard {verb} -->\n### `jacquard {verb}` failed\n\n```\n{message}```\n",
+    )
+    assert marked(result.stdout)
