@@ -47,6 +47,8 @@ class Row(Spec):
     """Effect of a change to a later timestamp, if different."""
     why: str = Field(min_length=1, max_length=300)
     """Consequence for running systems, as one sentence for reviewers."""
+    remedy: str | None = Field(default=None, max_length=200)
+    """For a refused change: the procedure that has the wanted effect, as one sentence for reviewers."""
     source: str = Field(pattern=r"^[A-Za-z0-9]+:\S.*$", max_length=200)
     """Source: its short name, a colon, and the file, page, issue or function there.
 
@@ -59,6 +61,11 @@ class Row(Spec):
     """Whether the change of a DPU waits until its host is drained, which disrupts the node on the host."""
     unrendered: str | None = None
     """Reason for a row whose field occurs in no reference environment."""
+
+    @property
+    def reason(self) -> str:
+        """Return the consequence, and the procedure of a refused change."""
+        return f"{self.why} {self.remedy}" if self.remedy else self.why
 
     def effect_of(self, before: object, after: object) -> Effect:
         """Return the effect of this change. Timestamps are UTC with second precision, so they compare as strings."""
@@ -193,5 +200,9 @@ def _row_problems(files: Mapping[str, EffectsFile], sources: Mapping[str, str]) 
                 if not _PATH.fullmatch(path) or _REST in steps(path)[:-1]:
                     remedy = "write keys with dots between them, keys that contain dots in brackets, ** at the end only"
                     yield Problem(file, 0, f"kinds.{kind}", f"has {path!r}, which is not a valid path; {remedy}")
+            for row in rows:
+                if (row.effect is Effect.REFUSED) != (row.remedy is not None):
+                    text = f"{row.fields[0]} must have a remedy if its effect is refused, and none otherwise"
+                    yield Problem(file, 0, f"kinds.{kind}", text)
             for short in {row.source.partition(":")[0] for row in rows} - {*sources, _OWN_SOURCE}:
                 yield Problem(file, 0, f"kinds.{kind}", f"names source {short}, which no file lists; add it to sources")

@@ -110,7 +110,7 @@ def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
             effect=effect,
             objects=len(same),
             first=name_of(same[0].manifest),
-            why=same[0].row.why if same[0].row else _UNDECIDED,
+            why=same[0].row.reason if same[0].row else _UNDECIDED,
             source=same[0].row.source if same[0].row else None,
         )
         for (kind, path, effect), same in alike.items()

@@ -190,6 +190,8 @@ def test_rows_for_every_kind_hold_for_kinds_of_the_table_only_and_below_their_ow
 def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
     thing = "    test/Thing:\n" + ROW.format(fields="spec.a, spec..b", source="T:one")
     again = "    test/Thing:\n" + ROW.format(fields="spec.c, spec.c, 'spec.**.d'", source="U:two")
+    again += ROW.format(fields="spec.e", source="U:two").replace("effect: none", "effect: refused")
+    again += ROW.format(fields="spec.f", source="U:two").rstrip() + "\n        remedy: Wait.\n"
     write(tmp_path, one=thing, two=again)
     (tmp_path / "three.yaml").write_text(
         "schema_version: 1\nkinds:\n  test/Else:\n    - fields: [spec]\n      effect: perhaps\n      why: It is.\n"
@@ -198,6 +200,7 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         read_table(tmp_path)
 
+    remedies = "must have a remedy if its effect is refused, and none otherwise"
     remedy = "write keys with dots between them, keys that contain dots in brackets, ** at the end only"
     assert sorted((one.file, one.line, one.path, one.text) for one in error.value.problems) == [
         ("one.yaml", 0, "kinds.test/Thing", f"has 'spec..b', which is not a valid path; {remedy}"),
@@ -213,6 +216,8 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
         ("two.yaml", 0, "kinds.test/Thing", "has spec.c 2 times; keep one of them"),
         ("two.yaml", 0, "kinds.test/Thing", "is also in one.yaml; keep one of the two"),
         ("two.yaml", 0, "kinds.test/Thing", "names source U, which no file lists; add it to sources"),
+        ("two.yaml", 0, "kinds.test/Thing", f"spec.e {remedies}"),
+        ("two.yaml", 0, "kinds.test/Thing", f"spec.f {remedies}"),
     ]
 
 
