@@ -92,6 +92,24 @@ def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects
     assert {obj["metadata"]["ownerReferences"][0]["uid"] for obj in made.values()} == {"uid-h1"}
 
 
+@pytest.mark.parametrize(
+    ("state", "bios"), [("available", "0.0.0"), ("provisioned", "0.0.0"), ("provisioning", "1.6.2")]
+)
+def test_a_host_has_the_firmware_of_its_updates_when_its_image_is_written(objects: Any, state: str, bios: str) -> None:
+    view = objects(host("h1", state))
+    claims.reconcile(view)
+    updates = [{"component": "bios", "url": "https://firmware.cloud.example/h100/bios-1.6.2.bin"}]
+    view.get("HostFirmwareComponents", "h1", "acme")["spec"]["updates"] = updates
+
+    claims.reconcile(view)
+    claims.reconcile(view)
+
+    status = view.get("HostFirmwareComponents", "h1", "acme")["status"]
+    versions = {item["component"]: (item["initialVersion"], item["currentVersion"]) for item in status["components"]}
+    assert versions == {"bios": ("0.0.0", bios), "bmc": ("0.0.0", "0.0.0")}
+    assert status.get("updates", []) == (updates if state == "provisioning" else [])
+
+
 def test_a_machine_with_bootstrap_data_claims_a_host(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
 

@@ -3,6 +3,7 @@
 Also creates the firmware objects of each host, like the bare-metal operator; other controllers fill these objects.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ API = "infrastructure.cluster.x-k8s.io/v1beta2"
 FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
 """Firmware kinds created for each host, with their initial spec."""
 _FACTORY = "0.0.0"
+_VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
+"""Number in the name of a firmware file."""
 _REPORTS: dict[str, Object] = {
     "HostFirmwareComponents": {
         "components": [
@@ -23,7 +26,7 @@ _REPORTS: dict[str, Object] = {
         ]
     }
 }
-"""Status of firmware kinds: simulated hosts have firmware that is older than every baseline."""
+"""Status of firmware kinds: new simulated hosts have firmware that is older than every baseline."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -82,11 +85,31 @@ def _create_firmware(view: View, host: Object) -> None:
         return
     for kind, spec in FIRMWARE.items():
         existing = view.find(HOST[0], kind, name, namespace)
-        if existing is not None and kind in _REPORTS and not existing.get("status"):
-            view.status(existing, _REPORTS[kind])
+        if existing is not None and kind in _REPORTS:
+            status = existing.get("status") or _REPORTS[kind]
+            status = _updated(status, dig(existing, "spec", "updates") or [], host)
+            if status != existing.get("status"):
+                view.status(existing, status)
         if existing is None:
             metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
             view.create({"apiVersion": HOST[0], "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def _updated(status: Object, updates: list[Object], host: Object) -> Object:
+    """Return the status of HostFirmwareComponents after the updates that precede the image of ``host``.
+
+    Upstream compares ``spec.updates`` with ``status.updates`` before it writes an image, and reads the versions from
+    the BMC afterwards (BMO:internal/controller/metal3.io/baremetalhost_controller.go actionPreparing). A simulated BMC
+    reports the number in the name of the file.
+    """
+    if dig(host, "status", "provisioning", "state") != "provisioning" or updates == (status.get("updates") or []):
+        return status
+    written = {item["component"]: _VERSION.search(item["url"].rpartition("/")[2]) for item in updates}
+    components = [
+        {**item, "currentVersion": found[0]} if (found := written.get(item["component"])) else item
+        for item in status["components"]
+    ]
+    return {**status, "updates": updates, "components": components}
 
 
 def _consumer(host: Object) -> tuple[str, str] | None:
