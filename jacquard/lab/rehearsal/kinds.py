@@ -78,7 +78,6 @@ _HOSTED = {
     "readiness.node.x-k8s.io/v1alpha1": "NodeReadinessRule!",
     "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
     "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",
-    "readiness.node.x-k8s.io/v1alpha1": "NodeReadinessRule!",
     "kubeovn.io/v1": "IPPool! Subnet! Vpc!",
     "source.toolkit.fluxcd.io/v1": "GitRepository",
     "kustomize.toolkit.fluxcd.io/v1": "Kustomization",
