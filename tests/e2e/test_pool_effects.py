@@ -32,6 +32,7 @@ AT_MACHINES: dict[str, dict[str, Any]] = {
     "labels": {"labels/node.cluster.x-k8s.io/workload": "training"},
     "annotations": {"annotations/acme.example/cost-centre": "42"},
     "rollout.drain_timeout_seconds": {"spec/deletion/nodeDrainTimeoutSeconds": 600},
+    "rollout.detach_timeout_seconds": {"spec/deletion/nodeVolumeDetachTimeoutSeconds": 1800},
     "scale_down": {"spec/deletion/nodeDrainTimeoutSeconds": None},
     "rollout.strategy": {"spec/deletion/nodeDrainTimeoutSeconds": None},
     "health.burn_in": {"spec/readinessGates": [{"conditionType": "Tested"}]},
