@@ -2,8 +2,9 @@
 
 from components.intents.dpus import deployments
 from components.lookups.pools import PlacedCluster, clusters
-from components.render.network.dpu_release import TOOL, DpuRelease
+from components.render.network.dpu_release import DpuRelease
 from components.render.network.tenant_network import on_dpus
+from components.render.program_pods import TOOL
 from components.specs.environment import Environment
 
 

@@ -12,12 +12,15 @@ from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given
+from components.render.pools.failed_repairs import FailedRepairs
 from components.render.pools.pool_rollout import window_text
+from components.render.program_pods import TOOL
 from components.render.region.cluster_api import PROVIDERS
 from components.render.region.external_secrets import external_secrets
 from components.render.region.kustomizations import ByManifests
 from components.render.region.region import RegionInput
 from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
 
@@ -42,10 +45,18 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         cluster_api=environment.versions.cluster_api,
         ironic=environment.versions.ironic,
         dpu_release=dpu_release(environment) if dpf else None,
+        failed_repairs=_failed_repairs(environment),
     )
     store = region.secrets.store
     secrets = () if store is None else external_secrets(store, deliveries(environment, made.render()))
     yield replace(made, secrets=tuple(secrets))
+
+
+def _failed_repairs(environment: Environment) -> FailedRepairs | None:
+    """Return the input for the replacement of Machines after repairs by Metal3; None without an image of Python."""
+    image = next((str(tool) for tool in environment.versions.tools if tool.name == TOOL), None)
+    metal3 = environment.region.bare_metal.backend is BareMetalBackend.METAL3
+    return FailedRepairs(image=image) if image and metal3 else None
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:

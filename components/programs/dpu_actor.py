@@ -9,15 +9,13 @@ import datetime as dt
 import hashlib
 import json
 import logging
-import ssl
 import sys
 import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from components.programs.api import CONFLICTS, Api
 from components.programs.dpu_decision import AWAY, CYCLED, READY, Host, Verb, decide
 
 HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
@@ -30,7 +28,8 @@ _HARD = '{"mode":"hard","force":true}'
 _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
 _OWNER, _GROUP = "svc.dpu.nvidia.com/owned-by-dpudeployment", "cluster.x-k8s.io/deployment-name"
 _VPC = "jacquard.dev/vpc"
-_PAGE, _SECONDS, _CONFLICTS = 500, 30, (404, 409)
+MANAGER = "jacquard-dpu-release"
+"""Field manager of annotations."""
 _NAME_LIMIT = 48
 LOG = logging.getLogger("dpu-release")
 
@@ -167,57 +166,15 @@ def _notes(body: dict[str, Any] | None) -> dict[str, str]:
     return dict(((body or {}).get("metadata") or {}).get("annotations") or {})
 
 
-class Api:
-    """Client of the management cluster's API server, with the permissions of one ServiceAccount."""
-
-    def __init__(self, server: str, account: Path) -> None:
-        self._server, self._token = server, (account / "token").read_text().strip()
-        self._context = ssl.create_default_context(cafile=str(account / "ca.crt"))
-
-    def items(self, version: str, plural: str, namespace: str) -> Iterator[dict[str, Any]]:
-        """Yield all objects of a resource in a namespace, page by page."""
-        token = ""
-        while True:
-            query = urllib.parse.urlencode({"limit": _PAGE, "continue": token})
-            answer = self._send("GET", f"/apis/{version}/namespaces/{namespace}/{plural}?{query}")
-            yield from answer.get("items") or ()
-            token = answer["metadata"].get("continue", "")
-            if not token:
-                return
-
-    def note(self, version: str, plural: str, body: dict[str, Any], notes: dict[str, str | None]) -> None:
-        """Set annotations of an object that has not changed since it was read; None removes an annotation."""
-        metadata = {"annotations": notes, "resourceVersion": body["metadata"]["resourceVersion"]}
-        path = f"{_path(version, plural, body)}?fieldManager=jacquard-dpu-release"
-        self._send("PATCH", path, {"metadata": metadata})
-
-    def delete(self, version: str, plural: str, body: dict[str, Any]) -> None:
-        """Delete an object that has not changed since it was read."""
-        same = {key: body["metadata"][key] for key in ("uid", "resourceVersion")}
-        self._send("DELETE", _path(version, plural, body), {"preconditions": same})
-
-    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        kind = "merge-patch+json" if method == "PATCH" else "json"
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": f"application/{kind}"}
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._server + path, data, headers, method=method)  # noqa: S310 - https only
-        with urllib.request.urlopen(request, timeout=_SECONDS, context=self._context) as answer:  # noqa: S310
-            return dict(json.load(answer))
-
-
-def _path(version: str, plural: str, body: dict[str, Any]) -> str:
-    return f"/apis/{version}/namespaces/{body['metadata']['namespace']}/{plural}/{body['metadata']['name']}"
-
-
 def main(server: str, account: str, settings_file: str) -> int:
     """Apply the next step of each host; return 1 if a host has been away for too long, 0 otherwise."""
     settings, now = json.loads(Path(settings_file).read_text()), dt.datetime.now(dt.UTC)
-    region = Region(Api(server, Path(account)), settings)
+    region = Region(Api(server, Path(account), MANAGER), settings)
     for verb, host in decide(region.hosts(), settings["max_away"], settings["max_away_per_vpc"]):
         try:
             region.take(verb, host, now)
         except urllib.error.HTTPError as error:
-            if error.code not in _CONFLICTS:
+            if error.code not in CONFLICTS:
                 raise
             LOG.info("%s: skipped, object changed since it was read", host.name)
         else:

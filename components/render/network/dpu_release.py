@@ -8,28 +8,23 @@ hosts, and allows the program to change only annotations of hosts.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from components.programs.dpu_decision import READY
 from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS
 from components.render.network.dpus import NAMESPACE
-from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.objects import manifest
+from components.render.program_pods import program_files, program_job
 from components.render.region.monitors import release_rules
-from components.render.workloads import cron_job, pod, role
+from components.render.workloads import cron_job, role
 from components.specs.network.dpus import DpuReleaseSpec
 
-TOOL = "python"
-"""Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""
 NAME = "dpu-release"
 GATE = "dpu-ready-hosts"
-PROGRAM = ("dpu_actor.py", "dpu_decision.py")
-"""Modules of `_PACKAGE` that run in the pod, under the same names."""
-FOLDER, SETTINGS = "/program", "settings.json"
-_PACKAGE = "components/programs"
-_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-_SERVER = "https://kubernetes.default.svc"
+PROGRAM = ("dpu_actor.py", "dpu_decision.py", "api.py")
+"""Modules that run in the pod; the first one is started."""
+SETTINGS = "settings.json"
 _EVERY_MINUTES = 2
 _RUN_SECONDS = 300
 _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com", "metal3.io", "cluster.x-k8s.io"
@@ -59,7 +54,7 @@ class DpuRelease:
             manifest("v1", "ConfigMap", NAME, **place, data=self._files()),
             cron_job(
                 NAME,
-                _job(self.image),
+                program_job(NAME, self.image, PROGRAM, run_seconds=_RUN_SECONDS, settings=(SETTINGS,)),
                 **place,
                 schedule=f"*/{_EVERY_MINUTES} * * * *",
                 time_zone="Etc/UTC",
@@ -69,7 +64,6 @@ class DpuRelease:
         )
 
     def _files(self) -> dict[str, str]:
-        package = resources.files(_PACKAGE.replace("/", "."))
         settings = {
             "max_away": self.spec.max_away,
             "max_away_per_vpc": self.spec.max_away_per_vpc,
@@ -79,8 +73,7 @@ class DpuRelease:
             "clusters": list(self.clusters),
             "deployments": dict(self.deployments),
         }
-        program = {name: package.joinpath(name).read_text(encoding="utf-8") for name in PROGRAM}
-        return {**program, SETTINGS: json.dumps(settings, indent=1) + "\n"}
+        return {**program_files(PROGRAM), SETTINGS: json.dumps(settings, indent=1) + "\n"}
 
     def _gate(self) -> Iterable[Manifest]:
         """Return the admission policy that blocks claims, and its binding to the namespaces of clusters."""
@@ -137,20 +130,3 @@ def _dpu_rules() -> list[dict[str, Any]]:
         {"apiGroups": [_DPF], "resources": ["dpus"], "verbs": ["list", "delete"]},
         {"apiGroups": [_DPF], "resources": ["dpunodes", "dpunodemaintenances"], "verbs": ["list", "patch"]},
     ]
-
-
-def _job(image: str) -> dict[str, Any]:
-    items = [{"key": name, "path": f"{_PACKAGE}/{name}"} for name in PROGRAM]
-    container = {
-        "name": TOOL,
-        "image": image,
-        "workingDir": FOLDER,
-        "command": ["python3", "-m", f"{_PACKAGE.replace('/', '.')}.{PROGRAM[0].removesuffix('.py')}"],
-        "args": [_SERVER, _ACCOUNT, f"{FOLDER}/{SETTINGS}"],
-        "env": [{"name": "PYTHONDONTWRITEBYTECODE", "value": "1"}],
-        "volumeMounts": [{"name": "program", "mountPath": FOLDER, "readOnly": True}],
-    }
-    settings = {"name": NAME, "items": [*items, {"key": SETTINGS, "path": SETTINGS}]}
-    volumes = [{"name": "program", "configMap": settings}]
-    spec = pod(NAME, [container], priorityClassName=SERVICES_PRIORITY, volumes=volumes)
-    return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}

@@ -22,6 +22,7 @@ from components.render.network.dpu_release import DpuRelease
 from components.render.network.dpus import DpuPlatform
 from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
 from components.render.pools import ironcore_metal, join_service
+from components.render.pools.failed_repairs import FailedRepairs
 from components.render.region import cluster_api, dns, kustomizations, monitoring, registry, secret_store
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
@@ -79,6 +80,8 @@ class RegionInput:
     """Shared data stores for control planes by Kamaji, created by the library or external."""
     dpu_release: DpuRelease | None = None
     """Automatic release of the maintenance hold of DPUs; None for manual release."""
+    failed_repairs: FailedRepairs | None = None
+    """Replacement of Machines after failed repairs; None without Metal3 or an image of Python."""
     secrets: tuple[Manifest, ...] = ()
     """ExternalSecrets for the Secrets that the rendered objects refer to; empty if operators create the Secrets."""
 
@@ -101,6 +104,7 @@ class RegionInput:
                 self.spec.bare_metal, self.spec.dpus.vip_interface, self.ironic
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
+            *(self.failed_repairs.render() if self.failed_repairs else ()),
             monitoring.rules(),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),

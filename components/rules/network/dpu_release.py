@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.lookups.pools import place, problem
-from components.render.network.dpu_release import TOOL
+from components.render.program_pods import TOOL
 from components.rollout.limits import NVLINK, PER_FABRIC, RolloutLimits
 from components.rules.rule import Rules
 from components.specs.environment import Environment

@@ -1,0 +1,50 @@
+"""Replacement of Machines after failed repairs: a CronJob with a small program and its RBAC (`failed_repairs`)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+from components.render.pools import metal3
+from components.render.program_pods import program_files, program_job
+from components.render.workloads import RBAC, cluster_binding, cron_job, service_account
+
+NAME = "failed-repairs"
+PROGRAM = ("failed_repairs.py", "api.py")
+"""Modules that run in the pod; the first one is started."""
+NAMESPACE = metal3.PROVIDERS[1].namespace
+"""Namespace of Metal3's provider of Cluster API."""
+_EVERY_MINUTES, _RUN_SECONDS = 2, 100
+_CAPI = "cluster.x-k8s.io"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedRepairs:
+    """Replacement of Machines after failed repairs, in one region."""
+
+    image: str
+    """Container image of Python, by digest."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects in the management cluster."""
+        place: dict[str, Any] = {"namespace": NAMESPACE, "labels": {}}
+        rules = [
+            {"apiGroups": [f"infrastructure.{_CAPI}"], "resources": ["metal3remediations"], "verbs": ["list"]},
+            {"apiGroups": [_CAPI], "resources": ["machines"], "verbs": ["get"]},
+            {"apiGroups": [_CAPI], "resources": ["machines/status"], "verbs": ["patch"]},
+        ]
+        job = program_job(NAME, self.image, PROGRAM, run_seconds=_RUN_SECONDS)
+        return (
+            manifest("v1", "ServiceAccount", NAME, **place),
+            manifest(f"{RBAC}/v1", "ClusterRole", NAME, rules=rules),
+            cluster_binding(NAME, role=NAME, subject=service_account(NAMESPACE, NAME)),
+            manifest("v1", "ConfigMap", NAME, **place, data=program_files(PROGRAM)),
+            cron_job(
+                NAME,
+                job,
+                **place,
+                schedule=f"*/{_EVERY_MINUTES} * * * *",
+                time_zone="Etc/UTC",
+                late_seconds=60 * _EVERY_MINUTES,
+            ),
+        )
