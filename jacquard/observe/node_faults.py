@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from components.lookups.node_checks import checks_by_type
 from components.lookups.pools import PlacedCluster, clusters
+from components.programs.failed_repairs import GAVE_UP
 from components.render import labels as keys
 from components.render.pools import metal3
 from components.reports.health import NodeFault
@@ -84,6 +85,8 @@ def _time(text: object) -> dt.datetime | None:
 
 
 def _next(environment: str, host: str | None, action: HealthAction | None, phase: str | None) -> str:
+    if phase == GAVE_UP:
+        return "none; a spare replaces the node, because reboots did not help"
     if phase is not None:
         return f"none; a remediation is in progress ({phase})"
     match action:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
@@ -54,11 +56,18 @@ def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment)
     ]
 
 
-def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment) -> None:
+@pytest.mark.parametrize(
+    ("phase", "told"),
+    [
+        ("Waiting", "none; a remediation is in progress (Waiting)"),
+        ("Deleting machine", "none; a spare replaces the node, because reboots did not help"),
+    ],
+)
+def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment, phase: str, told: str) -> None:
     there = {"name": "m1", "namespace": "acme-train"}
     machine = {"metadata": there, "status": {"nodeRef": {"name": "x1"}}}
-    remediation = {"metadata": there, "status": {"phase": "Waiting"}}
+    remediation = {"metadata": there, "status": {"phase": phase}}
 
     [fault] = found(laptop, node("x1", GpuLost="True"), Machine=[machine], Metal3Remediation=[remediation])
 
-    assert (fault.remediation, fault.next_action) == ("Waiting", "none; a remediation is in progress (Waiting)")
+    assert (fault.remediation, fault.next_action) == (phase, told)
