@@ -63,7 +63,7 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
     now = now or dt.datetime.now(dt.UTC)
     if problems := checks.check_change(before.environment, after.environment, now.astimezone(dt.UTC).date()):
         raise SpecError(name, problems)
-    return compared(
+    found = compared(
         before,
         after,
         edits(base, head, name),
@@ -71,6 +71,7 @@ def impact(name: str, base: Path, head: Path, *, now: dt.datetime | None = None)
         now=now,
         trials=Trials(before, after.environment, base),
     )
+    return found.model_copy(update={"advice": checks.advice(before.environment, after.environment)})
 
 
 def _valid(name: str, folder: Path) -> Environment:

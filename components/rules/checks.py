@@ -86,6 +86,14 @@ def advised_changes(base: Environment, head: Environment) -> list[Problem]:
     return sorted(named(rule, problem) for rule in ADVISED_CHANGES for problem in _bounded(rule(base, head)))
 
 
+def advice(base: Environment, head: Environment) -> tuple[str, ...]:
+    """Return `advised_changes` as one line each: place, problem, remedy and rule."""
+    return tuple(
+        f"{problem.place} {f'{problem.path}: ' if problem.path else ''}{problem.text} ({problem.rule})"
+        for problem in advised_changes(base, head)
+    )
+
+
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
     """Return the problems that waivers suppress, expired or not, each with the waiver that lasts longest."""
     rules = {waiver.rule for waiver in environment.waivers.waivers}

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
-from components.rules.checks import check, check_change
+from components.rules.checks import advice, check, check_change
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
@@ -142,6 +142,7 @@ def _between(before: Environment, head: Environment, base: Base, edited: Sequenc
         trials=None if renders else Trials(sides[0], head, base.environments),
         undecided=undecided,
     )
+    effect = effect.model_copy(update={"advice": advice(before, head)})
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=effect)
 
 

@@ -11,7 +11,6 @@ from components.lookups.effects.changes import Change, changes
 from components.lookups.effects.effect import Effect, Subject, When, worst_of
 from components.reports.moved_charts import moved_charts
 from components.reports.pull_paths import moved_pulls
-from components.rules.checks import advised_changes
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, pool_of, refers_to_dpus
 from components.specs.pools.intents import Intent
@@ -114,7 +113,6 @@ def impact(
         charts=tuple(Upgraded(**asdict(chart), told=str(chart)) for chart in moved_charts(*environments)),
         templates=tuple(_new_templates(*environments)),
         pulls=tuple(moved_pulls(*environments)),
-        advice=tuple(_advice(*environments)),
         tenants=tuple(
             agreed(
                 affected_tenants,
@@ -125,12 +123,6 @@ def impact(
             )
         ),
     )
-
-
-def _advice(base: Environment, head: Environment) -> Iterator[str]:
-    """Yield the problems of the change that do not block it, with place and rule."""
-    for problem in advised_changes(base, head):
-        yield f"{problem.place} {f'{problem.path}: ' if problem.path else ''}{problem.text} ({problem.rule})"
 
 
 def _changed(base: Side, head: Side) -> Iterator[tuple[Part, list[Change]]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 
 from components.lookups.host_states.table import host_states
+from components.specs.reading.host_report import read_report
 from jacquard.machine import paths
 
 PAGE = paths.ROOT / "docs/hosts/host-states.md"
@@ -33,6 +35,18 @@ def reasons() -> str:
     """Return the reasons of the deadlines, as a list in Markdown."""
     rows = host_states().items()
     return "".join(f"- `{state}`: {row.deadline_reason}\n" for state, row in rows if row.deadline_reason)
+
+
+def test_the_report_on_the_page_is_valid() -> None:
+    [example] = re.findall(r"```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+    assert read_report("laptop", "report.json", example.encode()).report.failed == ()
+
+
+def test_the_page_has_the_maximum_age_of_a_report() -> None:
+    [hours] = {row.evidence_hours for row in host_states().values() if row.evidence_hours}
+
+    assert f"| the run ended more than {hours} hours ago |" in PAGE.read_text()
 
 
 def test_the_page_shows_the_states_of_the_table() -> None:

@@ -30,7 +30,9 @@ class Outcome(StrEnum):
     """Result of a test."""
 
     PASS = "pass"  # noqa: S105 - a result, not a password
+    """The host met all limits of the test."""
     FAIL = "fail"
+    """The host missed a limit, or the test did not end."""
 
 
 class SingleTest(Spec):

@@ -20,7 +20,9 @@ class ReportFile:
     """Test report with the name and digest of its file."""
 
     file: str
+    """Name of the file, for messages."""
     report: HostTestReport
+    """Content of the file."""
     digest: str
     """Digest of the file, ``sha256:`` and 64 hex digits."""
 
