@@ -38,7 +38,8 @@ class VersionLimit(Spec):
     """Limit on the version of a project, which applies to versions of another project or always."""
 
     project: Label | None = None
-    """Project to whose versions the limit applies; None for a limit that always applies."""
+    """Project to whose versions the limit applies; None for a limit that always applies. The name of ``other`` for
+    versions between two fixes, if only some trains have the fault."""
     since: Text | None = Field(default=None, alias="from")
     """First version of ``project`` to which the limit applies."""
     below: Text | None = None
@@ -114,7 +115,8 @@ def _violations(environment: Environment) -> Iterator[tuple[VersionLimit, Proble
             if limit.project == _DOCA:
                 remedy += ", or pick another DPU image"
             fault = f"not compatible with {limit.project} {project} ({place(environment, *there)})"
-            text = f"is {'not supported' if limit.project is None else fault}, because {limit.why}; {remedy}"
+            own = limit.project in (None, limit.other)
+            text = f"is {'not supported' if own else fault}, because {limit.why}; {remedy}"
             yield limit, problem(environment, file, path, f"{limit.other} {other} {text}")
             del versions[limit.other]
 
