@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from components.specs.storage.storage import StorageClassSpec
+from components.specs.storage.storage_class import UNFILLED
 
 Path = tuple[str | int, ...]
 
 _PLACEHOLDER = re.compile(
     r"<[A-Za-z][^<>@|=\s]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\{[A-Za-z_][\w.-]*\}"
-    r"|\b(?:TODO|FIXME|TBD|(?:CHANGE|REPLACE|FILL)[-_]?ME|(?:change|replace|fill)[-_]?me)\b"
+    rf"|{UNFILLED}"
 )
 _FREE_TEXT = frozenset(
     {

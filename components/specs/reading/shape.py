@@ -1,14 +1,19 @@
-"""Examples for missing keys: YAML on one line, generated from the model."""
+"""Examples for missing keys and for mappings and lists: YAML on one line, generated from the model."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from components.specs.reading import model_walk
 from components.specs.reading.lock_text import entry_text
 from components.specs.reading.patterns import example_of
+from components.specs.secret_text import masked
 
+Path = tuple[str | int, ...]
 UNKNOWN = "..."
 """Placeholder for values that only the user knows, such as names."""
 _MAX_OPTIONAL = 3
@@ -21,6 +26,12 @@ FORMATS = {
     "date-time": "2026-12-20T00:00:00Z",
 }
 """Example of each JSON Schema format."""
+_FORMS = {"tuple_type", "model_type", "model_attributes_type", "dict_type"}
+"""Types of pydantic's errors about a value that is not the required mapping or list."""
+_PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
+"""Notation of a key and its value in other tools."""
+_BETWEEN = re.compile(r"[,;\s]+")
+_NAME = re.compile(r"[\w./-]+")
 
 
 @cache
@@ -85,3 +96,57 @@ def _scalar(schema: Mapping[str, Any]) -> str:
             example = example_of(schema.get("pattern", ""))
             shape = entry_text(example) if example else UNKNOWN
     return shape
+
+
+def key_to_write(model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return the remedy for a missing key at ``path``: an example generated from its model."""
+    key = str(path[-1])
+    models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
+    examples = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
+    return f"write {key}: {'|'.join(examples)}" if examples else "add it"
+
+
+def form_to_write(kinds: Iterable[str], model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return an example of the required mapping or list at ``path``, filled with the names in the current value.
+
+    ``kinds`` are the types of pydantic's errors; the result is empty without one about a mapping or a list.
+    """
+    kind = next((kind for kind in kinds if kind in _FORMS), "")
+    got, key = model_walk.at(data, path), path[-1]
+    models = model_walk.models(model_walk.annotation(model, path, data), got) if kind else []
+    if models:
+        wanted = [shape for shape in map(whole, models) if shape != "{}"]
+        return f"; write {' or '.join(wanted)}" if wanted else ""
+    if not kind or not isinstance(key, str):
+        return ""
+    if kind == "tuple_type" and (entries := _entries(got, model_walk.annotation(model, path, data))):
+        return f"; write {key}: [{', '.join(entries)}]"
+    text = key_to_write(model, path, data)
+    is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
+    names_found = _names_in(got)
+    pairs = [_PAIR.fullmatch(name) for name in names_found] if kind == "dict_type" else []
+    if pairs and all(pairs):
+        return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
+    names = [name for name in names_found if is_list or (_NAME.fullmatch(name) and f"{name}: " not in text)]
+    if not names_found or len(names) < len(names_found):  # The value is a single entry instead of a list.
+        return f"; {text}"
+    return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
+
+
+def _entries(got: Any, kind: Any) -> list[str]:
+    """Return the entries of a scalar that should be a list, if a list of them is valid; otherwise an empty list."""
+    if isinstance(got, bool) or not isinstance(got, str | int):
+        return []
+    entries = [got] if isinstance(got, int) else _BETWEEN.split(got)
+    try:
+        TypeAdapter(kind).validate_json(json.dumps(entries), strict=True)
+    except ValidationError:
+        return []
+    return list(map(entry_text, map(str, entries))) if isinstance(got, str) else [str(got)]
+
+
+def _names_in(got: Any) -> list[str]:
+    """Return the names in a value that should be a list or mapping."""
+    if isinstance(got, str):
+        return _BETWEEN.split(got) if masked(got) == got else []
+    return [name for name in got if isinstance(name, str)] if isinstance(got, list | dict) else []

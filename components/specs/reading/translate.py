@@ -1,6 +1,5 @@
 """Translation of pydantic's errors into problem texts with path, rule, value and remedy."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,11 +11,10 @@ from pydantic_core import ErrorDetails
 from components.specs import base
 from components.specs.near_forms import near_form
 from components.specs.reading import model_walk
-from components.specs.reading.lock_text import entry_text
 from components.specs.reading.patterns import PATTERN_RULES
 from components.specs.reading.problems import listed, nearest, one_of, shown, suggestion
 from components.specs.reading.remedy import FormError, Remedy
-from components.specs.reading.shape import FORMATS, UNKNOWN, shapes, whole
+from components.specs.reading.shape import FORMATS, form_to_write, key_to_write
 from components.specs.reading.violations import incompatibilities
 from components.specs.secret_text import MASK, HiddenValueError, masked, masked_parts, shown_at
 
@@ -45,10 +43,6 @@ _DATE = re.compile(r"([0-9]{4})[/.]([0-9]{2})[/.]([0-9]{2})|([0-9]{2})\.([0-9]{2
 _DIGITS = re.compile(r"([0-9]+)(?:\.0+|,)?", re.ASCII)
 _MAX_DIGITS = 9
 """Maximum number of digits of a number in an error text; no count or port has more."""
-_PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
-"""Notation of a key and its value in other tools."""
-_BETWEEN = re.compile(r"[,;\s]+")
-_NAME = re.compile(r"[\w./-]+")
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
 
 
@@ -140,7 +134,7 @@ def _composed(details: list[ErrorDetails], got: Any, model: type[BaseModel], pat
     kind, context = details[0]["type"], details[0].get("ctx", {})
     match kind:
         case "missing" | "union_tag_not_found":
-            return f"is required; {_add(model, path, data)}"
+            return f"is required; {key_to_write(model, path, data)}"
         case "extra_forbidden":
             return _no_key(model, path, data)
         case "union_tag_invalid":
@@ -150,7 +144,7 @@ def _composed(details: list[ErrorDetails], got: Any, model: type[BaseModel], pat
             hidden = isinstance(context["error"], HiddenValueError)
             return _with_got(str(context["error"]), MASK if hidden else got)
         case base.MISFIT:
-            text = context["text"].replace("; add it", f"; {_add(model, path, data)}")
+            text = context["text"].replace("; add it", f"; {key_to_write(model, path, data)}")
             return text if got is None else _with_got(text, got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
     if kind == "int_type" and isinstance(got, str) and (digits := _DIGITS.fullmatch(got)):
@@ -159,7 +153,7 @@ def _composed(details: list[ErrorDetails], got: Any, model: type[BaseModel], pat
         rules, hint = dict.fromkeys(map(_rule_of, refused)), ""
     else:
         hints = (_hint(detail["type"], detail.get("ctx", {}), got) for detail in details)
-        hint = next(filter(None, hints), "") or _form_to_write(details, model, path, data)
+        hint = next(filter(None, hints), "") or form_to_write((detail["type"] for detail in details), model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
 
 
@@ -248,58 +242,6 @@ def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
         case "string_type", bool() | int() as got, _ if text.endswith(" in quotes"):
             return Remedy(path, f'"{shown(got)}"', instead_of=shown(got))
     return None
-
-
-def _form_to_write(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return an example of the required mapping or list at ``path``, filled with the names in the current value."""
-    forms = {"tuple_type", "model_type", "model_attributes_type", "dict_type"}
-    kind = next((detail["type"] for detail in details if detail["type"] in forms), "")
-    got, key = model_walk.at(data, path), path[-1]
-    models = model_walk.models(model_walk.annotation(model, path, data), got) if kind else []
-    if models:
-        wanted = [shape for shape in map(whole, models) if shape != "{}"]
-        return f"; write {' or '.join(wanted)}" if wanted else ""
-    if not kind or not isinstance(key, str):
-        return ""
-    if kind == "tuple_type" and (entries := _entries(got, model_walk.annotation(model, path, data))):
-        return f"; write {key}: [{', '.join(entries)}]"
-    text = _add(model, path, data)
-    is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
-    names_found = _names_in(got)
-    pairs = [_PAIR.fullmatch(name) for name in names_found] if kind == "dict_type" else []
-    if pairs and all(pairs):
-        return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
-    names = [name for name in names_found if is_list or (_NAME.fullmatch(name) and f"{name}: " not in text)]
-    if not names_found or len(names) < len(names_found):  # The value is a single entry instead of a list.
-        return f"; {text}"
-    return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
-
-
-def _entries(got: Any, kind: Any) -> list[str]:
-    """Return the entries of a scalar that should be a list, if a list of them is valid; otherwise an empty list."""
-    if isinstance(got, bool) or not isinstance(got, str | int):
-        return []
-    entries = [got] if isinstance(got, int) else _BETWEEN.split(got)
-    try:
-        TypeAdapter(kind).validate_json(json.dumps(entries), strict=True)
-    except ValidationError:
-        return []
-    return list(map(entry_text, map(str, entries))) if isinstance(got, str) else [str(got)]
-
-
-def _names_in(got: Any) -> list[str]:
-    """Return the names in a value that should be a list or mapping."""
-    if isinstance(got, str):
-        return _BETWEEN.split(got) if masked(got) == got else []
-    return [name for name in got if isinstance(name, str)] if isinstance(got, list | dict) else []
-
-
-def _add(model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return the remedy for a missing key at ``path``: an example generated from its model."""
-    key = str(path[-1])
-    models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
-    examples = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
-    return f"write {key}: {'|'.join(examples)}" if examples else "add it"
 
 
 def _also_missing(model: type[BaseModel], path: Path, data: Any) -> list[str]:

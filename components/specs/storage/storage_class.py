@@ -20,7 +20,9 @@ TenantLabel = Annotated[str, StringConstraints(pattern=TENANT_LABEL, max_length=
 """DNS-1035 label that may contain `TENANT` once; names of tenants have at most 15 characters."""
 TenantHost = Annotated[str, StringConstraints(pattern=TENANT_HOST, max_length=240)]
 """DNS name whose first label may contain `TENANT`."""
-_PLACEHOLDER = re.compile(r"<[^>/]*>?|\$?\{[^}/]*\}*|\$\w+|\b(?:TODO|CHANGE_?ME|REPLACE_?ME)\b")
+UNFILLED = r"\b(?:TODO|FIXME|TBD|(?:CHANGE|REPLACE|FILL)[-_]?ME|(?:change|replace|fill)[-_]?me)\b"
+"""Words for a value that is still to be written."""
+_PLACEHOLDER = re.compile(rf"<[^>/]*>?|\$?\{{[^}}/]*\}}*|\$\w+|{UNFILLED}")
 """Text that looks like a placeholder, also of other tools."""
 _SHARED_FILES = ("ReadWriteMany", "Filesystem")
 _PORT = re.compile(r":([1-9][0-9]{0,4})$")

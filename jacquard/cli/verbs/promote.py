@@ -2,33 +2,29 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from components.intents.charts import clusters_of_charts
-from components.intents.differences import changes as changes_of
 from components.lookups.pools import clusters, pools
 from components.reports.lock_changes import sentences
 from components.rollout.promotion import ALL, NEWEST_TEMPLATES, Promotion
 from components.rollout.subject import DATA
 from components.rollout.upgrades import move_data_store, promote_control_plane
-from components.rollout.waves import PlannedWave
 from components.rules.checks import check_promotable
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, charts_key, domain_of, refers_to_charts
+from components.specs.keys import DPUS, charts_key, refers_to_charts
 from components.specs.locks import ImagesLock
 from components.specs.reading.problems import SpecError
 from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
-from jacquard.cli.tables import plain_table
 from jacquard.cli.views.changes.lock_changes import changes, show_diff
+from jacquard.cli.views.promotion_plan import group_of, is_current, newer, show_plan
 from jacquard.engine.freezes import freezes
 from jacquard.machine import settings
 from jacquard.machine.edits import Edit
@@ -126,7 +122,7 @@ def promote(
         target, now = None if rollback else version or DATA, today.replace(tzinfo=dt.UTC) if today else settings.now()
         promotion = Promotion(spec, pool, target, now.date(), newest_templates=newest_templates)
         if plan:
-            _show_plan(promotion, output)
+            show_plan(promotion, output)
         elif wave is None:
             _write(edit, spec, promotion, promotion.all_at_once(requested=everything), now, output)
         else:
@@ -195,11 +191,11 @@ def _write(
         print_json({**answer, "groups": groups, "open": is_open, "summary": summary, "diff": diff, "freezes": frozen})
         return
     if not groups:
-        state = "this wave is already promoted" if is_open else _is_current(pool, image)
-        stdout().print(Text(f"{pool}: {state}, nothing to change{_newer(promotion)}"), soft_wrap=True)
+        state = "this wave is already promoted" if is_open else is_current(pool, image)
+        stdout().print(Text(f"{pool}: {state}, nothing to change{newer(promotion)}"), soft_wrap=True)
         return
     show_diff(stdout(), diff, summary)
-    moved = f"{plural(len(groups), _group(pool))} promoted to {image}"
+    moved = f"{plural(len(groups), group_of(pool))} promoted to {image}"
     rest = f", {len(promotion.remaining) - len(groups)} remaining" if is_open else ""
     stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
     _note(frozen)
@@ -208,67 +204,6 @@ def _write(
 def _note(frozen: Iterable[str]) -> None:
     for text in frozen:
         show(text, "note")
-
-
-def _show_plan(promotion: Promotion, output: Format) -> None:
-    plan = promotion.plan()
-    if output is Format.JSON:
-        waves = [asdict(wave) for wave in plan]
-        answer = {"pool": promotion.pool, "version": promotion.image, "intent": promotion.target.name}
-        why = {
-            before.name: list(map(asdict, changes_of(before, promotion.target)))
-            for before in promotion.replaced_intents
-        }
-        templates = list(map(asdict, promotion.improvements))
-        print_json(
-            {**answer, "needs_waves": promotion.needs_waves, "changes": why, "templates": templates, "waves": waves}
-        )
-        return
-    if not plan:
-        text = f"{promotion.pool}: {_is_current(promotion.pool, promotion.image)}, nothing to change{_newer(promotion)}"
-        stdout().print(Text(text), soft_wrap=True)
-        return
-    for before in promotion.replaced_intents:
-        stdout().print(Text(f"{before.name} -> {promotion.target.name}", "bold"), soft_wrap=True)
-        for change in changes_of(before, promotion.target):
-            stdout().print(Text(f"  {change}"), soft_wrap=True)
-    for improvement in promotion.improvements:
-        stdout().print(Text(f"  {improvement}"), soft_wrap=True)
-    stdout().print(_table(plan))
-    groups = [group for wave in plan for group in wave.groups]
-    how = "in waves only" if promotion.needs_waves else f"or all together with {ALL}"
-    what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
-    if refers_to_charts(promotion.pool):
-        what = plural(len(groups), _group(promotion.pool))
-    text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
-    stdout().print(Text(text), soft_wrap=True)
-
-
-def _newer(promotion: Promotion) -> str:
-    """Return the hint that newer templates exist; empty if the target has the newest ones."""
-    if not promotion.newer_templates:
-        return ""
-    newest = promotion.newer_templates[-1].revision
-    return f"; template revision {newest} is newer, add {NEWEST_TEMPLATES} to get it"
-
-
-def _is_current(promoted: str, version: str) -> str:
-    return f"every {_group(promoted)} is already pinned to {version} and the current data"
-
-
-def _group(promoted: str) -> str:
-    """Return the noun for the groups of a promotion."""
-    return "cluster" if refers_to_charts(promoted) else "rollout group"
-
-
-def _table(plan: list[PlannedWave]) -> Table:
-    rows = plain_table("wave", "rollout group", "nodes", "spares", "replaced", numbers={"wave", "nodes", "spares"})
-    for wave in plan:
-        for index, group in enumerate(wave.groups):
-            number = "" if index else str(wave.number)
-            row = (number, domain_of(group.key), str(group.nodes), str(group.spares), group.replacement)
-            rows.add_row(*row)
-    return rows
 
 
 def _promote_cluster(
