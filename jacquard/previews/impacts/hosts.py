@@ -141,7 +141,7 @@ class _Finder:
         """Yield the hosts that ``row`` affects, and whether they are added or removed."""
         if row.hosts:
             yield from ((name, None) for name in row.hosts)
-        elif row.falls_on is Subject.NODES and row.effect is Effect.SCALES:
+        elif row.falls_on is Subject.NODES and row.change is not None:
             yield from self._moving(row.part)
         elif row.falls_on is Subject.NODES:
             yield from ((name, None) for name in self._nodes(row))

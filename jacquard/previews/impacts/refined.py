@@ -5,16 +5,17 @@ disk image is only the source of other disks, is in the data of the base.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from components.lookups.effects.changes import ROLLOUT_GROUP, Change
 from components.lookups.effects.effect import Effect, Subject, When
 from components.lookups.effects.table import CREATED, DELETED, Row
-from components.lookups.pools import clusters
+from components.lookups.pools import clusters, pools
 from components.render import labels
 from components.render.network import ovn_services
 from components.render.network.dpus import HBN_CHART
+from components.render.pools.pool_rollout import waits_for_jobs
 from components.render.vms.vm_images import GOLDEN
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_key
@@ -35,6 +36,10 @@ _DRAINED = "The host is drained before its DPU changes, and dpus.release replace
 _BY_DPF = "DPF installs the chart on DPUs by its DPUServiceTemplate; no release refers to this source."
 _REMOVED = "No node runs on the host, which is removed together with its DPU."
 _IMAGE = "The image is deleted once no machine mounts it; disks that were cloned from it are separate volumes and stay."
+_EVICTED = (
+    "Surplus nodes are drained without waiting for their jobs, and deleted: first Machines with the annotation"
+    " cluster.x-k8s.io/delete-machine, then unhealthy ones, then the oldest. With scale_down: idle-only they wait."
+)
 _NO_NODES = "It has no nodes, or DPUs of hosts without nodes only."
 _RETIRED = "It belongs to a retired cluster, or to a VPC without hosts: no machine uses it."
 
@@ -47,6 +52,9 @@ class Refinement:
         self._groups = base.allocations.groups
         self._releases = head.region.dpus.release is not None
         self._unused = _unused(base)
+        sides = [{placed.key: placed.pool for placed in pools(side)} for side in (base, head)]
+        self._waiting = {key for key in sides[0] if all(waits_for_jobs(side[key]) for side in sides if key in side)}
+        """Pools whose nodes are deleted only after their jobs, before and after the change."""
 
     def of(self, about: Scope, changes: Iterable[Change]) -> Iterator[Change]:
         """Yield the ``changes`` of the component with the scope ``about``, with refined effects."""
@@ -63,13 +71,15 @@ class Refinement:
             return self._of_machines(replace(change, row=row), row)
         if change.kind == _CHART and change.manifest.name in _ON_DPUS:
             return _with(change, row, Effect.NONE, _BY_DPF)
+        if change.kind == ROLLOUT_GROUP and _shrinks(change) and _pool_of(change) not in self._waiting:
+            return _with(change, row, Effect.DELETED, _EVICTED)
         return self._deleted(about, change, row) if change.path == DELETED else change
 
     def _deleted(self, about: Scope, change: Change, row: Row) -> Change:
         metadata = change.manifest.body["metadata"]
         if change.kind == _DISK and GOLDEN in metadata.get("annotations", ()):
             return _with(change, row, Effect.IN_PLACE, _IMAGE)
-        if change.kind == ROLLOUT_GROUP and not self._has_nodes(metadata["labels"]):
+        if change.kind == ROLLOUT_GROUP and not self._has_nodes(change):
             return _with(change, row, Effect.NONE, _NO_NODES)
         if change.effect is Effect.UNKNOWN and about in self._unused:
             return _with(change, row, Effect.DELETED, _RETIRED)
@@ -92,10 +102,21 @@ class Refinement:
             return change
         return _with(change, row, Effect.PROVISIONED, _IDLE, Subject.HOSTS)
 
-    def _has_nodes(self, values: Mapping[str, str]) -> bool:
-        pool = pool_key(values[labels.CLUSTER], values[labels.POOL])
-        group = self._groups.get(group_key(pool, values[labels.FAILURE_DOMAIN]))
+    def _has_nodes(self, change: Change) -> bool:
+        values = change.manifest.body["metadata"]["labels"]
+        group = self._groups.get(group_key(_pool_of(change), values[labels.FAILURE_DOMAIN]))
         return group is None or group.most_nodes > 0
+
+
+def _pool_of(change: Change) -> str:
+    values = change.manifest.body["metadata"]["labels"]
+    return pool_key(values[labels.CLUSTER], values[labels.POOL])
+
+
+def _shrinks(change: Change) -> bool:
+    """Return whether a rollout group gets fewer nodes. With bounds, the autoscaler removes idle nodes only."""
+    sizes = (change.old, change.new)
+    return change.path == "spec.replicas" and all(isinstance(size, int) for size in sizes) and sizes[1] < sizes[0]
 
 
 def _with_moves(changes: Iterable[Change]) -> Iterator[Change]:
