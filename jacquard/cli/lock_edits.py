@@ -1,16 +1,21 @@
-"""Edits of lock files by commands; the result is checked before it is written."""
+"""Edits of lock files and host states by commands; the result is checked before it is written."""
 
 import datetime as dt
 from collections.abc import Mapping
 from pathlib import Path
 
+from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.allocate.host_moves import Move, entry
+from components.lookups.host_states.table import LifecycleState
 from components.rules.checks import check, new_problems
 from components.specs.environment import Environment
+from components.specs.hosts.host_tests import host_tests_text
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.loader import ALLOCATIONS, HOST_TESTS, IMAGE_PINS, OUT_OF_SERVICE
 from components.specs.reading.lock_text import entries_digest, lock_text, paired
 from components.specs.reading.problems import SpecError
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.views.changes.lock_changes import changes, file_changes
 from jacquard.machine import paths, settings
 from jacquard.machine.edits import Edit
 from policies import new_violations
@@ -38,6 +43,37 @@ def write(
     if before != after:
         _require_acceptable(before, after, now or settings.now())
     edit.write(texts)
+
+
+def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Exchange, list[str]]:
+    """Write the transition ``move``; return its effect on the pool and the diff of files.
+
+    Raises:
+        SpecError: `check` would report a new problem; contains all of them.
+        Stop: a policy would refuse an object; contains all violations.
+    """
+    name, home = move.host.host, paths.environments() / spec.name
+    path = home / OUT_OF_SERVICE
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    if move.to is not LifecycleState.PRODUCTION:
+        after = with_fault(before, name, entry(spec, move, settings.now()))
+    else:
+        after = without_fault(before, name) if name in spec.out_of_service else before
+    changed, texts = (with_faults_of(spec, after), {path: after}) if after != before else (spec, {})
+    diff = file_changes(f"{spec.name}/{OUT_OF_SERVICE}", before, after)
+    if move.evidence is not None:
+        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: move.evidence.record}})
+        tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
+        known = tests.read_text(encoding="utf-8") if tests.exists() else ""
+        texts[tests] = text
+        diff += file_changes(f"{spec.name}/{HOST_TESTS}", known, text)
+    done = exchange(changed, name)
+    if done.locks:
+        diff += changes(spec, *done.locks)
+        changed, lock_texts = with_locks(changed, *done.locks)
+        texts |= lock_texts
+    write(edit, spec, changed, texts)
+    return done, diff
 
 
 def _require_acceptable(before: Environment, after: Environment, now: dt.datetime) -> None:

@@ -177,6 +177,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ),
         ),
         Verb(
+            "reconcile-hosts",
+            "jacquard.cli.verbs.reconcile_hosts:reconcile_hosts",
+            "Propose the edits of the data that follow from what controllers did to hosts.",
+            ("jacquard reconcile-hosts edge-1", "jacquard reconcile-hosts edge-1 --write"),
+        ),
+        Verb(
             "promote",
             "jacquard.cli.verbs.promote:promote",
             "Change the pins of a pool, of DPUs, of a chart or of a control plane.",

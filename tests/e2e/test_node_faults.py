@@ -6,6 +6,8 @@ kubelets and the power of hosts are simulated. Minutes that a health check and M
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,12 @@ import pytest
 from away import told_uids, uids
 from broken_nodes import CHECK, MACHINE, REMEDIATION, TEMPLATE, counted_repairs
 from host_power import HOST, power_states, watched_power
-from kernel_logs import FELL_OFF_THE_BUS, inject_kernel_log, kernel_log
-from local_region import LocalRegion, gone_at_the_end, wait_until
+from kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, NODES, edit, region_of
 
+from components.render.health.quarantine import EVICTION, QUARANTINE
+from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -28,8 +32,9 @@ POOL = "train"
 SPEED = 20
 LOST = "GpuLost"
 _SECONDS = 120.0
-_HELD_SECONDS = 2
+_HELD_SECONDS = 5
 """How long a node may have the condition before it is repaired."""
+_SETTLED_SECONDS = 15.0
 _PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
 """What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
 
@@ -42,7 +47,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         edit(local, _with_problem_detectors)
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()
-        for check in local.api().list(*CHECK, namespace=CLUSTER):
+        for check in checks(local):
             _hasten(local, check)
         wait_until(
             lambda: all(condition(local, node) == "False" for node in node_names(local)),
@@ -56,6 +61,10 @@ def _with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
     [cluster] = tenant["clusters"]
     cluster["add_ons"] = [*cluster["add_ons"], "node-problems", "node-readiness"]
     return tenant
+
+
+def checks(region: LocalRegion) -> list[dict[str, Any]]:
+    return list(region.api().list(*CHECK, namespace=CLUSTER))
 
 
 def _hasten(region: LocalRegion, check: dict[str, Any]) -> None:
@@ -123,6 +132,25 @@ def reasons(region: LocalRegion, node: str) -> list[str]:
     return [one["reason"] for one in events if one["involvedObject"]["name"] == node]
 
 
+def a_job(region: LocalRegion, node: str, name: str) -> str:
+    """Let a pod run on a node; return its uid."""
+    container = {"name": "work", "image": PUBLIC[0]}
+    spec = {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [container]}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    made = region.api(CLUSTER).create(body, field_manager="test")
+    wait_until(lambda: runs(region, name), timeout_seconds=_SECONDS, what=f"{name} runs")
+    return str(made["metadata"]["uid"])
+
+
+def the_job(region: LocalRegion, name: str) -> dict[str, Any]:
+    return region.api(CLUSTER).get(ObjectRef("v1", "Pod", name, "default")) or {}
+
+
+def runs(region: LocalRegion, name: str) -> bool:
+    job = the_job(region, name)
+    return dig(job, "status", "phase") == "Running" and "deletionTimestamp" not in job["metadata"]
+
+
 def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
     """Let a node lose a GPU and be repaired; return the names of node and host."""
     machine = machines(region)[0]
@@ -144,10 +172,17 @@ def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
     before, file = uids(region), tmp_path / "host"
     boots = {name: node_of(region, name)["status"]["nodeInfo"]["bootID"] for name in node_names(region)}
 
+    first, second = node_names(region)[:2]
+    a_job(region, first, "on-the-broken-node")
+    other = a_job(region, second, "on-another-node")
+
     node, name = broken(region, file)
 
+    assert node == first
     assert power_states(file) == [True, False, True]
     assert len(told_uids(file.with_suffix(".repairs"))) == 1
+    assert the_job(region, "on-the-broken-node") == {}, "a node is emptied before its host is rebooted"
+    assert the_job(region, "on-another-node")["metadata"]["uid"] == other
     assert uids(region) == before
     after = {name: node_of(region, name) for name in node_names(region)}
     assert {name for name in after if after[name]["status"]["nodeInfo"]["bootID"] != boots[name]} == {node}
@@ -191,6 +226,38 @@ def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, 
     assert repairs(region) == []
 
 
+def test_a_soft_fault_keeps_new_pods_away_and_leaves_the_job_alone(region: LocalRegion, tmp_path: Path) -> None:
+    machine = machines(region)[2]
+    node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
+    job, before = a_job(region, node, "patient"), uids(region)
+
+    with watched_power(region, CLUSTER, name, file):
+        inject_kernel_log(region, CLUSTER, node, GSP_TIMEOUT)
+        wait_until(lambda: QUARANTINE["key"] in taints(region, node), timeout_seconds=_SECONDS, what="the taint is set")
+        time.sleep(_SETTLED_SECONDS)
+    assert condition(region, node, "GpuResetRequired") == "True"
+    assert runs(region, "patient")
+    assert the_job(region, "patient")["metadata"]["uid"] == job
+    assert (power_states(file), repairs(region), uids(region)) == ([True], [], before)
+
+    shown = region.jacquard("show", ENVIRONMENT, "health", "--live", "--format", "json")
+    assert shown.code == 0, shown.text
+    [fault] = json.loads(shown.stdout)["faults"]
+    assert {key: fault[key] for key in ("node", "host", "pool", "condition", "action")} == {
+        "node": node,
+        "host": name,
+        "pool": POOL,
+        "condition": "GpuResetRequired",
+        "action": "quarantine",
+    }
+
+    patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
+    region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
+    what = "the node takes pods again after a reboot by an admin"
+    wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=_SECONDS, what=what)
+    assert uids(region) == before
+
+
 def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_the_node(
     region: LocalRegion, tmp_path: Path
 ) -> None:
@@ -218,3 +285,27 @@ def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_
     assert UNHEALTHY.items() <= notes(region, name).items()
     assert dig(host(region, name), "spec", "consumerRef") is None
     wait_until(lambda: not repairs(region), timeout_seconds=_SECONDS, what="the repair goes with its machine")
+
+
+def test_a_fault_of_all_nodes_of_a_rack_repairs_no_more_than_the_limit(region: LocalRegion, tmp_path: Path) -> None:
+    let_metal3_wait(region, _PATIENT_SECONDS)
+    wait_until(
+        lambda: all(is_well(region, node) for node in node_names(region)), timeout_seconds=_SECONDS, what="all are well"
+    )
+    limits = [dig(one, "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo") for one in checks(region)]
+    nodes, before = node_names(region), uids(region)
+    lost = f"{LOST} of all nodes"
+
+    with counted_repairs(region, CLUSTER, tmp_path / "repairs"):
+        for node in nodes:
+            inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+        wait_until(
+            lambda: sum(EVICTION["key"] in taints(region, node) for node in nodes) >= NODES - sum(limits),
+            timeout_seconds=_SECONDS,
+            what=lost,
+        )
+        time.sleep(_SETTLED_SECONDS)
+
+    assert sum(limits) < NODES
+    assert len(told_uids(tmp_path / "repairs")) <= sum(limits)
+    assert uids(region) == before

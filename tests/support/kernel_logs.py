@@ -8,6 +8,9 @@ from pathlib import Path
 from local_region import LocalRegion
 
 FELL_OFF_THE_BUS = "NVRM: Xid (PCI:0000:1b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."
+GSP_TIMEOUT = (
+    "NVRM: Xid (PCI:0000:b4:00): 119, pid=1736, name=train, Timeout after 6s of waiting for RPC response from GPU0 GSP!"
+)
 
 
 def kernel_log(region: LocalRegion, cluster: str, node: str) -> Path:

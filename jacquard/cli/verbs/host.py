@@ -5,22 +5,19 @@ from typing import Annotated
 
 import typer
 
-from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
-from components.allocate.host_moves import Move, entry, objections
+from components.allocate.faults import Exchange
+from components.allocate.host_moves import Move, objections
 from components.lookups.host_states.table import LifecycleState, state_of
 from components.reports.host_release import release_steps
 from components.specs.environment import Environment
-from components.specs.hosts.host_tests import host_tests_text
 from components.specs.hosts.inventory import HostSpec
 from components.specs.reading.host_report import ReportFile, read_report
-from components.specs.reading.loader import HOST_TESTS, OUT_OF_SERVICE
 from components.specs.reading.problems import suggestion
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop, show
-from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
-from jacquard.machine import paths, settings
-from jacquard.machine.edits import Edit
+from jacquard.cli.views.changes.lock_changes import show_diff
+from jacquard.machine import settings
 from jacquard.machine.errors import explained
 
 _Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
@@ -69,7 +66,7 @@ def host(
         move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, evidence=proof)
         if wrong := objections(spec, move, settings.now()):
             raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
-        done, diff = _edit(edit, spec, move)
+        done, diff = lock_edits.move_host(edit, spec, move)
     old, away = state_of(spec, name), target is not LifecycleState.PRODUCTION
     steps = release_steps(spec, name, done.pool) if done.pool and away else ()
     if output is Format.JSON:
@@ -129,32 +126,6 @@ def _read(environment: str, path: Path) -> ReportFile:
     except OSError as error:
         msg = f"--evidence {explained(error)}; name a file with the report of a passed test"
         raise Stop(msg, ExitCode.BAD_DATA) from None
-
-
-def _edit(edit: Edit, spec: Environment, move: Move) -> tuple[Exchange, list[str]]:
-    """Write the transition ``move``; return its effect on the pool and the diff of files."""
-    name, home = move.host.host, paths.environments() / spec.name
-    path = home / OUT_OF_SERVICE
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    if move.to is not LifecycleState.PRODUCTION:
-        after = with_fault(before, name, entry(spec, move, settings.now()))
-    else:
-        after = without_fault(before, name) if name in spec.out_of_service else before
-    changed, texts = (with_faults_of(spec, after), {path: after}) if after != before else (spec, {})
-    diff = file_changes(f"{spec.name}/{OUT_OF_SERVICE}", before, after)
-    if move.evidence is not None:
-        changed = changed.model_copy(update={"host_tests": {**spec.host_tests, name: move.evidence.record}})
-        tests, text = home / HOST_TESTS, host_tests_text(changed.host_tests)
-        known = tests.read_text(encoding="utf-8") if tests.exists() else ""
-        texts[tests] = text
-        diff += file_changes(f"{spec.name}/{HOST_TESTS}", known, text)
-    done = exchange(changed, name)
-    if done.locks:
-        diff += changes(spec, *done.locks)
-        changed, lock_texts = lock_edits.with_locks(changed, *done.locks)
-        texts |= lock_texts
-    lock_edits.write(edit, spec, changed, texts)
-    return done, diff
 
 
 def _sentence(environment: str, done: Exchange, *, away: bool) -> str:

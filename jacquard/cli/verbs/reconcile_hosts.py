@@ -1,0 +1,66 @@
+"""``jacquard reconcile-hosts``: edits of the data that follow from what controllers did to hosts."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from components.allocate.host_moves import Move
+from components.lookups.host_states.table import LifecycleState
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+from jacquard.cli import arguments, data, lock_edits
+from jacquard.cli.console import Format, plural, print_json, stdout
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.views.changes.lock_changes import show_diff
+from jacquard.observe.failed_hosts import KINDS, FailedHost, failed_hosts
+from jacquard.observe.observation import observe
+
+_Write = Annotated[bool, typer.Option("--write", help="Edit the data as proposed, for a pull request.")]
+
+
+def reconcile_hosts(
+    environment: arguments.Env, *, write: _Write = False, output: arguments.FormatOption = Format.TEXT
+) -> None:
+    """Propose the edits of the data that follow from what controllers did to hosts.
+
+    Hosts on which Metal3 has given up after the last reboot go to triage. Nothing in a cluster is changed. Run the
+    command periodically, and open a pull request with the result of --write; pools get stand-ins as with
+    'jacquard host'. Exits with 0 if there is nothing to do or all edits are written, with 6 if edits are proposed, and
+    with 7 if the management cluster cannot be read.
+    """
+    spec = data.load(environment)
+    seen = observe(spec, management=KINDS, tenants=())
+    if MANAGEMENT in seen.unreachable:
+        msg = f"cluster {MANAGEMENT} cannot be read: {seen.unreachable[MANAGEMENT]}"
+        raise Stop(msg, ExitCode.UNREACHABLE)
+    found = list(failed_hosts(spec, seen))
+    diff = [line for item in found for line in _moved(environment, item)] if write else []
+    if output is Format.JSON:
+        hosts = [asdict(item) | {"to": LifecycleState.TRIAGE} for item in found]
+        print_json({"environment": environment, "hosts": hosts, "written": write, "diff": diff})
+    elif write and found:
+        show_diff(stdout(), diff, [f"{plural(len(found), 'host')} moved to triage"])
+    elif found:
+        for item in found:
+            stdout().print(_proposal(spec, item), soft_wrap=True)
+    else:
+        stdout().print(f"{environment}: no host to move")
+    if found and not write:
+        msg = f"{environment}: {plural(len(found), 'host')} to move; add --write, or run the commands"
+        raise Stop(msg, ExitCode.DRIFTED)
+
+
+def _moved(environment: str, item: FailedHost) -> list[str]:
+    """Move one host to triage; return the diff of files."""
+    with data.editing("reconcile-hosts", environment) as edit:
+        spec = data.load(environment)
+        [row] = (host for host in spec.hosts if host.host == item.host)
+        _, diff = lock_edits.move_host(edit, spec, Move(host=row, to=LifecycleState.TRIAGE, reason=item.reason))
+    return diff
+
+
+def _proposal(environment: Environment, item: FailedHost) -> str:
+    where = f"in {item.pool}" if item.pool else "unassigned"
+    command = f'jacquard host {environment.name} {item.host} --to {LifecycleState.TRIAGE} --reason "{item.reason}"'
+    return f"{item.host} ({where}): {item.reason}\n  {command}"

@@ -1,0 +1,83 @@
+"""``jacquard reconcile-hosts``: which hosts it moves, what it writes, and exit codes that a schedule may rely on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from components.render.manifest import MANAGEMENT
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.verbs import reconcile_hosts as verb
+from jacquard.observe.observation import Observation
+
+Invoke = Callable[..., Result]
+REASON = "repair by reboots failed (Metal3)"
+
+
+def host(name: str, *, marked: bool = True) -> dict[str, Any]:
+    annotations = {"capm3.metal3.io/unhealthy": "capm3/UnhealthyNode"} if marked else {}
+    return {"metadata": {"name": name, "namespace": "acme-train", "annotations": annotations}}
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """Hosts of the management cluster, empty at first."""
+    found: list[dict[str, Any]] = []
+    seen = Observation(objects={(MANAGEMENT, "BareMetalHost"): found})
+    monkeypatch.setattr(verb, "observe", lambda *_, **__: seen)
+    return found
+
+
+def test_sound_hosts_need_nothing(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
+    hosts += [host("a01-u01", marked=False), host("of-another-region")]
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (ExitCode.OK, "laptop: no host to move\n", "")
+
+
+def test_a_host_that_metal3_gave_up_is_proposed_with_its_command(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
+    hosts += [host("a04-u05"), host("a01-u01")]
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    assert result.exit_code == ExitCode.DRIFTED
+    assert result.stdout.splitlines() == [
+        f"a01-u01 (in acme-train/train): {REASON}",
+        f'  jacquard host laptop a01-u01 --to triage --reason "{REASON}"',
+        f"a04-u05 (unassigned): {REASON}",
+        f'  jacquard host laptop a04-u05 --to triage --reason "{REASON}"',
+    ]
+    assert result.stderr == "drift: laptop: 2 hosts to move; add --write, or run the commands\n"
+
+
+def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothing(
+    hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path
+) -> None:
+    hosts.append(host("a01-u01"))
+
+    result = invoke("reconcile-hosts", "laptop", "--write", "--format", "json")
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == ExitCode.OK
+    assert answer["hosts"] == [{"host": "a01-u01", "pool": "acme-train/train", "reason": REASON, "to": "triage"}]
+    text = (data_folder / "laptop" / "out_of_service.yaml").read_text()
+    assert "a01-u01: {state: triage, since: " in text
+    assert REASON in text
+    assert invoke("reconcile-hosts", "laptop").exit_code == ExitCode.OK
+    assert invoke("check", "laptop").exit_code == ExitCode.OK
+
+
+def test_a_cluster_that_cannot_be_read_has_a_code_of_its_own(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Observation(unreachable={MANAGEMENT: "no route"})
+    monkeypatch.setattr(verb, "observe", lambda *_, **__: seen)
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    assert (result.exit_code, result.stdout) == (ExitCode.UNREACHABLE, "")
+    assert result.stderr == "unreachable: cluster management cannot be read: no route\n"
