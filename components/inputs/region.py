@@ -10,6 +10,7 @@ from components.lookups.data_stores import region_stores
 from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
 from components.lookups.pools import clusters
 from components.render import labels as keys
+from components.render.manifest import objects
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given
 from components.render.pools.failed_repairs import FailedRepairs
@@ -48,7 +49,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         failed_repairs=_failed_repairs(environment),
     )
     store = region.secrets.store
-    secrets = () if store is None else external_secrets(store, deliveries(environment, made.render()))
+    secrets = () if store is None else external_secrets(store, deliveries(environment, objects(made.render())))
     yield replace(made, secrets=tuple(secrets))
 
 

@@ -52,7 +52,7 @@ class CrdFolder:
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
         stem = kind.lower()[:-1]  # the plural may change the last letter
         own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
-        bundles = sorted(CRDS.rglob("*-crd.yaml"))  # all kinds of a project in one file
+        bundles = sorted(CRDS.rglob("*-crd*.yaml"))  # all kinds of a project in one file
         recorded = sorted(RECORDED_HERE.glob(f"{group}_*.yaml"))
         for path in chain(own, bundles, recorded):
             for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):

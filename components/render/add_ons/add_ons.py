@@ -15,7 +15,7 @@ from components.render.add_ons.declared_hardware import declared_hardware, is_ve
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.health import quarantine
-from components.render.manifest import Manifest
+from components.render.manifest import Rendered
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
@@ -44,7 +44,7 @@ class AddOnsInput:
     overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
     """Values from the data, by add-on."""
 
-    def render(self) -> tuple[Manifest, ...]:
+    def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one cluster's add-ons, in the order in which they are applied."""
         installed = tuple(operators(self.add_ons, self.facts, self.overrides))
         mixed = self.facts.vm_gpus and any(entry.chart == GPU_OPERATOR for entry in self.add_ons)
@@ -76,7 +76,7 @@ class AddOnsInput:
                 item
                 for entry in self.add_ons
                 if entry.chart == quarantine.CHART
-                for item in quarantine.rules(self.cluster, self.facts.checks)
+                for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks)
             ),
             *alerts(self.cluster, self.add_ons, self.facts.every_check),
         )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from components.render import labels as keys
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, ManifestSet
 from components.render.objects import digest, manifest
 from components.specs.health.node_checks import HealthAction, NodeCheck
 
@@ -25,13 +25,19 @@ PodDisruptionBudgets do not apply (K8S:pkg/controller/tainteviction)."""
 _TAINTS = {HealthAction.QUARANTINE: QUARANTINE, HealthAction.REPAIR: EVICTION}
 
 
-def rules(cluster: str, by_type: Mapping[str, tuple[NodeCheck, ...]]) -> Iterator[Manifest]:
-    """Yield the rules for nodes of ``cluster``, from the checks of each of its instance types.
+def rules(cluster: str, namespace: str, by_type: Mapping[str, tuple[NodeCheck, ...]]) -> Iterator[ManifestSet]:
+    """Yield the rules for nodes of ``cluster`` as one set, from the checks of each of its instance types.
 
-    Instance types with the same conditions share a rule.
+    Instance types with the same conditions share a rule. Nothing is yielded if no check taints nodes.
+
+    Args:
+        cluster: cluster of the nodes.
+        namespace: namespace of the controller, for the parent of the set.
+        by_type: checks of each instance type of the cluster.
     """
-    for action in _TAINTS:
-        yield from _rules(cluster, action, by_type)
+    members = {item.name: item for action in _TAINTS for item in _rules(cluster, action, by_type)}
+    if members:
+        yield ManifestSet(name="quarantine", namespace=namespace, cluster=cluster, members=members)
 
 
 def _rules(cluster: str, action: HealthAction, by_type: Mapping[str, tuple[NodeCheck, ...]]) -> Iterator[Manifest]:

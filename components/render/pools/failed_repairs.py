@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from components.render.manifest import Manifest
+from components.render.manifest import ManifestSet
 from components.render.objects import manifest
 from components.render.pools import metal3
 from components.render.program_pods import program_files, program_job
@@ -25,8 +25,8 @@ class FailedRepairs:
     image: str
     """Container image of Python, by digest."""
 
-    def render(self) -> tuple[Manifest, ...]:
-        """Return the objects in the management cluster."""
+    def render(self) -> ManifestSet:
+        """Return the objects in the management cluster, as one set."""
         place: dict[str, Any] = {"namespace": NAMESPACE, "labels": {}}
         rules = [
             {"apiGroups": [f"infrastructure.{_CAPI}"], "resources": ["metal3remediations"], "verbs": ["list"]},
@@ -34,7 +34,7 @@ class FailedRepairs:
             {"apiGroups": [_CAPI], "resources": ["machines/status"], "verbs": ["patch"]},
         ]
         job = program_job(NAME, self.image, PROGRAM, run_seconds=_RUN_SECONDS)
-        return (
+        items = (
             manifest("v1", "ServiceAccount", NAME, **place),
             manifest(f"{RBAC}/v1", "ClusterRole", NAME, rules=rules),
             cluster_binding(NAME, role=NAME, subject=service_account(NAMESPACE, NAME)),
@@ -48,3 +48,4 @@ class FailedRepairs:
                 late_seconds=60 * _EVERY_MINUTES,
             ),
         )
+        return ManifestSet(name=NAME, namespace=NAMESPACE, members={item.kind: item for item in items})

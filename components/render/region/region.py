@@ -15,7 +15,7 @@ from components.render.control_planes import kamaji, kamaji_etcd
 from components.render.control_planes.control_plane import ADDRESS_POOL, ZONE
 from components.render.control_planes.kamaji_etcd import SharedDataStore
 from components.render.hosts.bare_metal_controllers import Watched
-from components.render.manifest import MANAGEMENT, Manifest
+from components.render.manifest import MANAGEMENT, Manifest, Rendered
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.network import dpu_services, dpus, ovn_services
 from components.render.network.dpu_release import DpuRelease
@@ -85,7 +85,7 @@ class RegionInput:
     secrets: tuple[Manifest, ...] = ()
     """ExternalSecrets for the Secrets that the rendered objects refer to; empty if operators create the Secrets."""
 
-    def render(self) -> tuple[Manifest, ...]:
+    def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the foundation, in the order in which they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched)
         installs = tuple(installed(operators, self.by_manifests))
@@ -104,7 +104,7 @@ class RegionInput:
                 self.spec.bare_metal, self.spec.dpus.vip_interface, self.ironic
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
-            *(self.failed_repairs.render() if self.failed_repairs else ()),
+            *((self.failed_repairs.render(),) if self.failed_repairs else ()),
             monitoring.rules(),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),

@@ -48,7 +48,7 @@ class Result(StrEnum):
     AS_DECLARED = "as-declared"
     """All reported values are as declared."""
     OUT_OF_DATE = "out-of-date"
-    """Only firmware differs, which the bare-metal controller updates before the next image."""
+    """The host differs in firmware only, which the bare-metal controller updates before the next image."""
     DIFFERS = "not-as-declared"
     """Reported values differ from the declarations."""
     NOT_INSPECTED = "not-inspected"

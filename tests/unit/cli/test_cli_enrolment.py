@@ -28,7 +28,7 @@ def host(name: str, hardware: dict[str, Any] | None, namespace: str = "metal3-ho
 
 def answers(monkeypatch: pytest.MonkeyPatch, *hosts: dict[str, Any]) -> None:
     seen = Observation(objects={(MANAGEMENT, "BareMetalHost"): list(hosts)})
-    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: seen)
+    monkeypatch.setattr("jacquard.cli.show_hosts.observe", lambda *_, **__: seen)
 
 
 def as_declared(*, first: int = 0) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def test_exit_codes_are_for_cron(invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 
     [*hosts] = as_declared()
     part = Observation(objects={(MANAGEMENT, "BareMetalHost"): hosts}, unreachable={"globex-lab": "no route"})
-    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: part)
+    monkeypatch.setattr("jacquard.cli.show_hosts.observe", lambda *_, **__: part)
     result = invoke(*COMMAND)
     assert result.stdout.splitlines()[-1] == "cluster globex-lab cannot be read: no route"
     assert (result.exit_code, result.stderr) == (
@@ -87,7 +87,7 @@ def test_exit_codes_are_for_cron(invoke: Invoke, monkeypatch: pytest.MonkeyPatch
     )
 
     gone = Observation(unreachable={MANAGEMENT: "gone"})
-    monkeypatch.setattr("jacquard.cli.show_enrolment.observe", lambda *_, **__: gone)
+    monkeypatch.setattr("jacquard.cli.show_hosts.observe", lambda *_, **__: gone)
     result = invoke(*COMMAND)
     assert (result.exit_code, result.stderr) == (
         ExitCode.UNREACHABLE,

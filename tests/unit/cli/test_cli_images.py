@@ -85,7 +85,7 @@ def test_clusters_that_do_not_answer_leave_it_open(
 ) -> None:
     del data_folder
     silent = Observation(unreachable={MANAGEMENT: "gone"})
-    monkeypatch.setattr("jacquard.cli.verbs.show.observe", lambda *_, **__: silent)
+    monkeypatch.setattr("jacquard.cli.show_hosts.observe", lambda *_, **__: silent)
 
     answer = json.loads(invoke("show", "laptop", "uniformity", "--live", "--format", "json").stdout)
     shown = lines(invoke("show", "laptop", "uniformity", "--live"))

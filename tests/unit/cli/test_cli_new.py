@@ -51,7 +51,7 @@ def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, fol
     catalog = [f"catalog/{path.name}" for path in sorted((ENVIRONMENTS / "catalog").iterdir())]
     assert files(folder) == catalog + made
     assert result.stdout.splitlines() == [
-        "environments: 10 new files",
+        "environments: 11 new files",
         *[f"  {path}" for path in catalog + made],
         "next:",
         "  jacquard allocate edge-1  allocate the numbers and hosts that the data leave open",

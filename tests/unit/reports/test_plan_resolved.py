@@ -95,7 +95,7 @@ def test_the_whole_region_leaves_nothing_without_an_origin(region: Environment) 
 
     assert {path.partition(".")[0] for path in values} == {
         "region", "tenants", "hosts", "policy", "waivers", "images", "instance_types", "firmware",
-        "versions", "add_ons", "vm_offerings",
+        "health", "versions", "add_ons", "vm_offerings",
     }  # fmt: skip
     assert all(
         value.origin.line for value in values.values() if value.origin.source is not Source.DEFAULT and value.value

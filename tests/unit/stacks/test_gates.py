@@ -136,7 +136,7 @@ def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_che
     through: Callable[..., list[str]],
 ) -> None:
     assert through(Management(), "cluster-globex-lab", preview=True) == [
-        "cluster globex-lab does not exist yet: 19 objects not checked"
+        "cluster globex-lab does not exist yet: 20 objects not checked"
     ]
 
 

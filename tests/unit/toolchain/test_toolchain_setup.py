@@ -89,6 +89,7 @@ def test_clusters_of_others_need_no_kubernetes(
         "kwok",
         "metallb",
         "node",
+        "node",
         "pulumi",
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from nvlink_racks import racks
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import of_cluster
 from components.lookups.node_checks import library_checks
@@ -27,11 +28,11 @@ def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
     reasons = dict.fromkeys(without, "not wanted")
     asked = placed.cluster.model_copy(update={"add_ons": ("default", "monitoring"), "without_add_ons": reasons})
     [given] = of_cluster(environment, replace(placed, cluster=asked))
-    return given.render()
+    return objects_of(given)
 
 
 def test_nothing_waits_for_monitors_where_nobody_has_their_kinds(inputs_of: Any) -> None:
-    plain = inputs_of(AddOnsInput)[0].render()
+    plain = objects_of(inputs_of(AddOnsInput)[0])
 
     assert [item for item in plain if item.kind == "PrometheusRule"] == []
     assert 'erviceMonitor": {"enabled": true' not in json.dumps([dict(item.body) for item in plain])
@@ -44,7 +45,13 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
 
     assert waits == WATCHED
     assert [item.name for item in releases][:2] == ["cilium", "monitoring"]
-    assert [item.name for item in releases if item.readiness] == ["cilium", "monitoring", "node-readiness", "metallb"]
+    assert [item.name for item in releases if item.readiness] == [
+        "cilium",
+        "monitoring",
+        "node-features",
+        "node-readiness",
+        "metallb",
+    ]
     assert made[-1].kind == "PrometheusRule"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cluster_shape import facts
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import add_ons
 from components.lookups.node_checks import checks_by_type
@@ -71,7 +72,7 @@ def test_a_cluster_without_gpus_has_no_add_on_for_them(laptop: Environment) -> N
 def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> None:
     given = inputs_of(AddOnsInput)[0]
 
-    releases = [item for item in given.render() if item.kind == "HelmRelease"]
+    releases = [item for item in objects_of(given) if item.kind == "HelmRelease"]
 
     names = [item.name for item in releases]
     assert names[0] == "cilium"
@@ -83,7 +84,7 @@ def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> Non
 
 
 def test_a_namespace_that_each_cluster_has_is_not_made(inputs_of: Any) -> None:
-    made = {item.name for item in inputs_of(AddOnsInput)[0].render() if item.kind == "Namespace"}
+    made = {item.name for item in objects_of(inputs_of(AddOnsInput)[0]) if item.kind == "Namespace"}
 
     assert "kube-system" not in made
     assert "gpu-operator" in made
@@ -235,7 +236,7 @@ def test_no_job_of_a_tenant_drives_out_what_has_no_priority_by_itself(
 
 def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: Any) -> None:
     acme, globex = inputs_of(AddOnsInput)
-    found = {(item.kind, item.name): item.body["spec"] for item in acme.render() if "metallb.io" in item.api_version}
+    found = {(item.kind, item.name): item.body["spec"] for item in objects_of(acme) if "metallb.io" in item.api_version}
 
     assert found == {
         ("BGPPeer", "neighbour"): {
@@ -253,7 +254,7 @@ def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: A
         ("BGPAdvertisement", "public"): {"ipAddressPools": ["public"], "peers": ["neighbour"]},
     }
     assert len(acme.load_balancers.public) == 1
-    assert [item.kind for item in globex.render() if "metallb.io" in item.api_version] == []
+    assert [item.kind for item in objects_of(globex) if "metallb.io" in item.api_version] == []
 
 
 def at(values: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from cluster_shape import facts
 from environment_data import ENVIRONMENTS
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import hardware, of_cluster
 from components.lookups.pools import clusters
@@ -101,7 +102,7 @@ def test_a_type_without_known_devices_has_no_rule(laptop: Environment) -> None:
 def test_each_cluster_with_the_add_on_has_one_rule_after_its_release(laptop: Environment) -> None:
     for placed in clusters(laptop):
         [given] = of_cluster(laptop, placed)
-        items = given.render()
+        items = objects_of(given)
         kinds = [item.kind for item in items]
 
         assert kinds.count("NodeFeatureRule") == 1

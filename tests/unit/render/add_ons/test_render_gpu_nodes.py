@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from environment_data import ENVIRONMENTS
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import of_cluster, uses_gpus
 from components.lookups.pools import PlacedCluster, clusters
@@ -34,7 +35,7 @@ def placed_in(environment: Environment, *pools: dict[str, Any]) -> PlacedCluster
 
 def rendered(environment: Environment, placed: PlacedCluster) -> tuple[Manifest, ...]:
     [given] = of_cluster(environment, placed)
-    return given.render()
+    return objects_of(given)
 
 
 def releases(items: tuple[Manifest, ...]) -> dict[str, Manifest]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cluster_shape import facts
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
@@ -69,7 +70,7 @@ def test_a_release_says_what_was_set_and_why_and_others_say_nothing(inputs_of: A
     plain = inputs_of(AddOnsInput)[0]
     given = {"metallb": (override("speaker.logLevel", "debug"), override("controller.logLevel", "warn"))}
 
-    before, after = plain.render(), replace(plain, overrides=given).render()
+    before, after = objects_of(plain), objects_of(replace(plain, overrides=given))
 
     [changed] = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert changed[1].body["metadata"]["annotations"] == {

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from helm_charts import Helm
+from rendered_objects import objects_of
 from small_region import changed
 
 from components.lookups.add_ons import of_cluster
@@ -25,7 +26,7 @@ def release(laptop: Environment) -> Manifest:
     [placed] = [one for one in clusters(laptop) if one.cluster.name == "acme-train"]
     cluster = changed(placed.cluster, add_ons=("default", "monitoring", "slurm"))
     [given] = of_cluster(laptop, replace(placed, cluster=cluster))
-    return next(item for item in given.render() if item.kind == "HelmRelease" and item.name == "slurm")
+    return next(item for item in objects_of(given) if item.kind == "HelmRelease" and item.name == "slurm")
 
 
 @pytest.fixture

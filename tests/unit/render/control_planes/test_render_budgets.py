@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rendered_objects import objects_of
 
 from components.render.control_planes.etcd_upkeep import MadeEtcd
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
@@ -27,7 +28,7 @@ def with_hosts(control_plane: HostedControlPlaneInput, hosts: int | None) -> Hos
 def spreads(control_plane: HostedControlPlaneInput) -> dict[str, str]:
     """Return what becomes of a pod that finds no host of its own, by the object that says it."""
     found = {}
-    for item in control_plane.render():
+    for item in objects_of(control_plane):
         spec = item.body.get("spec", {})
         values = spec.get("values") or spec.get("deployment") or spec
         for one in values.get("topologySpreadConstraints", ()):
@@ -58,7 +59,7 @@ def test_a_drain_takes_one_member_and_one_api_server_at_a_time(inputs_with: Any,
     [control_plane, small] = inputs_with(HostedControlPlaneInput, control_planes=backend)
 
     def budgets(one: HostedControlPlaneInput) -> dict[str, dict[str, Any]]:
-        return {item.name: item.body["spec"] for item in one.render() if item.kind == "PodDisruptionBudget"}
+        return {item.name: item.body["spec"] for item in objects_of(one) if item.kind == "PodDisruptionBudget"}
 
     found = budgets(control_plane)
     assert found.keys() == {"acme-train-control-plane", "acme-train-etcd"}
@@ -75,7 +76,7 @@ def test_shared_data_stores_and_control_planes_of_dpus_have_budgets_too(inputs_o
 
     found = {
         (item.namespace, item.name): item.body["spec"]["selector"]["matchLabels"]
-        for item in region.render()
+        for item in objects_of(region)
         if item.kind == "PodDisruptionBudget"
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rendered_objects import objects_of
 from small_region import changed
 
 from components.inputs.region import of_region
@@ -31,7 +32,7 @@ def of_dpus(region: RegionInput) -> SharedDataStore:
 def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
 
-    made = [item for item in region.render() if item.namespace == NAMESPACE and item.name.startswith("shared-a")]
+    made = [item for item in objects_of(region) if item.namespace == NAMESPACE and item.name.startswith("shared-a")]
 
     assert [(item.kind, item.name) for item in made] == [
         ("Issuer", "shared-a-etcd"),
@@ -57,7 +58,7 @@ def test_dpus_have_the_data_store_that_dpf_names_and_no_object_takes_the_name_of
     inputs_of: Any,
 ) -> None:
     [region] = inputs_of(RegionInput)
-    releases = {item.name: item.body["spec"] for item in region.render() if item.kind == "HelmRelease"}
+    releases = {item.name: item.body["spec"] for item in objects_of(region) if item.kind == "HelmRelease"}
 
     values = releases["default-etcd"]["values"]
 
@@ -93,7 +94,7 @@ def test_the_management_cluster_has_the_classes_that_say_so_once_and_before_the_
     here, there = (TopolvmClassSpec.model_validate({**said, "name": n, "management": n == "here"}) for n in _CLASSES)
     [made] = of_region(laptop, changed(laptop.region, storage=(*laptop.region.storage, here, there)))
 
-    items = made.render()
+    items = objects_of(made)
     names = [item.name for item in items if item.kind == "HelmRelease"]
     at = {(item.kind, item.name): place for place, item in enumerate(items)}
     [found] = [item for item in items if item.kind == "StorageClass"]

@@ -8,6 +8,7 @@ import pytest
 
 from components.lookups.node_checks import checks_by_type
 from components.render.health.quarantine import rules
+from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
 from components.specs.reading.loader import load_environment
@@ -20,7 +21,8 @@ def region() -> Environment:
 
 
 def specs(environment: Environment, *kinds: str) -> dict[str, dict[str, Any]]:
-    return {item.name: dict(item.body["spec"]) for item in rules("c", checks_by_type(environment, kinds))}
+    made = objects(tuple(rules("c", "node-readiness", checks_by_type(environment, kinds))))
+    return {item.name: dict(item.body["spec"]) for item in made}
 
 
 def overridden(environment: Environment, **fields: Any) -> Environment:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rendered_objects import objects_of
 
 from components.render.hosts.bare_metal_controllers import CHART, shard_namespace
 from components.render.manifest import Manifest
@@ -33,13 +34,13 @@ def sharded(inputs_of: Any) -> tuple[Manifest, ...]:
     [region] = inputs_of(RegionInput)
     metal = region.spec.bare_metal.model_copy(update={"controllers": CONTROLLERS, "free_hosts": MEDIA})
     spec = region.spec.model_copy(update={"bare_metal": metal})
-    return replace(region, spec=spec, watched=WATCHED).render()
+    return objects_of(replace(region, spec=spec, watched=WATCHED))
 
 
 @pytest.fixture
 def alone(inputs_of: Any) -> tuple[Manifest, ...]:
     [region] = inputs_of(RegionInput)
-    return tuple(region.render())
+    return tuple(objects_of(region))
 
 
 def release(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:
@@ -119,9 +120,9 @@ def test_each_ironic_serves_with_a_certificate_of_the_name_that_its_operator_ask
 def test_disks_erase_themselves_after_their_metadata_where_the_region_says_so(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     metal = region.spec.bare_metal.model_copy(update={"cleaning": Cleaning.ERASE})
-    erasing = replace(region, spec=region.spec.model_copy(update={"bare_metal": metal})).render()
+    erasing = objects_of(replace(region, spec=region.spec.model_copy(update={"bare_metal": metal})))
     [said] = [item.body["spec"] for item in erasing if item.kind == "Ironic"]
-    [silent] = [item.body["spec"] for item in region.render() if item.kind == "Ironic"]
+    [silent] = [item.body["spec"] for item in objects_of(region) if item.kind == "Ironic"]
 
     assert said.pop("extraConfig") == [{"group": "deploy", "name": "erase_devices_priority", "value": "5"}]
     assert said == silent
@@ -142,6 +143,6 @@ def test_ironic_has_a_ramdisk_of_each_architecture_and_downloads_none(alone: tup
 
 def test_without_ironic_in_the_version_vector_its_operator_decides(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
-    [ironic] = [item for item in replace(region, ironic=None).render() if item.kind == "Ironic"]
+    [ironic] = [item for item in objects_of(replace(region, ironic=None)) if item.kind == "Ironic"]
 
     assert ironic.body["spec"].keys() == {"networking", "tls"}

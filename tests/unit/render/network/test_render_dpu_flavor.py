@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from dpu_rollouts import INTENT
+from rendered_objects import objects_of
 
 from components.render.manifest import Manifest
 from components.render.network.dpu_templates import templates
@@ -178,7 +179,7 @@ def test_hbn_has_as_many_scalable_functions_as_ports_and_the_image_and_logins_of
         update={"pull_secrets": ("registry-login",), "bfb_registry": "10.0.0.12:80"}
     )
     [bare] = [item for item in inputs_of(TenantNetworkInput) if item.vpc.spec.isolation is Isolation.DPF_HBN]
-    rendered = [*replace(region, platform=replace(region.platform, control=control)).render(), *bare.render()]
+    rendered = [*objects_of(replace(region, platform=replace(region.platform, control=control))), *objects_of(bare)]
 
     [template] = [item for item in rendered if item.kind == "DPUServiceTemplate" and item.name == "hbn"]
     image = region.platform.hbn_image
@@ -203,7 +204,7 @@ def test_hbn_has_as_many_scalable_functions_as_ports_and_the_image_and_logins_of
 
 def test_hbn_runs_what_its_chart_names_where_the_catalogue_has_no_image(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
-    rendered = replace(region, platform=replace(region.platform, hbn_image=None)).render()
+    rendered = objects_of(replace(region, platform=replace(region.platform, hbn_image=None)))
 
     [template] = [item for item in rendered if item.kind == "DPUServiceTemplate" and item.name == "hbn"]
     assert "values" not in template.body["spec"]["helmChart"]

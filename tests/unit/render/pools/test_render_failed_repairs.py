@@ -9,7 +9,7 @@ import pytest
 
 from components.inputs.region import of_region
 from components.programs.failed_repairs import GAVE_UP, condition, given_up, stays
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.render.pools.failed_repairs import FailedRepairs
 from components.specs.environment import Environment
 
@@ -59,7 +59,7 @@ def test_the_condition_is_what_cluster_api_looks_for() -> None:
 
 
 def test_the_program_may_read_machines_and_write_their_status_only() -> None:
-    made = {item.kind: item.body for item in FailedRepairs(image="python@sha256:1").render()}
+    made = {item.kind: item.body for item in FailedRepairs(image="python@sha256:1").render().members.values()}
 
     assert {(resource, *rule["verbs"]) for rule in made["ClusterRole"]["rules"] for resource in rule["resources"]} == {
         ("metal3remediations", "list"),
@@ -74,7 +74,7 @@ def test_the_program_may_read_machines_and_write_their_status_only() -> None:
 def test_regions_without_metal3_or_python_have_no_such_program(laptop: Environment) -> None:
     def programs(environment: Environment) -> list[Manifest]:
         [made] = of_region(environment, environment.region)
-        return [item for item in made.render() if item.name == "failed-repairs"]
+        return [item for item in objects(made.render()) if item.name == "failed-repairs"]
 
     others = tuple(tool for tool in laptop.versions.tools if tool.name != "python")
     without = laptop.versions.model_copy(update={"tools": others})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from node_intents import INTENT
+from rendered_objects import objects_of
 
 from components.lookups.add_ons import gpu_sharing
 from components.lookups.pools import clusters
@@ -142,7 +143,7 @@ def test_a_cluster_has_what_its_nodes_need_until_the_last_of_them_is_another(lap
 def test_configurations_are_applied_before_the_release_that_reads_them(inputs_of: Any) -> None:
     given = next(item for item in inputs_of(AddOnsInput) if item.facts.gpus)
 
-    items = replace(given, facts=replace(given.facts, gpu_sharing=(SLICED,))).render()
+    items = objects_of(replace(given, facts=replace(given.facts, gpu_sharing=(SLICED,))))
 
     kinds = [(item.kind, item.name) for item in items]
     assert kinds.index(("ConfigMap", "device-plugin-config")) < kinds.index(("HelmRelease", "gpus"))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rendered_objects import objects_of
 
 from components.render.manifest import Manifest
 from components.render.providers import KINDS
@@ -26,7 +27,7 @@ METAL3, IRONCORE = BareMetalBackend
 
 
 def declared(region: RegionInput) -> list[Manifest]:
-    return [item for item in region.render() if item.api_version == cluster_api.API]
+    return [item for item in objects_of(region) if item.api_version == cluster_api.API]
 
 
 def specs(region: RegionInput) -> dict[str, Any]:
@@ -79,7 +80,7 @@ def test_all_are_awaited_in_their_version_after_the_operator_and_in_namespaces_t
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
-    rendered = region.render()
+    rendered = objects_of(region)
     places = {f"{item.kind} {item.name}": place for place, item in enumerate(rendered)}
     namespaces = [item.name for item in rendered if item.kind == "Namespace"]
 
@@ -97,7 +98,7 @@ def test_a_release_that_is_missing_is_never_the_newest_one(inputs_of: Any) -> No
     [region] = inputs_of(RegionInput)
 
     with pytest.raises(KeyError, match="kamaji"):
-        replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")).render()
+        objects_of(replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")))
 
 
 @pytest.mark.parametrize("control_planes", ControlPlaneBackend)
@@ -106,7 +107,7 @@ def test_each_provider_takes_the_one_config_map_that_is_applied_to_its_namespace
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
-    rendered, artefact = region.render(), region.by_manifests.artefacts[cluster_api.PROVIDERS]
+    rendered, artefact = objects_of(region), region.by_manifests.artefacts[cluster_api.PROVIDERS]
     asked = {(KINDS[one.role], one.name): one for one in cluster_api.providers(region.spec)}
     applied = {
         item.name: item

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rendered_objects import objects_of
 
 from components.render.region import cluster_api
 from components.render.region.region import RegionInput
@@ -16,7 +17,7 @@ from components.specs.region.region import ControlPlaneBackend
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:
-    return [item for item in region.render() if item.kind == kind]
+    return [item for item in objects_of(region) if item.kind == kind]
 
 
 def test_what_dpf_holds_immutable_gets_a_new_name_when_it_changes(inputs_of: Any) -> None:
@@ -109,9 +110,11 @@ def test_only_the_operators_of_the_backends_are_installed(
     [region] = inputs_with(RegionInput, **backends)
 
     labels = {one.label for one in cluster_api.providers(region.spec)}
-    brought = [item.name for item in region.render() if item.kind in ("HelmRelease", "Kustomization")]
+    brought = [item.name for item in objects_of(region) if item.kind in ("HelmRelease", "Kustomization")]
     assert [name for name in brought if name not in labels] == operators
-    assert {item.namespace for item in region.render()} - {None} <= {item.name for item in by_kind(region, "Namespace")}
+    assert {item.namespace for item in objects_of(region)} - {None} <= {
+        item.name for item in by_kind(region, "Namespace")
+    }
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
 
 
@@ -218,4 +221,4 @@ def _announced(region: RegionInput, said: AnnouncementSpec | None) -> dict[tuple
     control_planes = region.spec.control_planes.model_copy(update={"announcement": said})
     changed = replace(region, spec=region.spec.model_copy(update={"control_planes": control_planes}))
     kinds = {"BGPPeer", "BGPAdvertisement", "L2Advertisement"}
-    return {(item.kind, item.name): item.body["spec"] for item in changed.render() if item.kind in kinds}
+    return {(item.kind, item.name): item.body["spec"] for item in objects_of(changed) if item.kind in kinds}

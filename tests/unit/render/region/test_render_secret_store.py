@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from external_store import MADE, STORE, VAULT
+from rendered_objects import objects_of
 from small_region import changed
 
 from components.render.manifest import Manifest
@@ -80,7 +81,7 @@ def test_only_namespaces_that_the_region_makes_may_use_the_store(inputs_of: Any)
 
     wanted = condition["namespaceSelector"]["matchLabels"]
 
-    labels = [item.body["metadata"]["labels"] for item in region.render() if item.kind == "Namespace"]
+    labels = [item.body["metadata"]["labels"] for item in objects_of(region) if item.kind == "Namespace"]
     assert labels
     assert all(wanted.items() <= one.items() for one in labels)
 
@@ -104,7 +105,7 @@ def test_the_store_comes_up_before_any_other_operator(inputs_of: Any) -> None:
     made = replace(region, spec=changed(region.spec, secrets=MADE), secrets=(copied,))
 
     order = [
-        (item.kind, item.name) for item in made.render() if item.kind in {"HelmRelease", store().kind, copied.kind}
+        (item.kind, item.name) for item in objects_of(made) if item.kind in {"HelmRelease", store().kind, copied.kind}
     ]
 
     assert order[:4] == [

@@ -1,11 +1,11 @@
 """Simulated node readiness controller: taints nodes whose conditions do not satisfy a NodeReadinessRule.
 
-Source, kubernetes-sigs/node-readiness-controller 0.5.0: ``internal/controller/node_controller.go`` and
+Source, kubernetes-sigs/node-readiness-controller v0.5.0, ``internal/controller/node_controller.go`` and
 ``internal/controller/nodereadinessrule_controller.go``. It runs in each cluster with an installed release of its chart.
 The real controller manager evicts the pods that do not tolerate a taint with ``NoExecute``.
 
 Differences: the evaluation of a deleted node is removed immediately, not with the next change of its rule.
-Not simulated: metrics, failed evaluations, the optional webhook, and the checks of the CRD. Rules are evaluated
+What is not simulated: metrics, failed evaluations, the optional webhook, and the checks of the CRD. Rules are evaluated
 in each round, so that delays and the order of several controllers are not verified.
 """
 
