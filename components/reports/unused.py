@@ -1,6 +1,8 @@
 """Definitions without effect: reported by ``jacquard check`` as advice, without failing.
 
-Catalogues are not included, because all regions share them, nor offerings of VMs, because tenants order VMs themselves.
+Catalogues are not included, such as sizes and images of VMs: an entry is a choice for tenants of all regions, also of
+other repositories, and renders nothing until a tenant lists it. Entries that a tenant lists are not included either,
+because its users order VMs in the cluster, which the data do not contain.
 """
 
 from collections.abc import Iterator

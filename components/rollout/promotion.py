@@ -17,6 +17,7 @@ from components.lookups.pools import problem
 from components.rollout.chart_subject import ChartSubject
 from components.rollout.dpu_subject import DpuSubject
 from components.rollout.limits import RolloutLimits
+from components.rollout.options import ALL, NEWEST_TEMPLATES
 from components.rollout.pool_subject import PoolSubject
 from components.rollout.subject import DATA, DeclaredIntent, Subject
 from components.rollout.waves import PlannedWave, carried, last_wave, moved_waves, without_rollout
@@ -28,11 +29,6 @@ from components.specs.reading.loader import IMAGE_PINS
 from components.specs.reading.lock_text import sealed
 from components.specs.reading.problems import ArgumentError, Problem, SpecError, listed
 from components.specs.region.evidence import Evidence
-
-ALL = "--all"
-"""Option of ``jacquard promote`` that promotes all groups together."""
-NEWEST_TEMPLATES = "--newest-templates"
-"""Option of ``jacquard promote`` that moves groups to the newest template revision, even if nothing else differs."""
 
 
 class Promotion:

@@ -200,11 +200,16 @@ def _masked_parameter(match: re.Match[str]) -> str:
 
 
 @cache
+def _rows() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = yaml.load(FORMS.read_bytes(), Loader=yaml.CSafeLoader)
+    return rows
+
+
+@cache
 def _forms() -> tuple[SecretForm, ...]:
-    rows = yaml.load(FORMS.read_bytes(), Loader=yaml.CSafeLoader)
-    return tuple(SecretForm(row["name"], tuple(row["marks"]), re.compile(row["pattern"])) for row in rows)
+    return tuple(SecretForm(row["name"], tuple(row["marks"]), re.compile(row["pattern"])) for row in _rows())
 
 
 @cache
 def _marks() -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(mark) for form in _forms() for mark in form.marks))
+    return re.compile("|".join(re.escape(mark) for row in _rows() for mark in row["marks"]))

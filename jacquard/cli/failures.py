@@ -1,5 +1,6 @@
 """The command group that turns each failure into one message, an exit code and, on request, a document or comment."""
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,9 @@ from jacquard.cli.errors import ExitCode, Stop, known, tell
 PROGRAM = "jacquard"
 DEBUG = "--debug"
 """Option that prints the trace of a bug."""
+_MAX_LINES = 200
+"""Maximum number of lines of an error in a comment; the log contains all."""
+_TICKS = re.compile("`+")
 
 
 class Group(TyperGroup):
@@ -59,9 +63,7 @@ def _report(failure: Exception, arguments: Sequence[str]) -> int:
     if _has_format(arguments, "json") and not answered.get():
         print_json(_document(explained, stop))
     elif _has_format(arguments, "markdown") and not answered.get():
-        from jacquard.cli.views.changes.failure_comment import comment  # noqa: PLC0415 - takes time to load
-
-        write_text(comment(next(item for item in arguments if not item.startswith("-")), str(explained)))
+        write_text(_comment(next(item for item in arguments if not item.startswith("-")), str(explained)))
     return stop.code
 
 
@@ -102,6 +104,15 @@ def _document(failure: Exception, stop: Stop) -> dict[str, Any]:
     if isinstance(failure, SpecError) and not isinstance(failure, ArgumentError):
         return {"error": {**error, **failure.to_json()}}
     return {"error": {**error, "details": details.splitlines()}}
+
+
+def _comment(verb: str, message: str) -> str:
+    """Return an error as a comment; its marker replaces the comment of an earlier run, whose result is outdated."""
+    lines = [visible(line) for line in message.splitlines()]
+    rest = [f"and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(message)), default=0))
+    shown_lines = [*lines[:_MAX_LINES], *rest]
+    return "\n".join([f"<!-- jacquard {verb} -->", f"### `jacquard {verb}` failed", "", fence, *shown_lines, fence, ""])
 
 
 def _usage(failure: TyperException) -> str:

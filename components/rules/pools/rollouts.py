@@ -7,7 +7,7 @@ from components.intents.images import find_image, objections
 from components.intents.revisions import outdated_templates
 from components.lookups.pools import PlacedPool, place, pools, problem
 from components.rollout.limits import RolloutLimits
-from components.rollout.promotion import NEWEST_TEMPLATES
+from components.rollout.options import NEWEST_TEMPLATES
 from components.rollout.waves import in_motion
 from components.rules.rule import Rules
 from components.specs.environment import Environment

@@ -11,7 +11,8 @@ from rich.text import Text
 from components.intents.charts import clusters_of_charts
 from components.lookups.pools import clusters, pools
 from components.reports.lock_changes import sentences
-from components.rollout.promotion import ALL, NEWEST_TEMPLATES, Promotion
+from components.rollout.options import ALL, NEWEST_TEMPLATES
+from components.rollout.promotion import Promotion
 from components.rollout.subject import DATA
 from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.rules.checks import check_promotable

@@ -6,7 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from components.intents.differences import changes as changes_of
-from components.rollout.promotion import ALL, NEWEST_TEMPLATES, Promotion
+from components.rollout.options import ALL, NEWEST_TEMPLATES
+from components.rollout.promotion import Promotion
 from components.rollout.waves import PlannedWave
 from components.specs.keys import DPUS, domain_of, refers_to_charts
 from jacquard.cli.console import Format, plural, print_json, stdout

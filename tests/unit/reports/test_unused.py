@@ -103,3 +103,11 @@ def test_the_network_of_ovn_is_used_while_a_vpc_has_it(laptop: Any) -> None:
     assert [item.path for item in unused(environment.model_copy(update={"tenants": without}))] == []
     [advice] = unused(environment.model_copy(update={"tenants": without, "allocations": gone}))
     assert (advice.path, advice.text) == ("networks.ovn", "no VPC uses OVN; remove it together with dpus.ovn_central")
+
+
+def test_a_size_that_no_tenant_offers_is_a_choice_and_no_advice(laptop: Any) -> None:
+    laptop.edit(
+        "../catalog/vm_offerings.yaml", "sizes:\n", "sizes:\n  - {name: big, cpus: 2, memory: 8Gi, root_disk: 9Gi}\n"
+    )
+
+    assert unused(laptop.load()) == []

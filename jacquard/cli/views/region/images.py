@@ -8,7 +8,7 @@ from rich.text import Text
 
 from components.reports.images import ImageReport, Match
 from components.reports.platform_images import PlatformImages
-from components.rollout.promotion import NEWEST_TEMPLATES
+from components.rollout.options import NEWEST_TEMPLATES
 from components.specs.keys import DPUS
 from components.specs.reading.problems import listed
 from components.specs.region.catalog import Lifecycle
