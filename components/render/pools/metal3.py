@@ -68,8 +68,8 @@ def remediation(name: str, cluster: str, labels: dict[str, str], seconds: int) -
     """Return the remediation template that is used before an unhealthy node of a pool is replaced.
 
     Metal3 reboots the host, and a second time if the node is not ready ``seconds`` after it was powered off. If the
-    second reboot fails as well, Metal3 marks the host as unhealthy and deletes the Machine, and a spare host replaces
-    the node. Metal3 requires at least one retry, so a single reboot is not possible
+    second reboot fails as well, Metal3 marks the host as unhealthy and gives up. `failed_repairs` has Cluster API
+    replace the Machine, on a spare host. Metal3 requires at least one retry, so a single reboot is not possible
     (metal3-io/cluster-api-provider-metal3:controllers/metal3remediation_controller.go).
     """
     template = manifest(

@@ -37,6 +37,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
         "border.schema.json",
         "drift.schema.json",
         "facts.schema.json",
+        "host-test-report.schema.json",
         "impact.schema.json",
         "network-partitions.schema.json",
         "network-path.schema.json",
