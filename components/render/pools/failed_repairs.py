@@ -14,6 +14,8 @@ PROGRAM = ("failed_repairs.py", "api.py")
 """Modules that run in the pod; the first one is started."""
 NAMESPACE = metal3.PROVIDERS[1].namespace
 """Namespace of Metal3's provider of Cluster API."""
+_SET = "repairs"
+"""Name of the set, and of the ConfigMap that is its parent."""
 _EVERY_MINUTES, _RUN_SECONDS = 2, 100
 _CAPI = "cluster.x-k8s.io"
 
@@ -48,4 +50,4 @@ class FailedRepairs:
                 late_seconds=60 * _EVERY_MINUTES,
             ),
         )
-        return ManifestSet(name=NAME, namespace=NAMESPACE, members={item.kind: item for item in items})
+        return ManifestSet(name=_SET, namespace=NAMESPACE, members={item.kind: item for item in items})
