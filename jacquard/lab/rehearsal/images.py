@@ -18,7 +18,9 @@ from typing import Any
 
 IMPORTER = "quay.io/kubevirt/cdi-importer:latest"
 """Image of CDI's simulated pods; upstream's tag is the version of CDI."""
-PUBLIC = ("docker.io/library/busybox:1.37", "registry.k8s.io/pause:3.10.1", IMPORTER)
+PAUSE = "registry.k8s.io/pause:3.10.1"
+"""Image of pods whose work the simulated operators do."""
+PUBLIC = ("docker.io/library/busybox:1.37", PAUSE, IMPORTER)
 """Images that users' pods may run, in addition to the images of the platform."""
 CONTENT_TYPE = "application/vnd.oci.image.manifest.v1+json"
 _DOCKER_HUB = "docker.io"

@@ -181,3 +181,24 @@ def test_a_provider_with_arguments_that_its_manifest_refuses_is_never_installed(
     found = view.get("BootstrapProvider", "kubeadm", "bootstrap")
     assert condition(found, "ProviderInstalled") == ("False", "ComponentsCustomizationError", why)
     assert not reported(found, "PreflightCheckPassed")
+
+
+def test_operators_of_ironcore_run_with_the_labels_that_services_select_once_their_manifests_are_applied(
+    objects: Any,
+) -> None:
+    url = {"url": "oci://registry.example/manifests/ironcore-metal"}
+    at = {"spec": {"targetNamespace": "metal", "path": "./"}}
+    artefact = {**source(), "spec": url}
+
+    waiting = objects(artefact, kustomization(**at))
+    kustomizations.reconcile(waiting)
+    ready = objects(artefact, kustomization(**at, status=applied()))
+    kustomizations.reconcile(ready)
+    kustomizations.reconcile(ready)
+
+    assert not list(waiting.all("apps/v1", "Deployment"))
+    selected = {
+        (one["metadata"]["namespace"], one["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/name"])
+        for one in ready.all("apps/v1", "Deployment")
+    }
+    assert selected == {("metal", "metal-operator"), ("metal", "boot-operator")}

@@ -1,11 +1,13 @@
 """Simulated kustomize-controller, and the simulated Cluster API operator for the applied manifests.
 
 Artifacts are not downloaded, so their content is unknown. A folder with the clusterctl name of a provider is assumed to
-contain the ConfigMap that this provider selects, as created by the operator's plug-in.
+contain the ConfigMap that this provider selects, as created by the operator's plug-in. The Deployments of IronCore's
+operators are created, because Services of the region wait for their pods.
 """
 
 from collections.abc import Iterator
 
+from jacquard.lab.rehearsal.images import PAUSE
 from jacquard.lab.rehearsal.operators import references
 from jacquard.lab.rehearsal.operators.releases.installed import source_of
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import refusals
@@ -20,13 +22,17 @@ _ROLES = dict(zip(PROVIDERS[1:], ("bootstrap", "control-plane", "infrastructure"
 _ABOUT = "provider.cluster.x-k8s.io/"
 APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
 """Labels that Flux sets on applied objects: name and namespace of the Kustomization."""
+_DEPLOYMENTS = {"ironcore-metal": ("metal-operator", "boot-operator")}
+"""Operators in the management cluster by the last part of the URL of their manifests. The labels are those of
+``config/manager/manager.yaml`` in the repository of each operator."""
 _FLUX = "flux"
 """Last part of the URL of the manifests of Flux."""
 
 
 def reconcile(view: View) -> None:
-    """Update all Kustomizations and all providers of Cluster API."""
+    """Update all Kustomizations, their operators and all providers of Cluster API."""
     attempt(view)
+    _deploy(view)
     pending = [
         item
         for kind in PROVIDERS
@@ -52,6 +58,40 @@ def _attempt(view: View, item: Object) -> None:
     if revision and revision != dig(item, "status", "lastAttemptedRevision"):
         progressing = conditions(item, Ready=("Unknown", "Progressing", "Reconciliation in progress"))
         view.status(item, {"lastAttemptedRevision": revision, **progressing})
+
+
+def _deploy(view: View) -> None:
+    """Create the Deployments of the operators whose manifests are applied."""
+    for item in view.all(KUSTOMIZE, "Kustomization"):
+        if reported(item, "Ready") and not deleting(item) and not dig(item, "spec", "kubeConfig"):
+            for operator in _DEPLOYMENTS.get(_artefact(view, item), ()):
+                body = _deployment(operator, item)
+                metadata = body["metadata"]
+                if view.find("apps/v1", "Deployment", metadata["name"], metadata["namespace"]) is None:
+                    view.create(body)
+
+
+def _artefact(view: View, item: Object) -> str:
+    """Return the last part of the URL of the manifests that a Kustomization applies; empty without its source."""
+    return str(dig(source_of(view, item, "sourceRef"), "spec", "url") or "").rpartition("/")[2]
+
+
+def _deployment(operator: str, applier: Object) -> Object:
+    labels = {"control-plane": "controller-manager", "app.kubernetes.io/name": operator}
+    by = dict(zip(APPLIED_BY, (applier["metadata"]["name"], applier["metadata"]["namespace"]), strict=True))
+    namespace = dig(applier, "spec", "targetNamespace")
+    name = f"{operator}-controller-manager"
+    containers = [{"name": "manager", "image": PAUSE}]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": namespace, "labels": {**labels, **by}},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
+        },
+    }
 
 
 def _apply(view: View, providers: list[Object]) -> None:
@@ -146,8 +186,7 @@ def in_tenant(management: View, cluster: str, view: View) -> None:
 def _has_flux(management: View, cluster: str) -> bool:
     for kustomization in management.all(KUSTOMIZE, "Kustomization"):
         is_of_cluster = dig(kustomization, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        if is_of_cluster and reported(kustomization, "Ready") and not deleting(kustomization):
-            url = dig(source_of(management, kustomization, "sourceRef"), "spec", "url") or ""
-            if url.rpartition("/")[2] == _FLUX:
-                return True
+        is_there = is_of_cluster and reported(kustomization, "Ready") and not deleting(kustomization)
+        if is_there and _artefact(management, kustomization) == _FLUX:
+            return True
     return False
