@@ -45,6 +45,8 @@ NEXT_MINOR_IMAGE = f"""
     fits: [h100-eth-8, l40s-8, cpu-gen5]
 """
 """Image of the next minor version for all pools; without one a control plane goes nowhere."""
+PLATFORM = ("ironcore-metal-system", "registry")
+"""Namespaces of the platform with secrets: the authority of BMC certificates, and the certificate of the registry."""
 Machines = dict[str, set[str]]
 """By pool and failure domain, the uids of the machines."""
 
@@ -163,7 +165,7 @@ def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(secon
     folder = second.home / "regions" / ENVIRONMENT / "logs"
     told = [exported.stdout, *(path.read_text(errors="replace") for path in folder.glob("*.log"))]
     assert {(item["metadata"]["namespace"], conditions(item)["Ready"]) for item in copied} == {
-        (cluster, "SecretSynced") for cluster in NODES
+        (namespace, "SecretSynced") for namespace in (*NODES, *PLATFORM)
     }
     assert "ClusterSecretStore" in exported.stdout
     assert [
