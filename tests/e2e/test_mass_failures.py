@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from away import Group, Watch, told_uids, uids
+from away import Group, Watch, uids
 from broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, region_of
+from watches import watched_uids
 
 from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
 from components.rollout.repair import most_broken, startup_seconds
@@ -78,8 +79,8 @@ def test_a_queue_that_takes_longer_than_one_host_may_is_no_failure(region: Local
         wait_until(filled, timeout_seconds=_FILLED_SECONDS, what="the pool is filled in turns")
     last(region, took)
 
-    assert told_uids(tmp_path / "repairs.json") == set()
-    assert told_uids(tmp_path / "all.json") == uids(region)
+    assert watched_uids(tmp_path / "repairs.json") == set()
+    assert watched_uids(tmp_path / "all.json") == uids(region)
     assert max(at_work) == PROVISIONED_AT_ONCE
     assert max(map(start_up_seconds, region.api().list(*MACHINE))) > alone
 
@@ -129,7 +130,7 @@ def test_one_node_of_each_of_two_racks_is_repaired(
             lambda: health.remediations() == {first: 1, second: 1}, timeout_seconds=120.0, what="both are repaired"
         )
 
-    assert len(told_uids(tmp_path / "repairs.json")) == len(broken)
+    assert len(watched_uids(tmp_path / "repairs.json")) == len(broken)
 
 
 def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repair_than_its_bound(
@@ -146,8 +147,8 @@ def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repai
         begun = health.remediations()
 
     assert all(number <= bounds[group] for group, number in begun.items())
-    assert len(told_uids(tmp_path / "repairs.json")) == sum(begun.values()) < NODES / 2
-    assert told_uids(tmp_path / "machines.json") == before == uids(region)
+    assert len(watched_uids(tmp_path / "repairs.json")) == sum(begun.values()) < NODES / 2
+    assert watched_uids(tmp_path / "machines.json") == before == uids(region)
 
 
 def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than_its_bound(
@@ -166,8 +167,8 @@ def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than
         health.turn("False", others)
         health.wait_for_verdict(names(groups[rack]), "all nodes of the rack count as broken")
 
-    assert len(told_uids(tmp_path / "repairs.json")) <= bounds[rack] < len(groups[rack])
-    assert told_uids(tmp_path / "machines.json") == before == uids(region)
+    assert len(watched_uids(tmp_path / "repairs.json")) <= bounds[rack] < len(groups[rack])
+    assert watched_uids(tmp_path / "machines.json") == before == uids(region)
 
 
 def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_the_bound(
@@ -187,8 +188,8 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
         health.wait_for_verdict(names(*groups.values()), "all machines took longer than they may")
 
     within = sum(bounds[group] for group, those in groups.items() if len(those) <= bounds[group])
-    assert len(told_uids(tmp_path / "repairs.json")) <= within < NODES
-    assert told_uids(tmp_path / "machines.json") == queued == uids(region)
+    assert len(watched_uids(tmp_path / "repairs.json")) <= within < NODES
+    assert watched_uids(tmp_path / "machines.json") == queued == uids(region)
     assert not any(machine["status"].get("nodeRef") for those in groups.values() for machine in those)
     assert hosts_in(region, "delayed") == {"available": NODES - PROVISIONED_AT_ONCE}
     assert hosts_in(region)["provisioning"] == PROVISIONED_AT_ONCE

@@ -13,15 +13,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from away import told_uids, uids
-from broken_nodes import CHECK, MACHINE, REMEDIATION, TEMPLATE, counted_repairs
+from away import uids
+from broken_nodes import CHECK, TEMPLATE, counted_repairs
+from faulty_nodes import (
+    LOST,
+    SECONDS,
+    checks,
+    condition,
+    host,
+    host_of,
+    is_well,
+    job,
+    machines,
+    node_names,
+    node_of,
+    notes,
+    reasons,
+    repairs,
+    run_job,
+    runs,
+    taints,
+)
 from host_power import HOST, power_states, watched_power
 from kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, NODES, edit, region_of
+from watches import watched_uids
 
 from components.render.health.quarantine import EVICTION, QUARANTINE
-from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -30,8 +49,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 POOL = "train"
 SPEED = 20
-LOST = "GpuLost"
-_SECONDS = 120.0
 _HELD_SECONDS = 5
 """How long a node may have the condition before it is repaired."""
 _SETTLED_SECONDS = 15.0
@@ -51,7 +68,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
             _hasten(local, check)
         wait_until(
             lambda: all(condition(local, node) == "False" for node in node_names(local)),
-            timeout_seconds=_SECONDS,
+            timeout_seconds=SECONDS,
             what="all nodes have the condition",
         )
         yield local
@@ -61,10 +78,6 @@ def _with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
     [cluster] = tenant["clusters"]
     cluster["add_ons"] = [*cluster["add_ons"], "node-problems", "node-readiness"]
     return tenant
-
-
-def checks(region: LocalRegion) -> list[dict[str, Any]]:
-    return list(region.api().list(*CHECK, namespace=CLUSTER))
 
 
 def _hasten(region: LocalRegion, check: dict[str, Any]) -> None:
@@ -82,75 +95,6 @@ def let_metal3_wait(region: LocalRegion, seconds: int) -> None:
         region.api().patch(ObjectRef(*TEMPLATE, template["metadata"]["name"], CLUSTER), patch, field_manager="test")
 
 
-def machines(region: LocalRegion) -> list[dict[str, Any]]:
-    return sorted(region.api().list(*MACHINE, namespace=CLUSTER), key=lambda one: str(one["metadata"]["name"]))
-
-
-def node_names(region: LocalRegion) -> list[str]:
-    return [name for machine in machines(region) if (name := dig(machine, "status", "nodeRef", "name"))]
-
-
-def node_of(region: LocalRegion, name: str) -> dict[str, Any]:
-    return region.api(CLUSTER).get(ObjectRef("v1", "Node", name)) or {}
-
-
-def condition(region: LocalRegion, node: str, kind: str = LOST) -> str | None:
-    conditions = dig(node_of(region, node), "status", "conditions") or ()
-    return next((str(one["status"]) for one in conditions if one["type"] == kind), None)
-
-
-def host(region: LocalRegion, name: str) -> dict[str, Any]:
-    return region.api().get(ObjectRef(*HOST, name, CLUSTER)) or {}
-
-
-def host_of(region: LocalRegion, machine: dict[str, Any]) -> str:
-    """Return the name of a machine's host."""
-    name = dig(machine, "spec", "infrastructureRef", "name")
-    claims = {dig(one, "spec", "consumerRef", "name"): one["metadata"]["name"] for one in region.api().list(*HOST)}
-    return str(claims[name])
-
-
-def notes(region: LocalRegion, name: str) -> dict[str, str]:
-    """Return the annotations of a host."""
-    return dict(host(region, name)["metadata"].get("annotations") or {})
-
-
-def taints(region: LocalRegion, node: str) -> set[str]:
-    return {taint["key"] for taint in dig(node_of(region, node), "spec", "taints") or ()}
-
-
-def repairs(region: LocalRegion) -> list[dict[str, Any]]:
-    return list(region.api().list(*REMEDIATION, namespace=CLUSTER))
-
-
-def is_well(region: LocalRegion, node: str) -> bool:
-    return not repairs(region) and (condition(region, node), condition(region, node, "Ready")) == ("False", "True")
-
-
-def reasons(region: LocalRegion, node: str) -> list[str]:
-    events = region.api(CLUSTER).list("v1", "Event", namespace="default")
-    return [one["reason"] for one in events if one["involvedObject"]["name"] == node]
-
-
-def a_job(region: LocalRegion, node: str, name: str) -> str:
-    """Let a pod run on a node; return its uid."""
-    container = {"name": "work", "image": PUBLIC[0]}
-    spec = {"nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [container]}
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
-    made = region.api(CLUSTER).create(body, field_manager="test")
-    wait_until(lambda: runs(region, name), timeout_seconds=_SECONDS, what=f"{name} runs")
-    return str(made["metadata"]["uid"])
-
-
-def the_job(region: LocalRegion, name: str) -> dict[str, Any]:
-    return region.api(CLUSTER).get(ObjectRef("v1", "Pod", name, "default")) or {}
-
-
-def runs(region: LocalRegion, name: str) -> bool:
-    job = the_job(region, name)
-    return dig(job, "status", "phase") == "Running" and "deletionTimestamp" not in job["metadata"]
-
-
 def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
     """Let a node lose a GPU and be repaired; return the names of node and host."""
     machine = machines(region)[0]
@@ -158,10 +102,10 @@ def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
     before = taints(region, node)
     with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
         inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
-        wait_until(lambda: condition(region, node) == "True", timeout_seconds=_SECONDS, what="the fault is seen")
-        wait_until(lambda: bool(repairs(region)), timeout_seconds=_SECONDS, what="Cluster API asks for a repair")
-        wait_until(lambda: is_well(region, node), timeout_seconds=_SECONDS, what="the node is well again")
-    wait_until(lambda: taints(region, node) == before, timeout_seconds=_SECONDS, what="the node takes pods again")
+        wait_until(lambda: condition(region, node) == "True", timeout_seconds=SECONDS, what="the fault is seen")
+        wait_until(lambda: bool(repairs(region)), timeout_seconds=SECONDS, what="Cluster API asks for a repair")
+        wait_until(lambda: is_well(region, node), timeout_seconds=SECONDS, what="the node is well again")
+    wait_until(lambda: taints(region, node) == before, timeout_seconds=SECONDS, what="the node takes pods again")
     return node, name
 
 
@@ -173,16 +117,16 @@ def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
     boots = {name: node_of(region, name)["status"]["nodeInfo"]["bootID"] for name in node_names(region)}
 
     first, second = node_names(region)[:2]
-    a_job(region, first, "on-the-broken-node")
-    other = a_job(region, second, "on-another-node")
+    run_job(region, first, "on-the-broken-node")
+    other = run_job(region, second, "on-another-node")
 
     node, name = broken(region, file)
 
     assert node == first
     assert power_states(file) == [True, False, True]
-    assert len(told_uids(file.with_suffix(".repairs"))) == 1
-    assert the_job(region, "on-the-broken-node") == {}, "a node is emptied before its host is rebooted"
-    assert the_job(region, "on-another-node")["metadata"]["uid"] == other
+    assert len(watched_uids(file.with_suffix(".repairs"))) == 1
+    assert job(region, "on-the-broken-node") == {}, "a node is emptied before its host is rebooted"
+    assert job(region, "on-another-node")["metadata"]["uid"] == other
     assert uids(region) == before
     after = {name: node_of(region, name) for name in node_names(region)}
     assert {name for name in after if after[name]["status"]["nodeInfo"]["bootID"] != boots[name]} == {node}
@@ -216,7 +160,7 @@ def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, 
         region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
         wait_until(
             lambda: node_of(region, node)["status"]["nodeInfo"]["bootID"] != boot and is_well(region, node),
-            timeout_seconds=_SECONDS,
+            timeout_seconds=SECONDS,
             what="the node is ready after its reboot",
         )
 
@@ -229,15 +173,15 @@ def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, 
 def test_a_soft_fault_keeps_new_pods_away_and_leaves_the_job_alone(region: LocalRegion, tmp_path: Path) -> None:
     machine = machines(region)[2]
     node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
-    job, before = a_job(region, node, "patient"), uids(region)
+    uid, before = run_job(region, node, "patient"), uids(region)
 
     with watched_power(region, CLUSTER, name, file):
         inject_kernel_log(region, CLUSTER, node, GSP_TIMEOUT)
-        wait_until(lambda: QUARANTINE["key"] in taints(region, node), timeout_seconds=_SECONDS, what="the taint is set")
+        wait_until(lambda: QUARANTINE["key"] in taints(region, node), timeout_seconds=SECONDS, what="the taint is set")
         time.sleep(_SETTLED_SECONDS)
     assert condition(region, node, "GpuResetRequired") == "True"
     assert runs(region, "patient")
-    assert the_job(region, "patient")["metadata"]["uid"] == job
+    assert job(region, "patient")["metadata"]["uid"] == uid
     assert (power_states(file), repairs(region), uids(region)) == ([True], [], before)
 
     shown = region.jacquard("show", ENVIRONMENT, "health", "--live", "--format", "json")
@@ -254,7 +198,7 @@ def test_a_soft_fault_keeps_new_pods_away_and_leaves_the_job_alone(region: Local
     patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
     region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
     what = "the node takes pods again after a reboot by an admin"
-    wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=_SECONDS, what=what)
+    wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=SECONDS, what=what)
     assert uids(region) == before
 
 
@@ -276,21 +220,21 @@ def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_
         return machine["metadata"]["uid"] not in there and len(there) == NODES == len(node_names(region))
 
     with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
-        wait_until(replaced, timeout_seconds=6 * _SECONDS, what="a spare host replaces the node")
+        wait_until(replaced, timeout_seconds=6 * SECONDS, what="a spare host replaces the node")
 
     assert power_states(file)[:5] == [True, False, True, False, True]
-    assert len(told_uids(file.with_suffix(".repairs"))) == 1
+    assert len(watched_uids(file.with_suffix(".repairs"))) == 1
     assert others < uids(region), "no other node is replaced"
     assert name not in {host_of(region, one) for one in machines(region)}
     assert UNHEALTHY.items() <= notes(region, name).items()
     assert dig(host(region, name), "spec", "consumerRef") is None
-    wait_until(lambda: not repairs(region), timeout_seconds=_SECONDS, what="the repair goes with its machine")
+    wait_until(lambda: not repairs(region), timeout_seconds=SECONDS, what="the repair goes with its machine")
 
 
 def test_a_fault_of_all_nodes_of_a_rack_repairs_no_more_than_the_limit(region: LocalRegion, tmp_path: Path) -> None:
     let_metal3_wait(region, _PATIENT_SECONDS)
     wait_until(
-        lambda: all(is_well(region, node) for node in node_names(region)), timeout_seconds=_SECONDS, what="all are well"
+        lambda: all(is_well(region, node) for node in node_names(region)), timeout_seconds=SECONDS, what="all are well"
     )
     limits = [dig(one, "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo") for one in checks(region)]
     nodes, before = node_names(region), uids(region)
@@ -301,11 +245,11 @@ def test_a_fault_of_all_nodes_of_a_rack_repairs_no_more_than_the_limit(region: L
             inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
         wait_until(
             lambda: sum(EVICTION["key"] in taints(region, node) for node in nodes) >= NODES - sum(limits),
-            timeout_seconds=_SECONDS,
+            timeout_seconds=SECONDS,
             what=lost,
         )
         time.sleep(_SETTLED_SECONDS)
 
     assert sum(limits) < NODES
-    assert len(told_uids(tmp_path / "repairs")) <= sum(limits)
+    assert len(watched_uids(tmp_path / "repairs")) <= sum(limits)
     assert uids(region) == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -11,10 +10,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from away import Group, group_of, told_uids
-from local_region import ENVIRONMENT, LocalRegion, wait_until
+from away import Group, group_of
+from local_region import LocalRegion, wait_until
+from watches import watched_uids, watching
 
-from jacquard.lab.toolchain import binaries
 from jacquard.providers.kube import ObjectRef
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
@@ -108,21 +107,14 @@ class Health:
 
 @contextmanager
 def counted_repairs(region: LocalRegion, cluster: str, file: Path) -> Iterator[None]:
-    """Write all that becomes of repairs in a cluster into ``file`` until the block ends."""
-    kubeconfig = region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml"
-    what = ("get", "metal3remediations", f"--namespace={cluster}", "--watch", "--output-watch-events")
-    with file.open("w") as out:
-        command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", *what, "--output=json"]
-        process = subprocess.Popen(command, stdout=out)
-    try:
-        yield
-        assert process.poll() is None, "the watch ended, so that something may be missing"
+    """Write all events of repairs in a cluster into ``file`` until the block ends."""
+
+    def is_complete() -> bool:
         there = {one["metadata"]["uid"] for one in region.api().list(*REMEDIATION, namespace=cluster)}
-        caught_up = "the watch tells of all repairs that are there"
-        wait_until(lambda: there <= told_uids(file), timeout_seconds=_PATIENCE_SECONDS, what=caught_up)
-    finally:
-        process.kill()
-        process.wait()
+        return there <= watched_uids(file)
+
+    with watching(region, file, "metal3remediations", f"--namespace={cluster}", catch_up=is_complete):
+        yield
 
 
 def _fails(machine: dict[str, Any]) -> bool:
