@@ -40,6 +40,18 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def faults(data_folder: Path) -> Path:
+    """Hosts of laptop that are out of service."""
+    return data_folder / "laptop" / "out_of_service.yaml"
+
+
+@pytest.fixture
+def tests(data_folder: Path) -> Path:
+    """Tests of the hosts of laptop."""
+    return data_folder / "laptop" / "host_tests.yaml"
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for what a command leaves on the machine."""
     folder = tmp_path / "home"

@@ -26,16 +26,6 @@ def day(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def faults(data_folder: Path) -> Path:
-    return data_folder / "laptop" / "out_of_service.yaml"
-
-
-@pytest.fixture
-def tests(data_folder: Path) -> Path:
-    return data_folder / "laptop" / "host_tests.yaml"
-
-
 def in_test(faults: Path, *hosts: str, state: str = "test") -> str:
     """List ``hosts`` as in burn-in since the day before, and return the text of the file."""
     rows = "".join(f"  {name}: {{state: {state}, since: 2026-11-20, reason: {BUS}, ticket: HW-1}}\n" for name in hosts)

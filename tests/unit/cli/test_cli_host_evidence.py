@@ -24,16 +24,6 @@ def day(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture
-def faults(data_folder: Path) -> Path:
-    return data_folder / "laptop" / "out_of_service.yaml"
-
-
-@pytest.fixture
-def tests(data_folder: Path) -> Path:
-    return data_folder / "laptop" / "host_tests.yaml"
-
-
 def in_state(faults: Path, state: str) -> str:
     """List host a04-u01 since the day before, and return the text of the file."""
     faults.write_text(
