@@ -13,7 +13,7 @@ from typing import Any
 from jacquard.lab.rehearsal.operators.hosts import gpus, node_features, node_problems
 from jacquard.lab.rehearsal.operators.network import adapters
 from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
-from jacquard.lab.rehearsal.operators.releases.installed import source_of
+from jacquard.lab.rehearsal.operators.releases.installed import is_of, source_of
 from jacquard.lab.rehearsal.operators.releases.kustomizations import APPLIED_BY, KUSTOMIZE
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owner, reported
 from jacquard.providers.kube.objects import dig
@@ -210,9 +210,8 @@ def installed(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
     for release in (*management.all(*RELEASE), *management.all(KUSTOMIZE, "Kustomization")):
         spec, status = release["spec"], release.get("status") or {}
         agent = AGENTS.get(dig(spec, "chartRef", "name") or dig(spec, "sourceRef", "name") or "")
-        is_of_cluster = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
         before = status.get("history") or status.get("lastAppliedRevision")  # kept during an upgrade
-        if agent and is_of_cluster and not deleting(release) and (reported(release, "Ready") or before):
+        if agent and is_of(cluster, release) and not deleting(release) and (reported(release, "Ready") or before):
             yield agent, release
 
 

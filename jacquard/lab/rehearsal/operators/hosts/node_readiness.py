@@ -15,7 +15,7 @@ from typing import Any
 
 from jacquard.lab.rehearsal.operators.events import event
 from jacquard.lab.rehearsal.operators.hosts.claims import selects
-from jacquard.lab.rehearsal.operators.releases.installed import installed
+from jacquard.lab.rehearsal.operators.releases.installed import installed, is_of
 from jacquard.lab.rehearsal.operators.view import Object, View, deleting, hold, let_go, now
 from jacquard.providers.kube.objects import dig
 
@@ -48,9 +48,7 @@ def reconcile(management: View, cluster: str, view: View) -> None:
 
 
 def _is_installed(management: View, cluster: str) -> bool:
-    secret = f"{cluster}-kubeconfig"
-    releases = installed(management, CHART)
-    return any(dig(release, "spec", "kubeConfig", "secretRef", "name") == secret for release in releases)
+    return any(is_of(cluster, release) for release in installed(management, CHART))
 
 
 def _clean_up(view: View, rule: Object, nodes: list[Object]) -> None:

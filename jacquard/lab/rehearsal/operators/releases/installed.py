@@ -45,6 +45,11 @@ def fetched(view: View, release: Object) -> Chart | None:
     return Chart(name, dig(source, "spec", "ref", "tag") or "", digest)
 
 
+def is_of(cluster: str, obj: Object) -> bool:
+    """Return whether Flux applies ``obj``, a release or Kustomization, to a tenant's ``cluster``."""
+    return dig(obj, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+
+
 def source_of(view: View, obj: Object, field: str = "chartRef") -> Object | None:
     """Return the source that a field of a Flux object refers to, by default in the object's namespace."""
     reference = dig(obj, "spec", field) or {}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from jacquard.lab.rehearsal.images import PAUSE
 from jacquard.lab.rehearsal.operators import references
-from jacquard.lab.rehearsal.operators.releases.installed import source_of
+from jacquard.lab.rehearsal.operators.releases.installed import is_of, source_of
 from jacquard.lab.rehearsal.operators.releases.provider_manifests import refusals
 from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, reported
 from jacquard.providers.kube.objects import dig
@@ -78,14 +78,13 @@ def _artefact(view: View, item: Object) -> str:
 
 def _deployment(operator: str, applier: Object) -> Object:
     labels = {"control-plane": "controller-manager", "app.kubernetes.io/name": operator}
-    by = dict(zip(APPLIED_BY, (applier["metadata"]["name"], applier["metadata"]["namespace"]), strict=True))
     namespace = dig(applier, "spec", "targetNamespace")
     name = f"{operator}-controller-manager"
     containers = [{"name": "manager", "image": PAUSE}]
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace, "labels": {**labels, **by}},
+        "metadata": {"name": name, "namespace": namespace, "labels": labels | _applied_by(applier)},
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": labels},
@@ -97,7 +96,7 @@ def _deployment(operator: str, applier: Object) -> Object:
 def _apply(view: View, providers: list[Object]) -> None:
     """Create the ConfigMaps of ``providers``, and delete previous ConfigMaps."""
     applied = {
-        (item["spec"].get("targetNamespace"), item["spec"].get("path", "").rpartition("/")[2]): item["metadata"]
+        (item["spec"].get("targetNamespace"), item["spec"].get("path", "").rpartition("/")[2]): item
         for item in view.all(KUSTOMIZE, "Kustomization")
         if reported(item, "Ready")
     }
@@ -106,13 +105,18 @@ def _apply(view: View, providers: list[Object]) -> None:
         namespace, wanted = item["metadata"]["namespace"], _selected(item)
         applier = applied.get((namespace, _folder(wanted)))
         if applier is not None:
-            by = dict(zip(APPLIED_BY, (applier["name"], applier["namespace"]), strict=True))
+            by = _applied_by(applier)
             for former in config_maps:
                 labels = former["metadata"].get("labels") or {}
                 same_namespace = former["metadata"].get("namespace") == namespace
                 if same_namespace and by.items() <= labels.items() and not wanted.items() <= labels.items():
                     view.delete(former)
             view.create(_config_map(namespace, wanted, by))
+
+
+def _applied_by(applier: Object) -> dict[str, str]:
+    """Return the labels of objects that a Kustomization applies."""
+    return dict(zip(APPLIED_BY, (applier["metadata"]["name"], applier["metadata"]["namespace"]), strict=True))
 
 
 def _folder(selected: dict[str, str]) -> str:
@@ -185,8 +189,7 @@ def in_tenant(management: View, cluster: str, view: View) -> None:
 
 def _has_flux(management: View, cluster: str) -> bool:
     for kustomization in management.all(KUSTOMIZE, "Kustomization"):
-        is_of_cluster = dig(kustomization, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        is_there = is_of_cluster and reported(kustomization, "Ready") and not deleting(kustomization)
+        is_there = is_of(cluster, kustomization) and reported(kustomization, "Ready") and not deleting(kustomization)
         if is_there and _artefact(management, kustomization) == _FLUX:
             return True
     return False
