@@ -47,7 +47,7 @@ def fetched(view: View, release: Object) -> Chart | None:
 
 def is_of(cluster: str, obj: Object) -> bool:
     """Return whether Flux applies ``obj``, a release or Kustomization, to a tenant's ``cluster``."""
-    return dig(obj, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+    return bool(dig(obj, "spec", "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig")
 
 
 def source_of(view: View, obj: Object, field: str = "chartRef") -> Object | None:
