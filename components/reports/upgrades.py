@@ -58,7 +58,7 @@ def _upgrade(environment: Environment, placed: PlacedCluster) -> Upgrade:
             image = image_for(moved, placed.cluster, pool)
             images[pool.name] = image.version if image else None
         for objection in step_objections(environment, placed, target):
-            blocks.setdefault(objection.text, f"{objection.place} {objection.path}: {objection.text}")
+            blocks.setdefault(objection.text, f"{objection.place} {objection.where}{objection.text}")
         there = place(environment, placed.file, (*placed.path, "version"))
         first = "" if target == declared else f"write version: {target} in {there}, then "
         do = f"{first}jacquard promote {environment.name} {name} --to {target}"

@@ -89,8 +89,7 @@ def advised_changes(base: Environment, head: Environment) -> list[Problem]:
 def advice(base: Environment, head: Environment) -> tuple[str, ...]:
     """Return `advised_changes` as one line each: place, problem, remedy and rule."""
     return tuple(
-        f"{problem.place} {f'{problem.path}: ' if problem.path else ''}{problem.text} ({problem.rule})"
-        for problem in advised_changes(base, head)
+        f"{problem.place} {problem.where}{problem.text} ({problem.rule})" for problem in advised_changes(base, head)
     )
 
 

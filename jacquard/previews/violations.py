@@ -84,7 +84,7 @@ def _offence(key: _Key, items: list[Violation], standing: Standing, today: dt.da
 
 def _checks(judgement: Judgement) -> Iterator[tuple[str, str, WaiverSpec]]:
     for problem, waiver in judgement.waived_checks:
-        yield problem.rule, f"{problem.place} {problem.path}: {problem.text}", waiver
+        yield problem.rule, f"{problem.place} {problem.where}{problem.text}", waiver
 
 
 def _waived_check(rule: str, text: str, waiver: WaiverSpec, today: dt.date) -> Offence:

@@ -69,6 +69,11 @@ class Problem:
         """Return ``file:line``, a notation that editors can open."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def where(self) -> str:
+        """Return the path with a colon and a space, before the text of the problem; empty for the whole file."""
+        return f"{self.path}: " if self.path else ""
+
     def to_json(self) -> dict[str, Any]:
         """Return the problem as JSON data, including whether ``jacquard check --fix`` can fix the problem."""
         return {key: value for key, value in asdict(self).items() if key != "remedy"} | {"fix": self.remedy is not None}
@@ -130,12 +135,11 @@ def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
     for kind, problem in zip(kinds, problems, strict=True):
         reported[kind] += 1
         rest = total[kind] - MAX_ALIKE
-        where = f"{problem.path}: " if problem.path else ""
         if reported[kind] <= MAX_ALIKE or rest == 1:
-            yield problem.place, f"{where}{problem.text}"
+            yield problem.place, f"{problem.where}{problem.text}"
         elif reported[kind] == MAX_ALIKE + 1:
             lines = f" (lines {problem.line}-{last[kind].line})" if problem.line < last[kind].line else ""
-            yield problem.place, f"{where}and {rest} more like it{lines}"
+            yield problem.place, f"{problem.where}and {rest} more like it{lines}"
 
 
 def dotted(path: Sequence[str | int]) -> str:

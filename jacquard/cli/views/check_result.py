@@ -118,14 +118,14 @@ class Result:
         for text, items in alike.items():
             yield f"  {text} ({plural(len(items), 'object')}, such as {items[0].fact.title})"
         for problem, waiver in self.judgement.waived_checks:
-            yield f"  waived: {problem.rule}: {problem.place} {problem.path}: {problem.text}; {waiver}"
+            yield f"  waived: {problem.rule}: {problem.place} {problem.where}{problem.text}; {waiver}"
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)
         yield from (f"  advice: {item}" for item in self.overdue)
         for found in self.secrets:
-            yield f"  advice: {found.place} {f'{found.path}: ' if found.path else ''}{found.text}"
-        yield from (f"  unused: {item.place} {item.path}: {item.text}" for item in self.unused)
+            yield f"  advice: {found.place} {found.where}{found.text}"
+        yield from (f"  unused: {item.place} {item.where}{item.text}" for item in self.unused)
         yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()

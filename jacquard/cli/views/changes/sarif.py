@@ -63,8 +63,7 @@ class Finding:
 
 def of_problem(problem: Problem, home: str) -> Finding:
     """Return the finding for ``problem`` of the environment in the folder ``home`` of the repository."""
-    where = f"{problem.path}: " if problem.path else ""
-    text = f"{where}{problem.text}"
+    text = f"{problem.where}{problem.text}"
     return Finding(rule=problem.rule, uri=_uri(home, problem.file), line=max(1, problem.line), text=text)
 
 

@@ -83,6 +83,10 @@ def test_nothing_in_a_problem_steers_a_terminal() -> None:
     )
 
 
+def test_the_path_of_a_problem_precedes_its_text_unless_it_is_of_the_whole_file() -> None:
+    assert [problem.where for problem in _PROBLEMS] == ["clusters[0].name: ", "vni: ", "vni: ", ""]
+
+
 def test_a_report_is_data_too() -> None:
     assert SpecError("laptop", _PROBLEMS[:1]).to_json() == {
         "environment": "laptop",
