@@ -51,13 +51,14 @@ def override_of(environment: Environment, check: str, kind: str) -> HealthOverri
 
 def checks_of(environment: Environment, kind: InstanceType) -> tuple[NodeCheck, ...]:
     """Return the checks of nodes of ``kind``, each with its action and hold time after deviations."""
-    found = []
-    for check in library_checks().values():
-        if applies(check, kind):
-            override = override_of(environment, check.name, kind.name)
-            changes = override.model_dump(include={"action", "hold_seconds"}, exclude_none=True) if override else {}
-            found.append(check.model_copy(update=changes))
-    return tuple(found)
+    checks = (check for check in library_checks().values() if applies(check, kind))
+    return tuple(_overridden(check, override_of(environment, check.name, kind.name)) for check in checks)
+
+
+def _overridden(check: NodeCheck, override: HealthOverride | None) -> NodeCheck:
+    if override is None:
+        return check
+    return check.model_copy(update=override.model_dump(include={"action", "hold_seconds"}, exclude_none=True))
 
 
 def checks_by_type(environment: Environment, kinds: Iterable[str]) -> dict[str, tuple[NodeCheck, ...]]:
