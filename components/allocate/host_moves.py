@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from components.lookups.host_states.table import LifecycleState, host_states, refusal, state_of
 from components.lookups.pools import inventory_file, place
 from components.specs.environment import Environment
+from components.specs.hosts.host_report import ReportFile
 from components.specs.hosts.host_tests import HostTestReport, Outcome
 from components.specs.hosts.inventory import HostSpec
-from components.specs.reading.host_report import ReportFile
 from components.specs.reading.problems import listed
 
 _SKEW = dt.timedelta(minutes=5)
@@ -52,7 +52,10 @@ def objections(environment: Environment, move: Move, now: dt.datetime) -> list[s
 
 
 def entry(environment: Environment, move: Move, now: dt.datetime) -> dict[str, str]:
-    """Return the fields of the entry in ``out_of_service.yaml``. Reason and ticket stay unless they are given."""
+    """Return the fields of the host's entry in ``out_of_service.yaml``, dated ``now``.
+
+    A move without a reason or ticket keeps that of the previous entry.
+    """
     known = environment.out_of_service.get(move.host.host)
     reason = move.reason or (known.reason if known else "")
     ticket = move.ticket or (known.ticket if known else None)

@@ -6,7 +6,7 @@ import os
 import re
 
 from components.lookups.host_states.table import host_states
-from components.specs.reading.host_report import read_report
+from components.specs.hosts.host_report import read_report
 from jacquard.machine import paths
 
 PAGE = paths.ROOT / "docs/hosts/host-states.md"

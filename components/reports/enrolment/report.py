@@ -40,6 +40,8 @@ _TEXTS = {
     "infiniband_ports": "InfiniBand ports",
 }
 """Fields in the reason of a fault, where they differ from their names."""
+_ONLY_DISCOVERED = {"Endpoint", "Server"}
+"""Kinds of objects that do not represent a host of the inventory, even with its name."""
 
 
 class Result(StrEnum):
@@ -187,10 +189,6 @@ def enrolment(environment: Environment, live: Iterable[LiveHost], nodes: Iterabl
         ),
         unknown=tuple(_unknown(environment.hosts, strangers)),
     )
-
-
-_ONLY_DISCOVERED = {"Endpoint", "Server"}
-"""Kinds of objects that do not represent a host of the inventory, even with its name."""
 
 
 def _baselines(environment: Environment) -> Mapping[str, tuple[Firmware, ...]]:

@@ -44,7 +44,11 @@ def tested(base: Environment, head: Environment) -> Iterator[Problem]:
     command = f"jacquard host {head.name} HOST --to production --evidence FILE"
     for host in _kept(base, head):
         away = base.out_of_service.get(host.host)
-        if away is None or host.host in head.out_of_service or refusal(state_of(base, host.host), _IN_SERVICE):
+        if (
+            away is None
+            or host.host in head.out_of_service
+            or refusal(state_of(base, host.host), LifecycleState.PRODUCTION)
+        ):
             continue
         test = head.host_tests.get(host.host)
         if test is None or test.passed.astimezone(dt.UTC).date() < away.since:
@@ -65,9 +69,6 @@ def tested(base: Environment, head: Environment) -> Iterator[Problem]:
             f" {OUT_OF_SERVICE} with state onboard, or record their tests: {command}"
         )
         yield Problem(inventory_file(hall), 0, "", text, subject=hall)
-
-
-_IN_SERVICE = LifecycleState.PRODUCTION
 
 
 def _kept(base: Environment, head: Environment) -> Iterator[HostSpec]:

@@ -10,8 +10,8 @@ from components.allocate.host_moves import Move, objections
 from components.lookups.host_states.table import LifecycleState, state_of
 from components.reports.host_release import release_steps
 from components.specs.environment import Environment
+from components.specs.hosts.host_report import ReportFile, read_report
 from components.specs.hosts.inventory import HostSpec
-from components.specs.reading.host_report import ReportFile, read_report
 from components.specs.reading.problems import suggestion
 from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, print_json, stdout
