@@ -45,8 +45,8 @@ def write(
     edit.write(texts)
 
 
-def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Exchange, list[str]]:
-    """Write the transition ``move``; return its effect on the pool and the diff of files.
+def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Environment, Exchange, list[str]]:
+    """Write the transition ``move``; return the changed environment, the effect on the pool and the diff of files.
 
     Raises:
         SpecError: `check` would report a new problem; contains all of them.
@@ -73,7 +73,7 @@ def move_host(edit: Edit, spec: Environment, move: Move) -> tuple[Exchange, list
         changed, lock_texts = with_locks(changed, *done.locks)
         texts |= lock_texts
     write(edit, spec, changed, texts)
-    return done, diff
+    return changed, done, diff
 
 
 def _require_acceptable(before: Environment, after: Environment, now: dt.datetime) -> None:

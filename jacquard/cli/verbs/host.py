@@ -66,7 +66,7 @@ def host(
         move = Move(host=_known(spec, name), to=target, reason=reason, ticket=ticket, evidence=proof)
         if wrong := objections(spec, move, settings.now()):
             raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
-        done, diff = lock_edits.move_host(edit, spec, move)
+        _, done, diff = lock_edits.move_host(edit, spec, move)
     old, away = state_of(spec, name), target is not LifecycleState.PRODUCTION
     steps = release_steps(spec, name, done.pool) if done.pool and away else ()
     if output is Format.JSON:

@@ -35,7 +35,7 @@ def reconcile_hosts(
         msg = f"cluster {MANAGEMENT} cannot be read: {seen.unreachable[MANAGEMENT]}"
         raise Stop(msg, ExitCode.UNREACHABLE)
     found = list(failed_hosts(spec, seen))
-    diff = [line for item in found for line in _moved(environment, item)] if write else []
+    diff = _moved(environment, found) if write and found else []
     if output is Format.JSON:
         hosts = [asdict(item) | {"to": LifecycleState.TRIAGE} for item in found]
         print_json({"environment": environment, "hosts": hosts, "written": write, "diff": diff})
@@ -51,12 +51,16 @@ def reconcile_hosts(
         raise Stop(msg, ExitCode.DRIFTED)
 
 
-def _moved(environment: str, item: FailedHost) -> list[str]:
-    """Move one host to triage; return the diff of files."""
+def _moved(environment: str, failed: list[FailedHost]) -> list[str]:
+    """Move hosts to triage; return the diff of files."""
+    diff = []
     with data.editing("reconcile-hosts", environment) as edit:
         spec = data.load(environment)
-        [row] = (host for host in spec.hosts if host.host == item.host)
-        _, diff = lock_edits.move_host(edit, spec, Move(host=row, to=LifecycleState.TRIAGE, reason=item.reason))
+        rows = {host.host: host for host in spec.hosts}
+        for item in failed:
+            move = Move(host=rows[item.host], to=LifecycleState.TRIAGE, reason=item.reason)
+            spec, _, lines = lock_edits.move_host(edit, spec, move)
+            diff += lines
     return diff
 
 

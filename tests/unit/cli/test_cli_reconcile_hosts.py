@@ -11,6 +11,8 @@ import pytest
 from typer.testing import Result
 
 from components.render.manifest import MANAGEMENT
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from jacquard.cli import data
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.verbs import reconcile_hosts as verb
 from jacquard.observe.observation import Observation
@@ -71,6 +73,31 @@ def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothi
     assert REASON in text
     assert invoke("reconcile-hosts", "laptop").exit_code == ExitCode.OK
     assert invoke("check", "laptop").exit_code == ExitCode.OK
+
+
+def test_several_hosts_are_moved_as_by_the_proposed_commands(
+    hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-21T12:00:00Z")
+    hosts += [host("a01-u01"), host("a01-u02")]
+    files = [data_folder / "laptop" / name for name in ("out_of_service.yaml", ALLOCATIONS, IMAGE_PINS)]
+    before = {path: path.read_bytes() for path in files if path.exists()}
+    for name in ("a01-u01", "a01-u02"):
+        assert invoke("host", "laptop", name, "--to", "triage", "--reason", REASON).exit_code == ExitCode.OK
+    by_commands = [path.read_text() for path in files]
+    for path in files:
+        path.unlink()
+    for path, content in before.items():
+        path.write_bytes(content)
+    loads: list[str] = []
+    load = data.load
+    monkeypatch.setattr(data, "load", lambda name: loads.append(name) or load(name))
+
+    result = invoke("reconcile-hosts", "laptop", "--write")
+
+    assert result.exit_code == ExitCode.OK, result.output
+    assert [path.read_text() for path in files] == by_commands
+    assert loads == ["laptop"] * 2, "once to find the hosts, and once to move all of them"
 
 
 def test_a_cluster_that_cannot_be_read_has_a_code_of_its_own(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
