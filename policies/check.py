@@ -14,7 +14,7 @@ from components.specs.region.policy import WaiverSpec
 from policies import extensions
 from policies.facts import PROVIDER, STACK, Context, object_fact, stack_facts
 from policies.judging import Judge, Violation
-from policies.rules import change_in_freeze
+from policies.rules.deployments import change_in_freeze
 
 _ENGINE_ONLY = frozenset({PROVIDER, STACK})
 """Kinds of facts that exist only in a deployment."""

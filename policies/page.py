@@ -1,10 +1,10 @@
 """Generates the page about the policies from their docstrings: ``docs/reference/policies.md``."""
 
-import sys
 from inspect import cleandoc
+from types import ModuleType
 
 from components.specs.base import Stage
-from policies import rules
+from policies.rules import MODULES
 from policies.verdict import Rule
 
 FILE = "docs/reference/policies.md"
@@ -59,8 +59,8 @@ use `jacquard check --today`.
 def text() -> str:
     """Return the page."""
     head = f"| rule | severity | {' | '.join(Stage)} |\n|---|---|{'---|' * len(Stage)}\n"
-    rows = "".join(_row(rule) for rule in rules.RULES)
-    return f"{_MARK}{_INTRODUCTION}## Rules\n\n{head}{rows}\n" + "\n".join(_section(rule) for rule in rules.RULES)
+    rows = "".join(_row(module.RULE) for module in MODULES)
+    return f"{_MARK}{_INTRODUCTION}## Rules\n\n{head}{rows}\n" + "\n".join(map(_section, MODULES))
 
 
 def _row(rule: Rule) -> str:
@@ -68,8 +68,8 @@ def _row(rule: Rule) -> str:
     return f"| [{rule.name}](#{rule.name}) | {rule.severity} | {levels} |\n"
 
 
-def _section(rule: Rule) -> str:
-    _, _, page = cleandoc(sys.modules[f"{rules.__name__}.{rule.name.replace('-', '_')}"].__doc__ or "").partition("\n")
+def _section(module: ModuleType) -> str:
+    rule, (_, _, page) = module.RULE, cleandoc(module.__doc__ or "").partition("\n")
     paragraphs = page.strip().replace("``", "`")
     for label in _LABELS:
         paragraphs = paragraphs.replace(f"\n{label}:", f"\n- {label}:")

@@ -1,46 +1,47 @@
-"""Policies: one module per violation, with the violation's name. Policies are pure and never import Pulumi."""
+"""Policies by room: one module per violation, with the violation's name. Policies are pure and never import Pulumi."""
 
-from policies.rules import (
-    change_in_freeze,
-    chart_outside_channel,
+from policies.rules.access import self_chosen_partition
+from policies.rules.clusters import (
     closed_vm_port,
-    deprecated_image,
     emulated_vms,
-    fetched_by_tag,
-    host_beyond_identity,
-    image_outside_channel,
     left_out_add_on,
     overcommitted_namespaces,
     overridden_add_on,
-    provider_without_cluster_identifier,
-    self_chosen_partition,
     shared_control_plane_host,
-    template_edited_in_place,
     turns_on_fabric,
+)
+from policies.rules.deployments import change_in_freeze, provider_without_cluster_identifier
+from policies.rules.hosts import host_beyond_identity, template_edited_in_place, unverified_bmc
+from policies.rules.images import (
+    chart_outside_channel,
+    deprecated_image,
+    fetched_by_tag,
+    image_outside_channel,
     unpinned_image,
     unsigned_image,
-    unverified_bmc,
 )
 from policies.verdict import Rule
 
-RULES: tuple[Rule, ...] = (
-    unpinned_image.RULE,
-    image_outside_channel.RULE,
-    chart_outside_channel.RULE,
-    unsigned_image.RULE,
-    deprecated_image.RULE,
-    fetched_by_tag.RULE,
-    host_beyond_identity.RULE,
-    unverified_bmc.RULE,
-    template_edited_in_place.RULE,
-    provider_without_cluster_identifier.RULE,
-    self_chosen_partition.RULE,
-    left_out_add_on.RULE,
-    overridden_add_on.RULE,
-    closed_vm_port.RULE,
-    emulated_vms.RULE,
-    turns_on_fabric.RULE,
-    shared_control_plane_host.RULE,
-    overcommitted_namespaces.RULE,
-    change_in_freeze.RULE,
+MODULES = (
+    unpinned_image,
+    image_outside_channel,
+    chart_outside_channel,
+    unsigned_image,
+    deprecated_image,
+    fetched_by_tag,
+    host_beyond_identity,
+    unverified_bmc,
+    template_edited_in_place,
+    provider_without_cluster_identifier,
+    self_chosen_partition,
+    left_out_add_on,
+    overridden_add_on,
+    closed_vm_port,
+    emulated_vms,
+    turns_on_fabric,
+    shared_control_plane_host,
+    overcommitted_namespaces,
+    change_in_freeze,
 )
+"""Modules of all policies, in the order of reports."""
+RULES: tuple[Rule, ...] = tuple(module.RULE for module in MODULES)

@@ -14,7 +14,7 @@ from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, PolicySpec, WaiversSpec
 from policies.check import frozen
 from policies.facts import Context, Fact, stack_facts
-from policies.rules.change_in_freeze import RULE
+from policies.rules.deployments.change_in_freeze import RULE
 from policies.verdict import Verdict
 
 RUN = {"name": "run-7", "from": "2026-11-20T00:00:00Z", "to": "2026-12-01T00:00:00Z", "reason": "a training run"}

@@ -11,7 +11,7 @@ import pytest
 
 from components.specs.region.catalog import Channel
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.chart_outside_channel import RULE
+from policies.rules.images.chart_outside_channel import RULE
 from policies.verdict import Verdict
 
 

@@ -17,7 +17,7 @@ from components.specs.environment import Environment
 from components.specs.network.tenant_network import Ingress
 from policies.check import judge
 from policies.facts import Context, object_fact
-from policies.rules.closed_vm_port import RULE
+from policies.rules.clusters.closed_vm_port import RULE
 
 GROUP = "egress: public\n    security_group: edge\n\nsecurity_groups:\n  - name: edge\n    "
 CLOSED = "ingress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [443]}, {cidr: 0.0.0.0/0, protocol: udp, ports: [22]}]\n"

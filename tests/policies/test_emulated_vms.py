@@ -9,7 +9,7 @@ import pytest
 
 from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.emulated_vms import RULE
+from policies.rules.clusters.emulated_vms import RULE
 from policies.verdict import Verdict
 
 

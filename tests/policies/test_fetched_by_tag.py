@@ -12,7 +12,7 @@ from components.render.providers import KINDS
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.fetched_by_tag import RULE
+from policies.rules.images.fetched_by_tag import RULE
 from policies.verdict import Verdict
 
 DIGEST = f"sha256:{1:064x}"

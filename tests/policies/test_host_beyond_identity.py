@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.host_beyond_identity import RULE
+from policies.rules.hosts.host_beyond_identity import RULE
 from policies.verdict import Verdict
 
 SPEC: dict[str, Any] = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from components.specs.region.catalog import Channel
 from policies.facts import UNKNOWN, Context, Fact
-from policies.rules.image_outside_channel import RULE
+from policies.rules.images.image_outside_channel import RULE
 from policies.verdict import Verdict
 
 STABLE = "b13f7705e3724cc35993b9e3e3071932539c60ca87404877b8d58949598a02e7"

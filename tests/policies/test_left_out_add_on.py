@@ -17,7 +17,7 @@ from components.specs.environment import Environment
 from jacquard.machine import paths
 from policies.check import judge
 from policies.facts import Context, Fact, object_fact
-from policies.rules.left_out_add_on import RULE
+from policies.rules.clusters.left_out_add_on import RULE
 from policies.verdict import Verdict
 
 OWN = ("add_ons: default", "add_ons: default\n    without_add_ons: {metrics-server: the tenant runs its own}")

@@ -15,7 +15,7 @@ from components.lookups.overcommitted import overcommitted
 from components.specs.environment import Environment
 from policies.check import judge
 from policies.facts import Context, object_fact
-from policies.rules.overcommitted_namespaces import RULE
+from policies.rules.clusters.overcommitted_namespaces import RULE
 
 SPACES = "      - {name: nightly, quota: {"
 

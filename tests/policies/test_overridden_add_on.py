@@ -11,7 +11,7 @@ from workbench import Workbench
 
 from policies.check import judge
 from policies.facts import Context, object_fact
-from policies.rules.overridden_add_on import RULE
+from policies.rules.clusters.overridden_add_on import RULE
 from policies.verdict import Verdict
 
 SET = "add_on_values: {metallb: {reason: peers flap (NET-311), values: {speaker.logLevel: debug}}}\n"

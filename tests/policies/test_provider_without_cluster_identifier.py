@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from policies.facts import PROVIDER, UNKNOWN, Context, Fact
-from policies.rules.provider_without_cluster_identifier import RULE
+from policies.rules.deployments.provider_without_cluster_identifier import RULE
 from policies.verdict import Verdict
 
 

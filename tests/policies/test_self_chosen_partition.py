@@ -15,7 +15,7 @@ from components.specs.reading.loader import load_environment
 from components.specs.region.policy import Enforcement
 from jacquard.machine import paths
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.self_chosen_partition import KIND, RULE
+from policies.rules.access.self_chosen_partition import KIND, RULE
 from policies.verdict import Verdict
 
 

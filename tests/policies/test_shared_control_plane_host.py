@@ -12,7 +12,7 @@ from components.render.control_planes.control_plane import spread
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.shared_control_plane_host import RULE
+from policies.rules.clusters.shared_control_plane_host import RULE
 from policies.verdict import Verdict
 
 KINDS: dict[str, Callable[[Any], dict[str, Any]]] = {

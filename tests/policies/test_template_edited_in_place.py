@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.template_edited_in_place import RULE
+from policies.rules.hosts.template_edited_in_place import RULE
 from policies.verdict import Verdict
 
 Rendered = Callable[[str], list[Fact]]

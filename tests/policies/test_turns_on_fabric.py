@@ -15,7 +15,7 @@ from components.intents.time_slicing import turns_on_fabrics
 from components.specs.environment import Environment
 from policies.check import judge
 from policies.facts import Context, object_fact
-from policies.rules.turns_on_fabric import RULE
+from policies.rules.clusters.turns_on_fabric import RULE
 from policies.verdict import Verdict
 
 INFER = "nodes: 4\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.unpinned_image import RULE
+from policies.rules.images.unpinned_image import RULE
 from policies.verdict import Verdict
 
 URL = "https://images.cloud.example/gpu-2026.11.1.raw"

@@ -10,7 +10,7 @@ import pytest
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact
-from policies.rules.unsigned_image import RULE
+from policies.rules.images.unsigned_image import RULE
 from policies.verdict import Verdict
 
 SIGNED = "4fc2b75b5380403940a628eee4db6d56b4927bac6491361e2877cb5f6aefb1de"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.rules.unverified_bmc import RULE
+from policies.rules.hosts.unverified_bmc import RULE
 from policies.verdict import Verdict
 
 

@@ -1,0 +1,1 @@
+"""Policies about access: partitions, roles and Pod Security."""

@@ -1,0 +1,1 @@
+"""Policies about clusters of tenants: add-ons, VMs, control planes and quotas."""

@@ -1,0 +1,1 @@
+"""Policies about deployments: providers, freezes and waivers."""

@@ -1,0 +1,1 @@
+"""Policies about hosts, their BMCs and the templates of machines."""

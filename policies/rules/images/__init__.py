@@ -1,0 +1,1 @@
+"""Policies about images, charts and other artefacts."""
