@@ -16,6 +16,7 @@ from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
 from components.render.hosts.bare_metal_hosts import MACHINES, root_device_hints
 from components.render.manifest import Json
+from components.render.region.operator_places import privileged_namespaces
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.catalog import Channel, GoldenImage
@@ -52,6 +53,8 @@ class Fact:
     """Readable name of the object: kind, namespace, name and cluster."""
     body: Json
     """Complete object, or the inputs of a provider. Any value may be UNKNOWN."""
+    cluster: str = ""
+    """Name of the cluster to which the object is applied; empty for other facts."""
 
     def at(self, *path: str) -> Any:
         """Return the value at ``path``: None if it is absent, UNKNOWN if the value or one of its parents is unknown."""
@@ -104,6 +107,10 @@ class Context:
     """Pools on InfiniBand or RoCE with GPU time-slicing, by cluster."""
     overcommitted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Namespace quotas whose sum exceeds a quota of the tenant, by the tenant's first cluster with such quotas."""
+    admins: Mapping[str, str] = field(default_factory=dict)
+    """Kubernetes name of the group of administrators, by cluster; other clusters are omitted."""
+    host_namespaces: frozenset[str] = frozenset()
+    """Namespaces of the management cluster whose agents use their host."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies; None stands for objects shared by all tenants."""
 
@@ -142,8 +149,27 @@ class Context:
             closed_ports=closed_ports(environment),
             turns=turns_on_fabrics(environment),
             overcommitted=overcommitted(environment),
+            admins=_admins(environment),
+            host_namespaces=privileged_namespaces(environment.region.bare_metal),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
+
+
+def contains_unknown(value: Any) -> bool:
+    """Return whether ``value``, or a value inside it, is unknown until apply."""
+    if isinstance(value, Mapping):
+        return any(contains_unknown(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(contains_unknown(inner) for inner in value)
+    return value is UNKNOWN
+
+
+def _admins(environment: Environment) -> dict[str, str]:
+    return {
+        placed.cluster.name: placed.cluster.oidc.admins
+        for placed in clusters(environment)
+        if placed.cluster.oidc and placed.cluster.oidc.admins
+    }
 
 
 def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
@@ -182,7 +208,7 @@ def object_fact(body: Json, cluster: str, kind: str | Unknown | None = None) -> 
     scope = "/".join(str(known[key]) for key in ("namespace", "name") if key in known)
     kind = kind or body.get("kind") or UNKNOWN
     title = f"{'object' if isinstance(kind, Unknown) else kind} {scope or '(name unknown)'} in cluster {cluster}"
-    return Fact(kind=kind, title=title, body=body)
+    return Fact(kind=kind, title=title, body=body, cluster=cluster)
 
 
 def stack_facts(context: Context) -> Iterator[Fact]:

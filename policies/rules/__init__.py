@@ -1,6 +1,6 @@
 """Policies by room: one module per violation, with the violation's name. Policies are pure and never import Pulumi."""
 
-from policies.rules.access import self_chosen_partition
+from policies.rules.access import escalating_role, excessive_binding, privileged_namespace, self_chosen_partition
 from policies.rules.clusters import (
     closed_vm_port,
     emulated_vms,
@@ -11,7 +11,7 @@ from policies.rules.clusters import (
     turns_on_fabric,
 )
 from policies.rules.deployments import change_in_freeze, provider_without_cluster_identifier
-from policies.rules.hosts import host_beyond_identity, template_edited_in_place, unverified_bmc
+from policies.rules.hosts import host_beyond_identity, plain_text_bmc, template_edited_in_place, unverified_bmc
 from policies.rules.images import (
     chart_outside_channel,
     deprecated_image,
@@ -31,9 +31,13 @@ MODULES = (
     fetched_by_tag,
     host_beyond_identity,
     unverified_bmc,
+    plain_text_bmc,
     template_edited_in_place,
     provider_without_cluster_identifier,
     self_chosen_partition,
+    escalating_role,
+    excessive_binding,
+    privileged_namespace,
     left_out_add_on,
     overridden_add_on,
     closed_vm_port,

@@ -77,3 +77,10 @@ def of_namespace(name: str, metal: BareMetalSpec) -> OperatorPlace:
     """
     shards = {bare_metal_controllers.shard_namespace(shard.name) for shard in metal.controllers}
     return _PRIVILEGED if name in (shards or {bare_metal_controllers.NAMESPACE}) else PLACES[name]
+
+
+def privileged_namespaces(metal: BareMetalSpec) -> frozenset[str]:
+    """Return the namespaces of the management cluster whose operators use the network, devices or files of hosts."""
+    shards = (bare_metal_controllers.shard_namespace(shard.name) for shard in metal.controllers)
+    names = {*PLACES, bare_metal_controllers.NAMESPACE, *shards}
+    return frozenset(name for name in names if of_namespace(name, metal).security is PodSecurity.PRIVILEGED)

@@ -7,12 +7,9 @@ Rejected: another image in the template ``acme-train-infer-a01-0123456789``.
 Correct: a new template, whose name ends with the digest of its new content; the pool refers to it.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from components.render.objects import digest
 from components.specs.region.policy import RuleId
-from policies.facts import UNKNOWN, Context, Fact
+from policies.facts import UNKNOWN, Context, Fact, contains_unknown
 from policies.node_image import TEMPLATES
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 
@@ -24,7 +21,7 @@ def find(fact: Fact, context: Context) -> Finding:
     """Compare the digest in a template's name with the digest of its content."""
     del context
     name, spec = fact.at("metadata", "name"), fact.at("spec")
-    if name is UNKNOWN or _contains_unknown(spec):
+    if name is UNKNOWN or contains_unknown(spec):
         return undecided("metadata.name" if name is UNKNOWN else "spec")
     right = digest(spec, _DIGITS)
     stem, _, written = str(name).rpartition("-")
@@ -35,14 +32,6 @@ def find(fact: Fact, context: Context) -> Finding:
         allowed=f"{stem or name}-{right}: a template's name ends with the digest of its spec",
         fix="change the pool's data and let the library render a new template; never edit a rendered template",
     )
-
-
-def _contains_unknown(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(_contains_unknown(inner) for inner in value.values())
-    if isinstance(value, list | tuple):
-        return any(_contains_unknown(inner) for inner in value)
-    return value is UNKNOWN
 
 
 RULE = Rule(

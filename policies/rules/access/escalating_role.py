@@ -1,0 +1,82 @@
+"""escalating-role: a role with permissions that lead to all permissions.
+
+Why: Kubernetes only prevents users from granting permissions that they do not have. A subject with one of these
+permissions can obtain any other one, read all Secrets, or act as an administrator. Only the role names the subject, and
+no other check compares it with its purpose (Kubernetes: "Role Based Access Control Good Practices").
+
+Rejected: a Role or ClusterRole with `*`, or with one of the verbs `escalate`, `bind` and `impersonate`; `nodes/proxy`,
+tokens of service accounts, writes of admission webhooks, and approval of certificates.
+Rejected: a ClusterRole that reads Secrets without `resourceNames`, because it reads the Secrets of all namespaces.
+Rejected: a ClusterRole whose `aggregationRule` selects every other role.
+Correct: the verbs and resources that the program uses, as a Role of its namespace, or with `resourceNames`.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from components.specs.region.policy import RuleId
+from policies.facts import Context, Fact, contains_unknown
+from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
+
+_ANY = "*"
+_WRITES = frozenset({"create", "update", "patch"})
+_READS = frozenset({"get", "list", "watch"})
+_RBAC = "rbac.authorization.k8s.io"
+_CERTIFICATES = "certificates.k8s.io"
+_WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_ESCALATIONS: tuple[tuple[str, Collection[str], Collection[str]], ...] = (
+    (_RBAC, ("roles", "clusterroles"), frozenset({"escalate", "bind"})),
+    ("", ("users", "groups", "serviceaccounts"), frozenset({"impersonate"})),
+    ("authentication.k8s.io", ("userextras", "uids"), frozenset({"impersonate"})),
+    ("", ("nodes/proxy",), frozenset({*_READS, *_WRITES, "delete"})),
+    ("", ("serviceaccounts/token",), frozenset({"create"})),
+    ("admissionregistration.k8s.io", _WEBHOOKS, _WRITES),
+    (_CERTIFICATES, ("certificatesigningrequests/approval",), frozenset({"update", "patch"})),
+    (_CERTIFICATES, ("signers",), frozenset({"approve", "sign"})),
+)
+"""Permissions that lead to others: API group, resources and verbs."""
+
+
+def find(fact: Fact, _context: Context) -> Finding:
+    """Check the rules of a role for permissions that lead to all permissions."""
+    rules, aggregation = fact.at("rules"), fact.at("aggregationRule")
+    if contains_unknown(rules) or contains_unknown(aggregation):
+        return undecided("the permissions of the role")
+    excessive = [text for rule in rules or () for text in _excessive(rule, is_global=fact.kind == "ClusterRole")]
+    excessive += ["aggregationRule for all roles"] if _selects_all(aggregation) else []
+    if not excessive:
+        return PASS
+    return violation(
+        found=listed(list(dict.fromkeys(excessive))),
+        allowed="the verbs and resources that the subject needs, without permissions that lead to others",
+        fix="list single verbs and resources; limit Secrets to a namespace by a Role, or to names by resourceNames",
+    )
+
+
+def _excessive(rule: Any, *, is_global: bool) -> Iterator[str]:
+    """Yield the permissions of ``rule`` that are not allowed."""
+    verbs, groups, resources = (set(rule.get(key) or ()) for key in ("verbs", "apiGroups", "resources"))
+    for key in ("verbs", "apiGroups", "resources", "nonResourceURLs"):
+        if any(value == _ANY or value.endswith("/*") for value in rule.get(key) or ()):
+            yield f"{key} *"
+    for group, names, actions in _ESCALATIONS:
+        for name in names:
+            if group in groups and name in resources:
+                yield from (f"{verb} {name}" for verb in sorted(actions & verbs))
+    if is_global and "" in groups and "secrets" in resources and not rule.get("resourceNames"):
+        yield from (f"{verb} secrets of all namespaces" for verb in sorted(_READS & verbs))
+
+
+def _selects_all(aggregation: Any) -> bool:
+    selectors = (aggregation or {}).get("clusterRoleSelectors") or ()
+    return any(not selector.get("matchLabels") and not selector.get("matchExpressions") for selector in selectors)
+
+
+RULE = Rule(
+    name=RuleId.ESCALATING_ROLE,
+    description="A role has no permissions that lead to all permissions.",
+    why="a subject with this role can obtain all permissions in the cluster, or read all its Secrets",
+    severity=Severity.HIGH,
+    kinds=frozenset({"Role", "ClusterRole"}),
+    find=find,
+)

@@ -1,0 +1,125 @@
+"""Facts of each kind for a policy: accepted, rejected, not applicable, undecided, waived, and with unknown values."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.render.manifest import MANAGEMENT
+from components.specs.region.policy import Enforcement, WaiverSpec
+from policies.facts import UNKNOWN, Context, Fact, object_fact
+from policies.judging import Judge
+from policies.rules import RULES
+from policies.verdict import Rule, Verdict
+
+_FOLDER = Path(__file__).parent / "fixtures"
+_BY_NAME = {str(rule.name): rule for rule in RULES}
+_FIXTURES = {
+    path.stem: yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) for path in sorted(_FOLDER.glob("*.yaml"))
+}
+_CASES = [pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases]
+_VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingFact(Fact):
+    """Fact that records the paths that a rule reads."""
+
+    read: list[tuple[str, ...]] = field(default_factory=list)
+
+    def at(self, *path: str) -> Any:
+        self.read.append(path)
+        return Fact.at(self, *path)
+
+
+def _fact(case: Any) -> Fact:
+    return object_fact(_unknown(case["object"]), case.get("cluster", MANAGEMENT))
+
+
+def _unknown(value: Any) -> Any:
+    match value:
+        case "<unknown>":
+            return UNKNOWN
+        case dict():
+            return {key: _unknown(inner) for key, inner in value.items()}
+        case list():
+            return [_unknown(inner) for inner in value]
+    return value
+
+
+@pytest.mark.parametrize(("name", "case"), _CASES)
+def test_a_fact_has_its_verdict_and_text(name: str, case: Any, context: Context) -> None:
+    rule, fact = _BY_NAME[name], _fact(case)
+
+    finding = rule.judge(fact, context)
+
+    assert finding.verdict == _VERDICTS.get(case["verdict"], case["verdict"])
+    assert finding.found == case.get("found", "")
+    violations = list(Judge([rule], context).violations(fact))
+    assert [item.level for item in violations] == _levels(rule, case["verdict"], context)
+    if "text" in case:
+        assert [str(item) for item in violations] == [case["text"]]
+
+
+def _levels(rule: Rule, verdict: str, context: Context) -> list[Enforcement | None]:
+    match verdict:
+        case "pass" | "not-applicable":
+            return []
+        case "advice":
+            return [Enforcement.ADVISORY]
+        case "undecided":
+            return [Enforcement.MANDATORY]
+    return [rule.level(context)]
+
+
+@pytest.mark.parametrize("name", _FIXTURES)
+def test_a_policy_has_a_fixture_of_each_kind(name: str) -> None:
+    verdicts = [case["verdict"] for case in _FIXTURES[name]]
+    least = {"pass": 2, "violation": 3, "not-applicable": 1, "undecided": 1, "waived": 1}
+
+    assert {verdict: min(verdicts.count(verdict), count) for verdict, count in least.items()} == least
+    assert any("text" in case for case in _FIXTURES[name])
+
+
+@pytest.mark.parametrize(("name", "case"), [item for item in _CASES if item.values[1]["verdict"] == "waived"])
+def test_a_waiver_for_the_subject_makes_a_violation_advisory(name: str, case: Any, context: Context) -> None:
+    waiver = WaiverSpec(
+        rule=name,
+        subject=case["subject"],
+        reason="until the next release",
+        owner="platform@cloud.example",
+        ticket="CHG-1",
+        expires=context.today + dt.timedelta(days=1),
+    )
+
+    [violation] = Judge([_BY_NAME[name]], replace(context, waivers=(waiver,))).violations(_fact(case))
+
+    assert (violation.is_waived, violation.is_refused) == (True, False)
+
+
+@pytest.mark.parametrize(("name", "case"), [item for item in _CASES if item.values[1]["verdict"] == "pass"])
+def test_a_fact_with_an_unknown_value_that_the_rule_reads_does_not_pass(name: str, case: Any, context: Context) -> None:
+    rule, fact = _BY_NAME[name], _fact(case)
+    recording = RecordingFact(kind=fact.kind, title=fact.title, body=fact.body, cluster=fact.cluster)
+    rule.judge(recording, context)
+    assert recording.read
+
+    for path in recording.read:
+        for body in _with_unknown(fact.body, path):
+            verdict = rule.judge(replace(fact, body=body), context).verdict
+            assert verdict in {Verdict.UNDECIDED, Verdict.VIOLATION}, path
+
+
+def _with_unknown(body: Any, path: tuple[str, ...]) -> Iterator[Any]:
+    """Yield ``body`` with the value at ``path`` unknown, and with each of its parents unknown."""
+    first, *rest = path
+    yield {**body, first: UNKNOWN}
+    inner = body.get(first) or {}
+    if rest and isinstance(inner, dict):
+        yield from ({**body, first: changed} for changed in _with_unknown(inner, tuple(rest)))
