@@ -5,14 +5,15 @@ permissions can obtain any other one, read all Secrets, or act as an administrat
 no other check compares it with its purpose (Kubernetes: "Role Based Access Control Good Practices").
 
 Rejected: a Role or ClusterRole with `*`, or with one of the verbs `escalate`, `bind` and `impersonate`; `nodes/proxy`,
-tokens of service accounts, writes of admission webhooks, and approval of certificates.
+writes of admission webhooks, and approval of certificates.
+Rejected: tokens of service accounts without `resourceNames`.
 Rejected: a ClusterRole that reads Secrets without `resourceNames`, because it reads the Secrets of all namespaces.
 Rejected: a ClusterRole whose `aggregationRule` selects every other role.
 Correct: the verbs and resources that the program uses, as a Role of its namespace, or with `resourceNames`.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact, contains_unknown
@@ -24,17 +25,19 @@ _READS = frozenset({"get", "list", "watch"})
 _RBAC = "rbac.authorization.k8s.io"
 _CERTIFICATES = "certificates.k8s.io"
 _WEBHOOKS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-_ESCALATIONS: tuple[tuple[str, Collection[str], Collection[str]], ...] = (
+_Permission: TypeAlias = tuple[str, tuple[str, ...], frozenset[str]]
+_ESCALATIONS: tuple[_Permission, ...] = (
     (_RBAC, ("roles", "clusterroles"), frozenset({"escalate", "bind"})),
     ("", ("users", "groups", "serviceaccounts"), frozenset({"impersonate"})),
     ("authentication.k8s.io", ("userextras", "uids"), frozenset({"impersonate"})),
     ("", ("nodes/proxy",), frozenset({*_READS, *_WRITES, "delete"})),
-    ("", ("serviceaccounts/token",), frozenset({"create"})),
     ("admissionregistration.k8s.io", _WEBHOOKS, _WRITES),
     (_CERTIFICATES, ("certificatesigningrequests/approval",), frozenset({"update", "patch"})),
     (_CERTIFICATES, ("signers",), frozenset({"approve", "sign"})),
 )
 """Permissions that lead to others: API group, resources and verbs."""
+_UNNAMED: tuple[_Permission, ...] = (("", ("serviceaccounts/token",), frozenset({"create"})),)
+"""Permissions that lead to others unless ``resourceNames`` limits them."""
 
 
 def find(fact: Fact, _context: Context) -> Finding:
@@ -59,11 +62,12 @@ def _excessive(rule: Any, *, is_global: bool) -> Iterator[str]:
     for key in ("verbs", "apiGroups", "resources", "nonResourceURLs"):
         if any(value == _ANY or value.endswith("/*") for value in rule.get(key) or ()):
             yield f"{key} *"
-    for group, names, actions in _ESCALATIONS:
+    is_named = bool(rule.get("resourceNames"))
+    for group, names, actions in (*_ESCALATIONS, *(() if is_named else _UNNAMED)):
         for name in names:
             if group in groups and name in resources:
                 yield from (f"{verb} {name}" for verb in sorted(actions & verbs))
-    if is_global and "" in groups and "secrets" in resources and not rule.get("resourceNames"):
+    if is_global and "" in groups and "secrets" in resources and not is_named:
         yield from (f"{verb} secrets of all namespaces" for verb in sorted(_READS & verbs))
 
 

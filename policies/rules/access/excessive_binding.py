@@ -42,13 +42,13 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 def _is_excessive(fact: Fact, role: Any, subject: Any, context: Context) -> bool:
-    name = role.get("name", "")
+    name = str(role.get("name"))
     if subject.get("name") in _ANONYMOUS:
         return True
     if role.get("kind") != "ClusterRole":
         return False
     if name == _ADMIN:
-        return subject.get("kind") != "Group" or subject.get("name") != context.admins.get(fact.cluster)
+        return (subject.get("kind"), subject.get("name")) != ("Group", context.admins.get(fact.cluster))
     return name.startswith(_CONTROLLERS) or (name in _WIDE and fact.kind == "ClusterRoleBinding")
 
 
