@@ -27,6 +27,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from components.specs.formats import MAC, cidr, cron, mac, of_ipv4
+from components.specs.local_hosts import local_address, with_server
 from components.specs.secret_text import without_secret
 
 SCHEMA_VERSION = 1
@@ -160,11 +161,15 @@ def _percent_or_count(value: int | str) -> int | str:
 
 def _ip(value: object, parse: Callable[[object], object]) -> object:
     try:
-        return parse(value if isinstance(value, str | Address) else "")
+        address = parse(value if isinstance(value, str | Address) else "")
     except ValueError:
         alone = _ADDRESS.fullmatch(str(value))
         msg = f"must be an address{of_ipv4(value)} like 10.0.0.20{f'; is {alone[1]} meant?' if alone else ''}"
         raise ValueError(msg) from None
+    if why := local_address(address) if isinstance(address, Address) else "":
+        msg = f"is {why}; write an address of a server"
+        raise ValueError(msg)
+    return address
 
 
 def _prefix_length(value: object) -> object:
@@ -229,11 +234,13 @@ LabelValue = Annotated[str, StringConstraints(pattern=LABEL_VALUE)]
 NodeLabelKey = Annotated[str, StringConstraints(pattern=NODE_LABEL_KEY)]
 QualifiedName = Annotated[str, StringConstraints(pattern=QUALIFIED_NAME)]
 """Name of a label or taint, with or without a domain."""
-Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT)]
+SERVER = AfterValidator(with_server)
+"""Part of the type of each URL from which programs fetch: rejects hosts that are no servers."""
+Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT), SERVER]
 Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
 NO_SECRET = AfterValidator(without_secret)
 """Part of the type of each URL: rejects a login, a signature and other secrets in it."""
-Registry = Annotated[str, StringConstraints(pattern=REGISTRY), NO_SECRET]
+Registry = Annotated[str, StringConstraints(pattern=REGISTRY), NO_SECRET, SERVER]
 Port = Annotated[int, Field(ge=1, le=65535)]
 HostName = Annotated[Label, AfterValidator(_host_name)]
 """DNS-1123 label that is not a UUID."""
@@ -272,10 +279,10 @@ CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE), AfterVal
 """Cron schedule: minute, hour, day of month, month, day of week."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
-HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512), NO_SECRET]
+HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512), NO_SECRET, SERVER]
 PinnedUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
 """URL in a lock file. It may contain a secret of older data until a promotion replaces the pin."""
-OciUrl = Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253), NO_SECRET]
+OciUrl = Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253), NO_SECRET, SERVER]
 """URL of an OCI artefact, without a tag."""
 
 

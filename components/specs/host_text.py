@@ -4,8 +4,6 @@ import ipaddress
 import re
 import unicodedata
 
-from components.specs.base import Address
-
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NUMBER = re.compile(r"0x[0-9a-f]{1,9}|[0-9]{1,12}")
 _URL = re.compile(
@@ -43,7 +41,7 @@ def plain_host(host: str) -> str | None:
     free = 4 - len(first)  # The last number covers all remaining bytes.
     if free < 1 or any(byte >> 8 for byte in first) or last >= 1 << 8 * free:
         return None
-    return str(Address(int.from_bytes(bytes(first)) << 8 * free | last))
+    return str(ipaddress.IPv4Address(int.from_bytes(bytes(first)) << 8 * free | last))
 
 
 def _mapped(text: str) -> str | None:

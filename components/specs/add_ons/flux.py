@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import NO_SECRET, RELATIVE_PATH, CheckedSpec, ConstraintViolation, DnsLabel, Text
+from components.specs.base import NO_SECRET, RELATIVE_PATH, SERVER, CheckedSpec, ConstraintViolation, DnsLabel, Text
 
 _HOST = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?\.[a-z][-a-z0-9]*[a-z0-9](:[0-9]{1,5})?"
 GIT_URL = rf"^(https://|ssh://[^\s/:@]+@){_HOST}/[^\s@?#]+$"
@@ -16,7 +16,7 @@ _SSH = "ssh://"
 class FluxSpec(CheckedSpec):
     """Git repository of the tenant, which Flux applies in the cluster."""
 
-    url: Annotated[str, StringConstraints(pattern=GIT_URL, max_length=512), NO_SECRET]
+    url: Annotated[str, StringConstraints(pattern=GIT_URL, max_length=512), NO_SECRET, SERVER]
     """URL of the repository, such as ``https://git.acme.example/platform/train`` or
     ``ssh://git@git.acme.example/train.git``. Pods of the cluster fetch it."""
     branch: Text | None = None

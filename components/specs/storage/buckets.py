@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 
 from components.specs.base import (
     ENDPOINT,
+    SERVER,
     CheckedSpec,
     ClusterName,
     ConstraintViolation,
@@ -23,7 +24,7 @@ BUCKET_NAME = r"^[a-z0-9][-a-z0-9]{1,61}[a-z0-9]$"
 STORE_URL = rf"^https://([a-z0-9]([-.a-z0-9]*[a-z0-9])?|{ENDPOINT[1:-1]})$"
 _HTTPS_PORT = 443
 _MAX_DAYS = 36_500
-StoreUrl = Annotated[str, StringConstraints(pattern=STORE_URL, max_length=253)]
+StoreUrl = Annotated[str, StringConstraints(pattern=STORE_URL, max_length=253), SERVER]
 """URL of a host with an optional port, without a path."""
 BucketName = Annotated[str, StringConstraints(pattern=BUCKET_NAME)]
 """Bucket name by S3's rules, without dots, because a certificate for ``*.host`` does not cover names with dots."""

@@ -9,6 +9,7 @@ from pydantic import StringConstraints
 
 from components.specs.base import CheckedSpec, ConstraintViolation, DnsLabel, Text
 from components.specs.host_text import nearest_host, plain_host
+from components.specs.local_hosts import local_host
 from components.specs.storage import mount_options
 from components.specs.storage.snapshots import SnapshotMethod
 
@@ -120,10 +121,12 @@ class NetworkClassSpec(ClassSpec):
 
 
 def host_violations(key: str, text: str, *, port: bool) -> Iterator[ConstraintViolation]:
-    """Yield a host with a scheme, a path or spaces, or in an ambiguous form."""
+    """Yield a host with a scheme, a path or spaces, in an ambiguous form, or that is no server."""
     match = _PORT.search(text) if port else None
     host = text[: match.start()] if match else text
     if plain_host(host) != host or (match and int(match[1]) > _MAX_PORT):
         what = "a host, or a host and its port," if port else "a host"
         rule = f"must be {what} without a scheme, a path or spaces"
         yield ConstraintViolation(f"{rule}; write {nearest_host(text, port=port)}", (key,), text)
+    elif why := local_host(host):
+        yield ConstraintViolation(f"is {why}; write the name of a server", (key,), text)
