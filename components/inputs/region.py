@@ -8,6 +8,7 @@ from components.inputs.external_secrets import deliveries
 from components.lookups.charts import needed_charts
 from components.lookups.data_stores import region_stores
 from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
+from components.lookups.node_checks import repair_limits
 from components.lookups.pools import clusters
 from components.render import labels as keys
 from components.render.manifest import objects
@@ -57,7 +58,7 @@ def _failed_repairs(environment: Environment) -> FailedRepairs | None:
     """Return the input for the replacement of Machines after repairs by Metal3; None without an image of Python."""
     image = next((str(tool) for tool in environment.versions.tools if tool.name == TOOL), None)
     metal3 = environment.region.bare_metal.backend is BareMetalBackend.METAL3
-    return FailedRepairs(image=image) if image and metal3 else None
+    return FailedRepairs(image=image, limits=repair_limits(environment)) if image and metal3 else None
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:

@@ -8,7 +8,7 @@ import yaml
 
 from components.specs.base import DataFile
 from components.specs.environment import Environment
-from components.specs.health.node_checks import HealthOverride, NodeCheck, Part
+from components.specs.health.node_checks import HealthOverride, NodeCheck, Part, RepairLimit
 from components.specs.hosts.instance_types import InstanceType
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -65,3 +65,16 @@ def checks_by_type(environment: Environment, kinds: Iterable[str]) -> dict[str, 
     """Return the checks of each of the instance types ``kinds``, by name; types that are not declared are omitted."""
     known = environment.instance_types.by_name
     return {name: checks_of(environment, known[name]) for name in sorted({*kinds}) if name in known}
+
+
+def repair_limits(environment: Environment) -> dict[str, RepairLimit]:
+    """Return the limits of repairs by instance type: the default, whose name is empty, and deviations from it."""
+    limits = environment.health.repair_limits
+    by_type = {kind: limit for limit in limits for kind in limit.instance_types or ("",)}
+    return {"": RepairLimit(reason="default of the library"), **by_type}
+
+
+def repair_limit(environment: Environment, kind: str) -> RepairLimit:
+    """Return the limit of repairs of hosts of instance type ``kind``."""
+    limits = repair_limits(environment)
+    return limits.get(kind, limits[""])

@@ -7,7 +7,7 @@ import ssl
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ class Api:
                 raise
             return None
 
-    def note(self, version: str, plural: str, body: dict[str, Any], notes: dict[str, str | None]) -> None:
+    def note(self, version: str, plural: str, body: dict[str, Any], notes: Mapping[str, str | None]) -> None:
         """Set annotations of an object that has not changed since it was read; None removes an annotation."""
         metadata = {"annotations": notes, "resourceVersion": body["metadata"]["resourceVersion"]}
         self._send("PATCH", f"{_path(version, plural, body)}?{self._manager}", {"metadata": metadata})
@@ -56,6 +56,11 @@ class Api:
         applied = {"apiVersion": body["apiVersion"], "kind": body["kind"], "metadata": same, "status": status}
         path = f"{_path(body['apiVersion'], plural, body)}/status?{self._manager}"
         self._send("PATCH", path, applied, patch="apply-patch+yaml")
+
+    def patch_status(self, version: str, plural: str, body: dict[str, Any], status: dict[str, Any]) -> None:
+        """Set fields of the status of an object that has not changed since it was read, whichever manager has them."""
+        patch = {"metadata": {"resourceVersion": body["metadata"]["resourceVersion"]}, "status": status}
+        self._send("PATCH", f"{_path(version, plural, body)}/status?{self._manager}", patch)
 
     def delete(self, version: str, plural: str, body: dict[str, Any]) -> None:
         """Delete an object that has not changed since it was read."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pydantic import AwareDatetime
 
 from components.lookups.add_ons import gives
-from components.lookups.node_checks import checks_of, override_of
+from components.lookups.node_checks import checks_of, override_of, repair_limit
 from components.lookups.pools import clusters
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
@@ -34,6 +34,9 @@ class TypeHealth(Spec):
 
     instance_type: str
     checks: tuple[CheckRow, ...]
+    repairs: int
+    """Repairs of a host within ``repairs_within_hours`` after which its node stays in use."""
+    repairs_within_hours: int
 
 
 class NodeFault(Spec):
@@ -51,6 +54,8 @@ class NodeFault(Spec):
     """Action of the check; None for a condition that no check of the type sets."""
     remediation: str | None
     """Phase of the remediation; None while none is in progress."""
+    repairs: tuple[AwareDatetime, ...] = ()
+    """Start of each repair of the host within the window of its instance type, including one in progress."""
     next_action: str
     """What follows without a person, or what a person should do."""
 
@@ -82,11 +87,21 @@ def health(
 
     return Health(
         environment=environment.name,
-        types=tuple(TypeHealth(instance_type=name, checks=_rows(environment, name)) for name in used),
+        types=tuple(_type(environment, name) for name in used),
         unwatched=without(Capability.NODE_PROBLEMS),
         unquarantined=without(Capability.NODE_READINESS),
         faults=None if faults is None else tuple(faults),
         unreachable=tuple(sorted(unreachable)),
+    )
+
+
+def _type(environment: Environment, kind: str) -> TypeHealth:
+    limit = repair_limit(environment, kind)
+    return TypeHealth(
+        instance_type=kind,
+        checks=_rows(environment, kind),
+        repairs=limit.repairs,
+        repairs_within_hours=limit.within_hours,
     )
 
 

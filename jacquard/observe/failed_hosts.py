@@ -1,17 +1,15 @@
 """Hosts on which a controller has given up, and which the data still have in production."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from components.programs.failed_repairs import REPAIRS, RETURNED, UNHEALTHY
 from components.specs.environment import Environment
 from jacquard.observe.objects import Kind, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
 KINDS: tuple[Kind, ...] = (("metal3.io/v1alpha1", "BareMetalHost"),)
-UNHEALTHY = "capm3.metal3.io/unhealthy"
-"""Annotation that Metal3 sets after its last attempt to repair a node (CAPM3:baremetal/metal3remediation_manager.go).
-No Machine claims a host with the annotation, and no controller removes it."""
 REASON = "repair by reboots failed (Metal3)"
 
 
@@ -26,10 +24,17 @@ class FailedHost:
 
 
 def failed_hosts(environment: Environment, seen: Observation) -> Iterator[FailedHost]:
-    """Yield the hosts that Metal3 has marked as unhealthy and ``out_of_service.yaml`` does not list, by name."""
+    """Yield the hosts that are marked as unhealthy and that ``out_of_service.yaml`` does not list, by name."""
     known = {item.host for item in environment.hosts}
     for body in sorted(seen.of(KINDS[0][1]), key=lambda body: key(body)[1]):
         _, name = key(body)
-        marked = UNHEALTHY in (dig(body, "metadata", "annotations") or {})
-        if marked and name in known and name not in environment.out_of_service:
-            yield FailedHost(host=name, pool=environment.allocations.hosts.get(name), reason=REASON)
+        annotations = dig(body, "metadata", "annotations") or {}
+        if UNHEALTHY in annotations and name in known and name not in environment.out_of_service:
+            yield FailedHost(host=name, pool=environment.allocations.hosts.get(name), reason=_reason(annotations))
+
+
+def _reason(annotations: Mapping[str, str]) -> str:
+    if annotations[UNHEALTHY] != RETURNED:
+        return REASON
+    first, *others = annotations.get(REPAIRS, "").split() or ("",)
+    return f"fault returned after repair by reboot ({1 + len(others)} repairs since {first})"

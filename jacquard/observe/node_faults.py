@@ -2,15 +2,17 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from components.lookups.node_checks import checks_by_type
+from components.lookups.node_checks import checks_by_type, repair_limit
 from components.lookups.pools import PlacedCluster, clusters
-from components.programs.failed_repairs import GAVE_UP
+from components.programs.failed_repairs import GAVE_UP, RETURNED, UNHEALTHY, repairs
 from components.render import labels as keys
 from components.render.pools import metal3
 from components.reports.health import NodeFault
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction, NodeCheck
+from jacquard.observe.failed_hosts import KINDS as HOSTS
 from jacquard.observe.live_nodes import place_of
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import Observation
@@ -18,14 +20,26 @@ from jacquard.providers.kube.objects import dig
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 REMEDIATION = (metal3.API, "Metal3Remediation")
-MANAGEMENT_KINDS = (MACHINE, REMEDIATION)
+MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Repairs:
+    """Repairs of the host of one node."""
+
+    phase: str | None
+    """Phase of the repair in progress; None without one."""
+    starts: tuple[dt.datetime, ...]
+    exceeded: bool
+    """Whether the next repair replaces the node, or the one in progress does."""
 
 
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
     """Yield the faults of all nodes of pools, ordered by cluster, node and condition."""
     phases = {key(body): str(dig(body, "status", "phase") or "Pending") for body in seen.of(REMEDIATION[1])}
+    hosts = {key(body): body for body in seen.of(HOSTS[0][1])}
     machines = {
         (cluster, str(node)): name
         for body in seen.of(MACHINE[1])
@@ -37,7 +51,19 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
         by_pool = _checks(environment, placed)
         for node in sorted(seen.of("Node", cluster), key=key):
             phase = phases.get((cluster, machines.get((cluster, key(node)[1]), "")))
-            yield from _of_node(environment, cluster, node, by_pool, phase)
+            host = hosts.get((cluster, place_of(environment, node) or ""))
+            done = _repairs(environment, host, phase, seen.at or dt.datetime.now(dt.UTC))
+            yield from _of_node(environment, cluster, node, by_pool, done)
+
+
+def _repairs(environment: Environment, host: Object | None, phase: str | None, now: dt.datetime) -> _Repairs:
+    """Return the repairs of ``host``; none are known of a host that is not an object of Metal3."""
+    if host is None:
+        return _Repairs(phase=phase, starts=(), exceeded=False)
+    limit = repair_limit(environment, str((dig(host, "metadata", "labels") or {}).get(keys.INSTANCE_TYPE, "")))
+    starts = tuple(repairs(host, now, limit.within_hours))
+    marked = (dig(host, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
+    return _Repairs(phase=phase, starts=starts, exceeded=marked or (phase is None and len(starts) >= limit.repairs))
 
 
 def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str, NodeCheck]]:
@@ -54,7 +80,7 @@ def _of_node(
     cluster: str,
     node: Object,
     by_pool: Mapping[str, Mapping[str, NodeCheck]],
-    phase: str | None,
+    done: _Repairs,
 ) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
@@ -75,8 +101,9 @@ def _of_node(
             since=_time(item.get("lastTransitionTime")),
             message=str(item.get("message", "")),
             action=action,
-            remediation=phase,
-            next_action=_next(environment.name, host, action, phase),
+            remediation=done.phase,
+            repairs=done.starts,
+            next_action=_next(environment.name, host, action, done),
         )
 
 
@@ -84,12 +111,22 @@ def _time(text: object) -> dt.datetime | None:
     return dt.datetime.fromisoformat(str(text)) if text else None
 
 
-def _next(environment: str, host: str | None, action: HealthAction | None, phase: str | None) -> str:
-    if phase == GAVE_UP:
-        return "none; a spare replaces the node, because reboots did not help"
-    if phase is not None:
-        return f"none; a remediation is in progress ({phase})"
+def _next(environment: str, host: str | None, action: HealthAction | None, done: _Repairs) -> str:
+    match done.phase:
+        case None:
+            return _without_repair(environment, host, action, exceeded=done.exceeded)
+        case _ if done.phase == GAVE_UP:
+            return "none; a spare replaces the node, because reboots did not help"
+        case _ if done.exceeded:
+            return f"none; a spare replaces the node after the reboot, because the fault returned ({done.phase})"
+        case _:
+            return f"none; a remediation is in progress ({done.phase})"
+
+
+def _without_repair(environment: str, host: str | None, action: HealthAction | None, *, exceeded: bool) -> str:
     match action:
+        case HealthAction.REPAIR if exceeded:
+            return "none; the host is rebooted and a spare replaces the node, because an earlier repair did not last"
         case HealthAction.REPAIR:
             return "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
         case HealthAction.QUARANTINE:

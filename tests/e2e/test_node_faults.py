@@ -40,6 +40,7 @@ from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, NODES, edit, region_of
 from watches import watched_uids
 
+from components.programs.failed_repairs import REPAIRS, RETURNED
 from components.render.health.quarantine import EVICTION, QUARANTINE
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
 from jacquard.providers.kube import ObjectRef
@@ -131,24 +132,44 @@ def test_a_node_that_lost_a_gpu_is_rebooted_once_and_stays_the_same_machine(
     after = {name: node_of(region, name) for name in node_names(region)}
     assert {name for name in after if after[name]["status"]["nodeInfo"]["bootID"] != boots[name]} == {node}
     assert not any("reboot" in key or "unhealthy" in key for key in notes(region, name))
+    assert len(notes(region, name)[REPAIRS].split()) == 1
     assert {reason: reasons(region, node).count(reason) for reason in ("GpuFellOffTheBus", "Rebooted")} == {
         "GpuFellOffTheBus": 1,
         "Rebooted": 1,
     }
 
 
-def test_a_fault_that_returns_on_a_node_that_was_well_begins_a_repair_of_its_own(
+def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
     region: LocalRegion, tmp_path: Path
 ) -> None:
-    """Neither Cluster API nor Metal3 remembers earlier repairs: a node that flaps is rebooted again and again."""
+    """The program of the region remembers the first repair, which neither Cluster API nor Metal3 does."""
     let_metal3_wait(region, _PATIENT_SECONDS)
-    before, file = uids(region), tmp_path / "host"
+    machine, file = machines(region)[0], tmp_path / "host"
+    node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
+    others = uids(region) - {machine["metadata"]["uid"]}
+    [first] = notes(region, name)[REPAIRS].split()
 
-    node, _ = broken(region, file)
+    def replaced() -> bool:
+        there = uids(region)
+        return machine["metadata"]["uid"] not in there and len(there) == NODES == len(node_names(region))
 
-    assert power_states(file) == [True, False, True]
-    assert uids(region) == before
-    assert reasons(region, node).count("Rebooted") >= 1
+    with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
+        inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+        wait_until(replaced, timeout_seconds=3 * _SECONDS, what="a spare host replaces the node")
+
+    assert power_states(file)[:3] == [True, False, True], "Metal3 is not interrupted while the power is off"
+    assert len(told_uids(file.with_suffix(".repairs"))) == 1
+    assert others < uids(region), "no other node is replaced"
+    assert name not in {host_of(region, one) for one in machines(region)}
+    after = notes(region, name)
+    assert after["capm3.metal3.io/unhealthy"] == RETURNED
+    assert (len(after[REPAIRS].split()), after[REPAIRS].split()[0]) == (2, first)
+    assert not any("reboot" in key for key in after), "nothing keeps the power of the host off"
+    wait_until(lambda: not repairs(region), timeout_seconds=_SECONDS, what="the repair goes with its machine")
+
+    proposed = region.jacquard("reconcile-hosts", ENVIRONMENT, "--format", "json")
+    assert [(one["host"], one["to"]) for one in json.loads(proposed.stdout)["hosts"]] == [(name, "triage")]
+    assert "fault returned after repair by reboot (2 repairs" in proposed.stdout
 
 
 def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, tmp_path: Path) -> None:

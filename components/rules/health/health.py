@@ -1,9 +1,9 @@
 """Rules about deviations from the library's checks of nodes: known, effective, and at most one for each type."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.lookups.node_checks import applies, library_checks
-from components.lookups.pools import place, problem
+from components.lookups.pools import DataPath, place, problem
 from components.rules.references import lost_types, undeclared
 from components.rules.rule import Rules
 from components.specs.environment import Environment
@@ -14,17 +14,39 @@ from components.specs.reading.problems import Problem, listed, suggestion
 
 def override_references(environment: Environment) -> Iterator[Problem]:
     """Report deviations for unknown checks and undeclared instance types."""
-    known, types = list(library_checks()), list(environment.instance_types.by_name)
-    lost = lost_types(environment)
+    known = list(library_checks())
     for index, override in enumerate(environment.health.health_overrides):
         if override.check not in known:
             near = suggestion(override.check, known)
             text = f"'{override.check}' is not a check of nodes (known: {listed(known)}){near}"
             yield problem(environment, HEALTH, ("health_overrides", index, "check"), text)
-        for at, name in enumerate(override.instance_types):
-            if name not in types and name not in lost:
-                path = ("health_overrides", index, "instance_types", at)
-                yield problem(environment, HEALTH, path, undeclared(name, types, INSTANCE_TYPES))
+        yield from _undeclared(environment, ("health_overrides", index), override.instance_types)
+
+
+def limit_references(environment: Environment) -> Iterator[Problem]:
+    """Report limits of repairs for undeclared instance types."""
+    for index, limit in enumerate(environment.health.repair_limits):
+        yield from _undeclared(environment, ("repair_limits", index), limit.instance_types)
+
+
+def _undeclared(environment: Environment, path: DataPath, names: Iterable[str]) -> Iterator[Problem]:
+    types, lost = list(environment.instance_types.by_name), lost_types(environment)
+    for at, name in enumerate(names):
+        if name not in types and name not in lost:
+            text = undeclared(name, types, INSTANCE_TYPES)
+            yield problem(environment, HEALTH, (*path, "instance_types", at), text)
+
+
+def limited_once(environment: Environment) -> Iterator[Problem]:
+    """Report a second limit of repairs for an instance type, or for all types, because only one could apply."""
+    first: dict[str, int] = {}
+    for index, limit in enumerate(environment.health.repair_limits):
+        for kind in limit.instance_types or ("all instance types",):
+            if kind in first:
+                there = place(environment, HEALTH, ("repair_limits", first[kind]))
+                text = f"{kind} already has a limit of repairs in {there}; remove one"
+                yield problem(environment, HEALTH, ("repair_limits", index), text)
+            first.setdefault(kind, index)
 
 
 def overridden_once(environment: Environment) -> Iterator[Problem]:
@@ -64,4 +86,6 @@ def effective_overrides(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, HEALTH, (*path, "instance_types", at), text)
 
 
-RULES = Rules(references=(override_references,), data=(overridden_once, effective_overrides))
+RULES = Rules(
+    references=(override_references, limit_references), data=(overridden_once, effective_overrides, limited_once)
+)

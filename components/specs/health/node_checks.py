@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label, Text
+from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label, Spec, Text
 
 CamelCase = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{1,62}$")]
 """Type of a Node condition, or reason of an event."""
@@ -97,9 +97,30 @@ class HealthOverride(CheckedSpec):
             yield ConstraintViolation("changes nothing; write action, hold_seconds or both", ("check",), self.check)
 
 
+class RepairLimit(Spec):
+    """Limit of repairs of a host, for some or all instance types.
+
+    The repair that exceeds it replaces the node by a spare, because earlier ones did not last. The default is that of
+    NVIDIA's NVSentinel: a second repair within seven days (NVSentinel:docs/health-events-analyzer.md, rule
+    MultipleRemediations).
+    """
+
+    instance_types: tuple[Label, ...] = ()
+    """Instance types with the limit. Without them, the limit applies to all types without a limit of their own."""
+    repairs: int = Field(default=1, ge=1, le=10)
+    """Repairs by reboot of a host within ``within_hours`` after which its node stays in use."""
+    within_hours: int = Field(default=168, ge=1, le=720)
+    """Hours during which repairs of a host are counted."""
+    reason: Text
+    """Reason for the deviation from the default, for operators."""
+
+
 class HealthCatalog(DataFile):
     """``catalog/health.yaml``, an optional file. Without it, all checks have the library's defaults."""
 
     health_overrides: tuple[HealthOverride, ...] = ()
     """Deviations from the library's checks, each with a reason. For one check and instance type there is at most one
     deviation."""
+    repair_limits: tuple[RepairLimit, ...] = ()
+    """Deviations from the default limit of repairs, each with a reason. At most one for each instance type, and one
+    without instance types."""

@@ -24,10 +24,10 @@ def reconcile_hosts(
 ) -> None:
     """Propose the edits of the data that follow from what controllers did to hosts.
 
-    Hosts on which Metal3 has given up after the last reboot go to triage. Nothing in a cluster is changed. Run the
-    command periodically, and open a pull request with the result of --write; pools get stand-ins as with
-    'jacquard host'. Exits with 0 if there is nothing to do or all edits are written, with 6 if edits are proposed, and
-    with 7 if the management cluster cannot be read.
+    Hosts on which Metal3 has given up after the last reboot, and hosts with too many repairs, go to triage. Nothing in
+    a cluster is changed. Run the command periodically, and open a pull request with the result of --write; pools get
+    stand-ins as with 'jacquard host'. Exits with 0 if there is nothing to do or all edits are written, with 6 if edits
+    are proposed, and with 7 if the management cluster cannot be read.
     """
     spec = data.load(environment)
     seen = observe(spec, management=KINDS, tenants=())

@@ -58,6 +58,22 @@ def test_a_host_that_metal3_gave_up_is_proposed_with_its_command(hosts: list[dic
     assert result.stderr == "drift: laptop: 2 hosts to move; add --write, or run the commands\n"
 
 
+def test_a_host_whose_fault_returned_is_proposed_with_its_repairs(hosts: list[dict[str, Any]], invoke: Invoke) -> None:
+    annotations = {
+        "capm3.metal3.io/unhealthy": "jacquard/FaultReturned",
+        "jacquard.dev/repairs": "2026-11-19T08:30:00Z 2026-11-20T08:30:00Z",
+    }
+    hosts.append({"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": annotations}})
+
+    result = invoke("reconcile-hosts", "laptop")
+
+    reason = "fault returned after repair by reboot (2 repairs since 2026-11-19T08:30:00Z)"
+    assert result.stdout.splitlines() == [
+        f"a01-u01 (in acme-train/train): {reason}",
+        f'  jacquard host laptop a01-u01 --to triage --reason "{reason}"',
+    ]
+
+
 def test_what_is_written_is_what_the_command_writes_and_the_next_run_finds_nothing(
     hosts: list[dict[str, Any]], invoke: Invoke, data_folder: Path
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
 
+from components.programs.failed_repairs import REPAIRS, RETURNED, UNHEALTHY
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
@@ -13,6 +15,8 @@ from jacquard.observe.node_faults import node_faults
 from jacquard.observe.observation import Observation
 
 AT = "2026-11-20T08:30:00Z"
+NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
+EARLIER, LONG_AGO = "2026-11-19T08:30:00Z", "2026-11-01T08:30:00Z"
 
 
 def node(name: str, pool: str = "train", **conditions: str) -> dict[str, Any]:
@@ -31,7 +35,8 @@ def node(name: str, pool: str = "train", **conditions: str) -> dict[str, Any]:
 
 def found(laptop: Environment, *nodes: dict[str, Any], **management: list[dict[str, Any]]) -> list[Any]:
     objects = {("acme-train", "Node"): list(nodes)}
-    return list(node_faults(laptop, Observation(objects=objects | {(MANAGEMENT, k): v for k, v in management.items()})))
+    objects |= {(MANAGEMENT, kind): bodies for kind, bodies in management.items()}
+    return list(node_faults(laptop, Observation(objects=objects, at=NOW)))
 
 
 def test_a_sound_node_has_no_fault(laptop: Environment) -> None:
@@ -71,3 +76,42 @@ def test_a_remediation_in_progress_is_told_by_its_phase(laptop: Environment, pha
     [fault] = found(laptop, node("x1", GpuLost="True"), Machine=[machine], Metal3Remediation=[remediation])
 
     assert (fault.remediation, fault.next_action) == (phase, told)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "phase", "starts", "text"),
+    [
+        (
+            {REPAIRS: EARLIER},
+            None,
+            [EARLIER],
+            "none; the host is rebooted and a spare replaces the node, because an earlier repair did not last",
+        ),
+        (
+            {REPAIRS: LONG_AGO},
+            None,
+            [],
+            "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
+        ),
+        ({REPAIRS: AT}, "Waiting", [AT], "none; a remediation is in progress (Waiting)"),
+        (
+            {REPAIRS: f"{EARLIER} {AT}", UNHEALTHY: RETURNED},
+            "Running",
+            [EARLIER, AT],
+            "none; a spare replaces the node after the reboot, because the fault returned (Running)",
+        ),
+    ],
+)
+def test_earlier_repairs_of_the_host_decide_what_follows(
+    laptop: Environment, annotations: dict[str, str], phase: str | None, starts: list[str], text: str
+) -> None:
+    there = {"name": "m1", "namespace": "acme-train"}
+    host = {"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": annotations}}
+    management = {"BareMetalHost": [host], "Machine": [{"metadata": there, "status": {"nodeRef": {"name": "x1"}}}]}
+    if phase:
+        management["Metal3Remediation"] = [{"metadata": there, "status": {"phase": phase}}]
+
+    [fault] = found(laptop, node("x1", GpuLost="True"), **management)
+
+    assert [f"{start:%Y-%m-%dT%H:%M:%SZ}" for start in fault.repairs] == starts
+    assert fault.next_action == text

@@ -6,7 +6,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from components.reports.health import CheckRow, Health, NodeFault
+from components.reports.health import CheckRow, Health, NodeFault, TypeHealth
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.problems import listed
 from jacquard.cli.console import long_duration, plural
@@ -21,6 +21,9 @@ def lines(report: Health) -> Iterator[Table | Text]:
         yield Text(listed([kind.instance_type for kind in types]), "bold")
         yield _table(rows)
         yield Text()
+    for (repairs, hours), types in groupby(sorted(report.types, key=_limit), _limit):
+        limit = f"{plural(repairs, 'repair')} of a host within {long_duration(hours * 60)}"
+        yield Text(f"after {limit}, the next one replaces the node: {listed([kind.instance_type for kind in types])}")
     for text, clusters in (
         ("no add-on reports faults of nodes in", report.unwatched),
         ("no add-on keeps new pods from nodes with faults in", report.unquarantined),
@@ -29,6 +32,10 @@ def lines(report: Health) -> Iterator[Table | Text]:
             yield Text(f"{text} {listed(clusters, _CLUSTERS)}", "yellow")
     if report.faults is not None:
         yield from _faults(report.faults)
+
+
+def _limit(kind: TypeHealth) -> tuple[int, int]:
+    return kind.repairs, kind.repairs_within_hours
 
 
 def _table(rows: tuple[CheckRow, ...]) -> Table:
@@ -52,4 +59,6 @@ def _faults(faults: tuple[NodeFault, ...]) -> Iterator[Text]:
         head = f"  {fault.cluster}/{fault.pool}/{fault.node}{host}: {fault.condition}{since}"
         yield Text(head, _STYLES[fault.action] if fault.action else "")
         yield Text(f"    {fault.message}", "dim")
+        if fault.repairs:
+            yield Text(f"    repairs: {', '.join(f'{start:%Y-%m-%d %H:%M} UTC' for start in fault.repairs)}")
         yield Text(f"    next: {fault.next_action}")

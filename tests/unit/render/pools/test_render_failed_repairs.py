@@ -1,45 +1,131 @@
-"""Which Machines are handed over for replacement after Metal3 has given up, and with which rights."""
+"""Which repairs are counted, which Machines are handed over for replacement, and with which rights."""
 
 from __future__ import annotations
 
 import datetime as dt
+import json
 from typing import Any
 
 import pytest
 
 from components.inputs.region import of_region
-from components.programs.failed_repairs import GAVE_UP, condition, given_up, stays
+from components.lookups.node_checks import repair_limits
+from components.programs import failed_repairs
+from components.programs.failed_repairs import GAVE_UP, REMEDIATE, REPAIRS, RETURNED, UNHEALTHY, condition, stays, step
+from components.render import labels as keys
 from components.render.manifest import Manifest, objects
-from components.render.pools.failed_repairs import FailedRepairs
+from components.render.pools.failed_repairs import LIMITS, FailedRepairs
 from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthCatalog, RepairLimit
 
 CONDITIONS: dict[str, str] = {"HealthCheckSucceeded": "False", "NodeHealthy": "False"}
-
-
-def remediation(name: str, phase: str | None) -> dict[str, Any]:
-    owners = [{"kind": "Machine", "name": f"machine-{name}"}]
-    return {
-        "metadata": {"name": name, "namespace": "acme-train", "ownerReferences": owners},
-        **({"status": {"phase": phase}} if phase else {}),
-    }
+NOW = dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC)
+STARTED, YESTERDAY, LONG_AGO = "2026-11-20T07:50:00Z", "2026-11-19T07:50:00Z", "2026-11-13T07:59:59Z"
+LIMIT = {"": {"repairs": 1, "within_hours": 168}}
 
 
 def machine(**conditions: str) -> dict[str, Any]:
-    told = [{"type": kind, "status": status} for kind, status in conditions.items()]
-    return {"metadata": {"name": "m", "namespace": "acme-train"}, "status": {"conditions": told}}
+    listed = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    return {
+        "metadata": {"name": "m", "namespace": "acme-train"},
+        "spec": {"infrastructureRef": {"name": "m"}},
+        "status": {"conditions": listed},
+    }
 
 
-def test_only_repairs_that_have_given_up_count() -> None:
-    every = [remediation("a", None), remediation("b", "Waiting"), remediation("c", GAVE_UP), remediation("d", "Failed")]
+class Cluster:
+    """Management cluster with one Machine, its host, and the writes of the program."""
 
-    assert list(given_up(every)) == [("acme-train", "machine-c")]
+    def __init__(self, earlier: str = "", *, conditions: dict[str, str] = CONDITIONS, **annotations: str) -> None:
+        notes = {**({REPAIRS: earlier} if earlier else {}), **annotations}
+        labels = {failed_repairs.INSTANCE_TYPE: "h100-ib-8"}
+        there = {"namespace": "acme-train"}
+        self.objects: dict[str, dict[str, Any] | None] = {
+            "machines": machine(**conditions),
+            "metal3machines": {
+                "metadata": {**there, "name": "m", "annotations": {"metal3.io/BareMetalHost": "acme-train/h1"}}
+            },
+            "baremetalhosts": {"metadata": {**there, "name": "h1", "labels": labels, "annotations": notes}},
+        }
+        self.written: dict[str, Any] = {}
+
+    def get(self, _version: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
+        body = self.objects[plural]
+        assert body is None or (namespace, name) == (body["metadata"]["namespace"], body["metadata"]["name"])
+        return body
+
+    def note(self, _version: str, plural: str, _body: dict[str, Any], notes: dict[str, str]) -> None:
+        self.written[plural] = notes
+
+    def patch_status(self, _version: str, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
+        self.written[f"{plural}/status"] = status
+
+    def apply_status(self, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
+        self.written[f"{plural}/status"] = [item["type"] for item in status["conditions"]]
+
+
+def run(cluster: Cluster, phase: str | None, *finalizers: str, limits: Any = LIMIT) -> dict[str, Any]:
+    owners = [{"kind": "Machine", "name": "m"}]
+    metadata = {"name": "m", "namespace": "acme-train", "creationTimestamp": STARTED, "ownerReferences": owners}
+    remediation = {"metadata": {**metadata, **({"finalizers": [*finalizers]} if finalizers else {})}}
+    step(cluster, {**remediation, **({"status": {"phase": phase}} if phase else {})}, limits, NOW)  # type: ignore[arg-type]
+    return cluster.written
+
+
+@pytest.mark.parametrize("phase", [None, "Failed"])
+def test_a_repair_without_a_reboot_is_not_counted(phase: str | None) -> None:
+    assert run(Cluster(), phase) == {}
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("earlier", "recorded"),
+    [("", STARTED), (LONG_AGO, STARTED), ("rubbish 2026-11-19", STARTED), (STARTED, None)],
+)
+def test_the_first_repair_within_the_window_is_recorded_once(earlier: str, recorded: str | None) -> None:
+    expected = {"baremetalhosts": {REPAIRS: recorded}} if recorded else {}
+    assert run(Cluster(earlier), "Waiting") == expected
+
+
+def test_the_second_repair_ends_after_its_reboot_and_a_spare_replaces_the_node() -> None:
+    assert run(Cluster(YESTERDAY), "Waiting") == {
+        "baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}", UNHEALTHY: RETURNED},
+        "machines": {REMEDIATE: ""},
+        "metal3remediations/status": {"phase": GAVE_UP},
+        "machines/status": ["OwnerRemediated"],
+    }
+
+
+@pytest.mark.parametrize(("phase", "finalizers"), [("Running", ()), ("Running", ("f",)), ("Waiting", ("f",))])
+def test_no_repair_ends_while_metal3_keeps_the_power_off(phase: str, finalizers: tuple[str, ...]) -> None:
+    """Metal3 would leave its request to keep the power off on the host forever."""
+    assert run(Cluster(YESTERDAY), phase, *finalizers).keys() == {"baremetalhosts", "machines"}
+
+
+def test_the_limit_is_that_of_the_instance_type() -> None:
+    limits = {**LIMIT, "h100-ib-8": {"repairs": 2, "within_hours": 24}}
+    assert run(Cluster(YESTERDAY), "Waiting", limits=limits) == {"baremetalhosts": {REPAIRS: STARTED}}
+    limits["h100-ib-8"]["within_hours"] = 25
+    assert run(Cluster(YESTERDAY), "Waiting", limits=limits) == {"baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}"}}
+
+
+def test_the_mark_of_metal3_stays() -> None:
+    marked = Cluster(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
+    assert run(marked, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
+
+
+def test_a_machine_without_a_host_is_handed_over_all_the_same() -> None:
+    cluster = Cluster()
+    cluster.objects["metal3machines"] = None
+    assert run(cluster, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
+    cluster = Cluster()
+    cluster.objects["machines"] = None
+    assert run(cluster, GAVE_UP) == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
     [
         (machine(**CONDITIONS), True),
-        (None, False),
         ({**machine(**CONDITIONS), "metadata": {"deletionTimestamp": "now"}}, False),
         (machine(**CONDITIONS, OwnerRemediated="False"), False),
         (machine(HealthCheckSucceeded="True"), False),
@@ -47,28 +133,52 @@ def test_only_repairs_that_have_given_up_count() -> None:
         ({"metadata": {"name": "m"}}, False),
     ],
 )
-def test_a_machine_that_nothing_replaces_is_handed_over(found: dict[str, Any] | None, *, expected: bool) -> None:
-    assert stays(found) is expected
+def test_a_machine_that_nothing_replaces_is_handed_over(body: dict[str, Any], *, expected: bool) -> None:
+    assert stays(body) is expected
 
 
 def test_the_condition_is_what_cluster_api_looks_for() -> None:
-    told = condition(dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC))
+    written = condition(NOW)
 
-    assert (told["type"], told["status"]) == ("OwnerRemediated", "False")
-    assert told["lastTransitionTime"] == "2026-11-20T08:00:00Z"
+    assert (written["type"], written["status"]) == ("OwnerRemediated", "False")
+    assert written["lastTransitionTime"] == "2026-11-20T08:00:00Z"
 
 
-def test_the_program_may_read_machines_and_write_their_status_only() -> None:
-    made = {item.kind: item.body for item in FailedRepairs(image="python@sha256:1").render().members.values()}
+def test_the_program_uses_the_keys_of_the_library() -> None:
+    assert failed_repairs.INSTANCE_TYPE == keys.INSTANCE_TYPE
+    assert keys.REPAIRS == REPAIRS
+
+
+def test_the_program_may_do_what_it_does_and_no_more() -> None:
+    rendered = FailedRepairs(image="python@sha256:1", limits={"": RepairLimit(reason="default")}).render()
+    made = {item.kind: item.body for item in rendered.members.values()}
 
     assert {(resource, *rule["verbs"]) for rule in made["ClusterRole"]["rules"] for resource in rule["resources"]} == {
         ("metal3remediations", "list"),
-        ("machines", "get"),
+        ("metal3remediations/status", "patch"),
+        ("metal3machines", "get"),
+        ("machines", "get", "patch"),
         ("machines/status", "patch"),
+        ("baremetalhosts", "get", "patch"),
     }
-    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "api.py"}
+    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "api.py", LIMITS}
+    assert json.loads(made["ConfigMap"]["data"][LIMITS]) == LIMIT
     [container] = made["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["python3", "-m", "components.programs.failed_repairs"]
+    assert container["args"][2:] == [f"/program/{LIMITS}"]
+
+
+def test_limits_of_the_catalogue_apply_to_their_types(laptop: Environment) -> None:
+    limits = (
+        RepairLimit(instance_types=("h100-ib-8",), repairs=3, reason="old boards"),
+        RepairLimit(within_hours=24, reason="spares are short"),
+    )
+    changed = laptop.model_copy(update={"health": HealthCatalog(schema_version=1, repair_limits=limits)})
+
+    assert {kind: (limit.repairs, limit.within_hours) for kind, limit in repair_limits(changed).items()} == {
+        "": (1, 24),
+        "h100-ib-8": (3, 168),
+    }
 
 
 def test_regions_without_metal3_or_python_have_no_such_program(laptop: Environment) -> None:
