@@ -46,7 +46,7 @@ from components.rules.region import (
     version_limits,
 )
 from components.rules.rule import Rules
-from components.rules.storage import backends, buckets, storage, tenant_separation
+from components.rules.storage import backends, buckets, safe_mounts, storage, tenant_separation
 from components.rules.vms import vm_gpus, vm_guests, vm_nodes, vm_offering, vm_orders, vm_snapshots
 
 _MODULES = (
@@ -102,6 +102,7 @@ _MODULES = (
     buckets,
     storage,
     backends,
+    safe_mounts,
     tenant_separation,
     vm_offering,
     vm_gpus,

@@ -4,11 +4,13 @@ from policies.rules.access import escalating_role, excessive_binding, privileged
 from policies.rules.clusters import (
     closed_vm_port,
     emulated_vms,
+    large_vm_disks,
     left_out_add_on,
     overcommitted_namespaces,
     overridden_add_on,
     shared_control_plane_host,
     turns_on_fabric,
+    unsized_vm,
 )
 from policies.rules.deployments import change_in_freeze, provider_without_cluster_identifier
 from policies.rules.hosts import host_beyond_identity, plain_text_bmc, template_edited_in_place, unverified_bmc
@@ -42,6 +44,8 @@ MODULES = (
     overridden_add_on,
     closed_vm_port,
     emulated_vms,
+    unsized_vm,
+    large_vm_disks,
     turns_on_fabric,
     shared_control_plane_host,
     overcommitted_namespaces,

@@ -83,6 +83,8 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("overridden-add-on", ADVISORY),
         ("closed-vm-port", ADVISORY),
         ("emulated-vms", ADVISORY),
+        ("unsized-vm", MANDATORY),
+        ("large-vm-disks", ADVISORY),
         ("turns-on-fabric", ADVISORY),
         ("shared-control-plane-host", ADVISORY),
         ("overcommitted-namespaces", ADVISORY),

@@ -36,6 +36,7 @@ class NfsClassSpec(NetworkClassSpec):
     ISOLATION = ("share",)
     """The export is the only isolation of tenants."""
     SERVERS = ("server",)
+    NEGOTIATES_VERSION = True
     VOLUME_SNAPSHOTS = SnapshotMethod.ARCHIVE
     snapshots: ClassVar[None] = None
     """Snapshots of exports are not described by the data."""

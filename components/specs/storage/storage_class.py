@@ -66,6 +66,8 @@ class ClassSpec(CheckedSpec):
     """Fields with hosts of APIs that drivers in clusters call, which may be outside ``networks.storage``."""
     NFS: ClassVar[bool] = True
     """Whether nodes mount volumes by NFS; otherwise volumes have a file system of their own, or are block devices."""
+    NEGOTIATES_VERSION: ClassVar[bool] = False
+    """Whether a node and the server negotiate the NFS version of a mount unless an option sets it."""
     LOCAL: ClassVar[bool] = False
     """Whether a volume is on the disks of the node that runs the pod, and deleted with the node."""
     MODES: ClassVar[tuple[tuple[str, str], ...]] = (_SHARED_FILES,)

@@ -94,6 +94,8 @@ CHECKED = {
             ),
         ),
     ),
+    "safe-mounts.lossy-options": Case("shared-nfs", (("region.yaml", "nconnect=8]", "nconnect=8, soft]"),)),
+    "safe-mounts.nfs-version": Case("shared-nfs", (("region.yaml", "nfsvers=4.2, nconnect=8", "nconnect=8"),)),
     "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
 }
 """Waivers that ``jacquard check`` needs."""
