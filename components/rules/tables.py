@@ -26,7 +26,17 @@ from components.rules.network import (
     tenant_network,
     vpc_clusters,
 )
-from components.rules.pools import gpu_sharing, images, node_pool, nvlink_domains, placement, rollouts, sites
+from components.rules.pools import (
+    gpu_sharing,
+    image_software,
+    images,
+    node_pool,
+    nvlink_domains,
+    placement,
+    reserved_keys,
+    rollouts,
+    sites,
+)
 from components.rules.region import (
     announcements,
     capacity,
@@ -79,6 +89,8 @@ _MODULES = (
     placement,
     gpu_sharing,
     images,
+    image_software,
+    reserved_keys,
     nvlink_domains,
     rollouts,
     health,

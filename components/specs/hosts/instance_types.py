@@ -41,7 +41,8 @@ class GpuSpec(Spec):
     """GPUs of a node."""
 
     model: Label
-    """Model of the GPU, such as ``h100-sxm5-80gb``; informational."""
+    """Model of the GPU, such as ``h100-sxm5-80gb``. The part before the first hyphen determines which drivers of golden
+    images are checked."""
     count: int = Field(ge=1, le=72)
     """Number of GPUs in one node."""
     mig: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = Field(default_factory=dict)

@@ -77,6 +77,9 @@ CHECKED = {
             ("tenants/acme.yaml", "rollout: {max_unavailable: 50%}", SHORT_WINDOW[1]),
         ),
     ),
+    "reserved-keys.kubernetes": Case(
+        "acme-train/train", (("tenants/acme.yaml", "key: workload, value", "key: scheduling.k8s.io/jobs, value"),)
+    ),
     "nvlink-domains.one-tenant": Case(
         "globex-lab/lab",
         (
