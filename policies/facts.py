@@ -91,6 +91,8 @@ class Context:
     levels: Mapping[str, Enforcement] = field(default_factory=dict)
     """Enforcement level of each rule in ``policy.yaml``, by rule name."""
     waivers: tuple[WaiverSpec, ...] = ()
+    registries: tuple[str, ...] = ()
+    """Registries from which software may be fetched; any registry if the tuple is empty."""
     freezes: tuple[FreezeSpec, ...] | None = None
     """Periods in which changes to tenants are blocked; None if the data cannot be read."""
     declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -141,6 +143,7 @@ class Context:
             channel=environment.region.image_channel,
             levels=environment.policy.rules,
             waivers=environment.waivers.waivers,
+            registries=environment.policy.registries,
             freezes=environment.policy.freezes,
             declared=_declared(environment),
             unverified=unverified_bmcs(environment),

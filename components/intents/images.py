@@ -53,15 +53,19 @@ def standing_objections(
 ) -> dict[str, str]:
     """Return why ``image`` may not remain pinned for ``pool``. Images older than an upgraded control plane are allowed.
 
-    The channel is not checked for pools that policy settings or a waiver exempt; the policy rule judges these pools.
+    Channel and revocation are not checked for pools that policy settings or a waiver exempt; the policy rule judges
+    these pools.
 
     Returns:
         Rule by text: the policy that a waiver would name, or FORM.
     """
     channel, rules = environment.region.image_channel, {}
-    if channel not in image.channel and not _may_leave_channel(environment, cluster, pool):
-        text = f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
-        rules[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
+    if not _may_leave_channel(environment, cluster, pool):
+        if channel not in image.channel:
+            text = f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml"
+            rules[text] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
+        if image.revoked:
+            rules[f"image {image.version} is revoked: {image.revoked}"] = str(RuleId.IMAGE_OUTSIDE_CHANNEL)
     return rules | dict.fromkeys(incompatibilities(environment, image, cluster, pool), FORM)
 
 

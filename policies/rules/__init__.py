@@ -19,6 +19,7 @@ from policies.rules.images import (
     deprecated_image,
     fetched_by_tag,
     image_outside_channel,
+    unlisted_registry,
     unpinned_image,
     unsigned_image,
 )
@@ -31,6 +32,7 @@ MODULES = (
     unsigned_image,
     deprecated_image,
     fetched_by_tag,
+    unlisted_registry,
     host_beyond_identity,
     unverified_bmc,
     plain_text_bmc,

@@ -70,6 +70,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("unsigned-image", MANDATORY),
         ("deprecated-image", ADVISORY),
         ("fetched-by-tag", MANDATORY),
+        ("unlisted-registry", MANDATORY),
         ("host-beyond-identity", MANDATORY),
         ("unverified-bmc", ADVISORY),
         ("plain-text-bmc", MANDATORY),

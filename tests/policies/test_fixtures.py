@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, WaiverSpec
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.judging import Judge
@@ -24,6 +25,7 @@ _FIXTURES = {
     path.stem: yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) for path in sorted(_FOLDER.glob("*.yaml"))
 }
 _CASES = [pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases]
+_REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 
 
@@ -36,6 +38,12 @@ class RecordingFact(Fact):
     def at(self, *path: str) -> Any:
         self.read.append(path)
         return Fact.at(self, *path)
+
+
+@pytest.fixture(scope="module")
+def context(laptop: Environment, now: dt.datetime) -> Context:
+    """Return the context of laptop with listed registries."""
+    return replace(Context.of(laptop, now), registries=_REGISTRIES)
 
 
 def _fact(case: Any) -> Fact:

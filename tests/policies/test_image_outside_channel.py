@@ -35,7 +35,7 @@ def test_refuses_a_candidate_in_a_stable_environment(template: Template, context
         "  allowed: channel stable of environments/laptop/region.yaml offers gpu-2026.10.2, gpu-2026.11.1, "
         "cpu-2026.10.2, hgx-2026.11.1, gb-2026.10.2, gb-2026.11.1, eth-2026.11.1, cpu-2026.11.1, cpu-net-2026.11.1,"
         " gpu-2026.11.3 and 4 more (environments/catalog/images.yaml)\n"
-        "  why:     an immature image would run on tenants' nodes\n"
+        "  why:     an immature or defective image would run on tenants' nodes\n"
         "  fix:     pin an offered image with jacquard promote, or add the channel to the image once it is mature\n"
         "  waiver:  add an entry to environments/laptop/waivers.yaml with subject acme-train/infer"
     )
@@ -65,7 +65,7 @@ def test_a_stack_of_no_environment_allows_nothing(template: Template, text: Text
         "in cluster management\n"
         f"  found:   checksum {STABLE}\n"
         "  allowed: none: stack scratch belongs to no readable environment\n"
-        "  why:     an immature image would run on tenants' nodes\n"
+        "  why:     an immature or defective image would run on tenants' nodes\n"
         "  fix:     rename the stack to <environment> or <environment>.<slice>, and fix the errors of jacquard check\n"
         "  waiver:  add an entry to environments/scratch/waivers.yaml with subject acme-train/infer"
     )
@@ -76,3 +76,15 @@ def test_an_unknown_checksum_is_refused_as_undecided(template: Template, context
 
     assert finding.verdict is Verdict.UNDECIDED
     assert finding.found == "spec.template.spec.image.checksum is unknown until apply, so the rule cannot decide"
+
+
+def test_refuses_a_revoked_image_and_does_not_offer_it(template: Template, context: Context) -> None:
+    images = tuple(
+        image.model_copy(update={"revoked": "its kernel lets pods leave their node"} if image.sha256 == STABLE else {})
+        for image in context.images
+    )
+
+    finding = RULE.judge(template(checksum=STABLE), replace(context, images=images))
+
+    assert finding.found == "gpu-2026.11.1 (revoked: its kernel lets pods leave their node)"
+    assert " gpu-2026.10.2, cpu-2026.10.2, " in finding.allowed

@@ -178,6 +178,8 @@ class GoldenImage(CheckedSpec):
     """First day on which pools should use another image. By default the image is supported until it expires."""
     expires: dt.date
     """First day on which pools must not run the image."""
+    revoked: Text | None = None
+    """Reason why nodes must not boot the image any longer, such as a vulnerability. None for an allowed image."""
     url: HttpsUrl
     """URL of the raw disk image, or of the ISO for ``live-iso``, reachable from the provisioning network."""
     sha256: Sha256

@@ -6,7 +6,17 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
 
-from components.specs.base import CheckedSpec, ConstraintViolation, DataFile, Label, RuleName, ShortName, Spec, Text
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DataFile,
+    Label,
+    Registry,
+    RuleName,
+    ShortName,
+    Spec,
+    Text,
+)
 
 
 class RuleId(StrEnum):
@@ -24,6 +34,8 @@ class RuleId(StrEnum):
     """Nodes must boot images that are still maintained."""
     FETCHED_BY_TAG = "fetched-by-tag"
     """Software of the platform must be fetched by digest."""
+    UNLISTED_REGISTRY = "unlisted-registry"
+    """Software must be fetched from registries that the environment lists."""
     HOST_BEYOND_IDENTITY = "host-beyond-identity"
     """Host entries must contain only an identity."""
     UNVERIFIED_BMC = "unverified-bmc"
@@ -119,6 +131,10 @@ class PolicySpec(DataFile):
     rules: dict[Label, Enforcement] = Field(default_factory=dict)
     """Strictness of policies by name (``docs/reference/policies.md``). The stage determines the strictness of policies
     that are not listed."""
+    registries: tuple[Registry, ...] = Field(default=(), max_length=100)
+    """Registries, each with an optional path, from which charts, manifests and images of the platform's pods may be
+    fetched (policy ``unlisted-registry``). Hosts and whole path segments are compared. Any registry is allowed if the
+    list is empty."""
     freezes: tuple[FreezeSpec, ...] = ()
     """Periods without changes to tenants."""
 

@@ -31,7 +31,7 @@ def find(fact: Fact, _context: Context) -> Finding:
         return undecided("a volume of the VM")
     disks = [volume for volume in volumes or () if any(source in volume for source in _SOURCES)]
     others = [volume for volume in disks if volume["name"] != ROOT]
-    root = next((volume for volume in disks if volume["name"] == ROOT), {})
+    root: Any = next((volume for volume in disks if volume["name"] == ROOT), {})
     size = _size(templates or (), (root.get("dataVolume") or {}).get("name"))
     found = [f"a root disk of {size}"] if size and bytes_of(size) > bytes_of(MOST_ROOT) else []
     found += [f"{len(others)} volumes"] if len(others) > MOST_VOLUMES else []
@@ -46,7 +46,7 @@ def find(fact: Fact, _context: Context) -> Finding:
 
 def _size(templates: Any, name: str | None) -> str:
     """Return the size of the volume ``name``; empty if it is not created with the VM, or not in a binary unit."""
-    template = next((item for item in templates if item["metadata"]["name"] == name), {})
+    template: Any = next((item for item in templates if item["metadata"]["name"] == name), {})
     size = str(Fact(kind="", title="", body=template).at("spec", "storage", "resources", "requests", "storage"))
     return size if re.fullmatch(QUANTITY, size) else ""
 

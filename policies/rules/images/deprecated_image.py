@@ -33,6 +33,7 @@ def find(fact: Fact, context: Context) -> Finding:
         other.version
         for other in context.images
         if context.channel in other.channel
+        and not other.revoked
         and set(other.fits) & set(entry.fits)
         and other.lifecycle(context.today) in _USABLE
     ]

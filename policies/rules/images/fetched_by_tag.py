@@ -10,6 +10,7 @@ Not evaluated: DPF's charts of DPU services and the images in them, since DPF ac
 charts. ``jacquard show ENV images --platform`` lists all references by tag.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,13 +18,10 @@ from components.render.providers import KINDS
 from components.specs.base import Stage
 from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact
+from policies.pod_images import PODS, pod_images
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 
-_DIGEST = "sha256:"
-_PODS: Mapping[str, tuple[str, ...]] = {
-    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
-    **dict.fromkeys(("DaemonSet", "Deployment", "Job", "StatefulSet"), ("spec", "template", "spec")),
-}
+_DIGEST = re.compile(r"(?:[^@]*@)?sha256:[0-9a-f]{64}")
 _VERSIONS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "OCIRepository": (("spec", "ref", "digest"),),
     "NicClusterPolicy": tuple(("spec", "secondaryNetwork", part, "version") for part in ("multus", "cniPlugins")),
@@ -38,7 +36,7 @@ def find(fact: Fact, _context: Context) -> Finding:
     references = tuple(_references(fact))
     if UNKNOWN in references:
         return undecided("the reference to its source")
-    tags = [str(reference) for reference in references if _DIGEST not in str(reference)]
+    tags = [str(reference) for reference in references if not _DIGEST.fullmatch(str(reference))]
     if not tags:
         return PASS
     return violation(
@@ -65,12 +63,7 @@ def _references(fact: Fact) -> Iterator[Any]:
             if fact.at(*path[:-1]) is not None:
                 yield fact.at(*path) or "its source"
     else:
-        pod = _PODS[kind]
-        for containers in (fact.at(*pod, "containers"), fact.at(*pod, "initContainers")):
-            if containers is UNKNOWN:
-                yield UNKNOWN
-            else:
-                yield from (item if item is UNKNOWN else item.get("image") for item in containers or ())
+        yield from pod_images(fact)
 
 
 RULE = Rule(
@@ -78,7 +71,7 @@ RULE = Rule(
     description="Artefacts and images of the platform are pinned by digest.",
     why="the content of a tag can change, and the controllers and jobs that use the tag serve all tenants",
     severity=Severity.HIGH,
-    kinds=frozenset({*_PODS, *_VERSIONS, *_PROVIDERS}),
+    kinds=frozenset({*PODS, *_VERSIONS, *_PROVIDERS}),
     find=find,
     levels={
         Stage.DEVELOPMENT: Enforcement.ADVISORY,
