@@ -10,7 +10,7 @@ from components.lookups.pools import clusters
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment
-from components.specs.health.node_checks import HealthAction
+from components.specs.health.node_checks import Detector, HealthAction
 
 
 class CheckRow(Spec):
@@ -21,8 +21,9 @@ class CheckRow(Spec):
     hold_seconds: int
     condition: str | None
     """Condition of the Node; None for a check that counts events."""
+    detector: Detector
     threshold: int | None
-    """Number of events within ``hold_seconds`` that raise an alert; None for a check with a condition."""
+    """Number of events within ``hold_seconds`` that raise an alert; None for a check that does not count events."""
     summary: str
     source: str
     reason: str | None
@@ -48,6 +49,7 @@ class NodeFault(Spec):
     host: str | None
     """Host of the inventory that runs the node; None if the node does not name a known host."""
     condition: str
+    """Type of the condition, or key of the taint of Node Feature Discovery."""
     since: AwareDatetime | None
     message: str
     action: HealthAction | None
@@ -115,7 +117,8 @@ def _rows(environment: Environment, kind: str) -> tuple[CheckRow, ...]:
                 action=check.action,
                 hold_seconds=check.hold_seconds,
                 condition=check.condition,
-                threshold=None if check.condition else check.threshold,
+                detector=check.detector,
+                threshold=check.threshold if check.reason and not check.condition else None,
                 summary=check.summary,
                 source=check.source,
                 reason=override.reason if override else None,

@@ -8,10 +8,11 @@ from components.lookups.node_checks import checks_by_type, repair_limit
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs.failed_repairs import GAVE_UP, RETURNED, UNHEALTHY, repairs
 from components.render import labels as keys
+from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.pools import metal3
 from components.reports.health import NodeFault
 from components.specs.environment import Environment
-from components.specs.health.node_checks import HealthAction, NodeCheck
+from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from jacquard.observe.failed_hosts import KINDS as HOSTS
 from jacquard.observe.live_nodes import place_of
 from jacquard.observe.objects import Object, key
@@ -66,27 +67,30 @@ def _repairs(environment: Environment, host: Object | None, phase: str | None, n
     return _Repairs(phase=phase, starts=starts, exceeded=marked or (phase is None and len(starts) >= limit.repairs))
 
 
-def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str, NodeCheck]]:
+def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str | None, NodeCheck]]:
     """Return the checks of each pool by the condition that they set."""
     by_type = checks_by_type(environment, (pool.instance_type for pool in placed.cluster.pools))
     return {
-        pool.name: {check.condition: check for check in by_type[pool.instance_type] if check.condition}
-        for pool in placed.cluster.pools
+        pool.name: {_condition(check): check for check in by_type[pool.instance_type]} for pool in placed.cluster.pools
     }
+
+
+def _condition(check: NodeCheck) -> str | None:
+    return UNLIKE if check.detector is Detector.DEVICES else check.condition
 
 
 def _of_node(
     environment: Environment,
     cluster: str,
     node: Object,
-    by_pool: Mapping[str, Mapping[str, NodeCheck]],
+    by_pool: Mapping[str, Mapping[str | None, NodeCheck]],
     done: _Repairs,
 ) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
         return
     host = place_of(environment, node)
-    for item in sorted(dig(node, "status", "conditions") or [], key=lambda item: str(item.get("type"))):
+    for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
         ready = item.get("type") == "Ready"
         if ready == (item.get("status") == "True") or (not ready and item.get("type") in _UPSTREAM):
             continue
@@ -105,6 +109,14 @@ def _of_node(
             repairs=done.starts,
             next_action=_next(environment.name, host, action, done),
         )
+
+
+def _conditions(node: Object) -> Iterator[Object]:
+    """Yield the conditions of a node, and the taint of Node Feature Discovery as a condition without a time."""
+    yield from dig(node, "status", "conditions") or ()
+    if any(taint.get("key") == UNLIKE for taint in dig(node, "spec", "taints") or ()):
+        message = "a GPU, fabric port or DPU function is missing, or of another model"
+        yield {"type": UNLIKE, "status": "True", "message": message}
 
 
 def _time(text: object) -> dt.datetime | None:

@@ -28,6 +28,20 @@ RELEASE = ObjectRef("helm.toolkit.fluxcd.io/v2", "HelmRelease", "node-features",
 WORK = ObjectRef("v1", "Pod", "one-gpu", "default")
 
 
+UNLIKE = "hardware.jacquard.dev/unlike-any-type"
+RULE = ObjectRef(NFD, "NodeFeatureRule", "declared-hardware")
+
+
+def tainted(api: ApiServer) -> dict[str, set[str]]:
+    """Return the effects of the taint for devices on each node."""
+    return {
+        node["metadata"]["name"]: {
+            taint["effect"] for taint in dig(node, "spec", "taints") or () if taint["key"] == UNLIKE
+        }
+        for node in api.list("v1", "Node")
+    }
+
+
 def labelled(api: ApiServer) -> dict[str, set[str]]:
     """Return the labels of each node that Node Feature Discovery gives."""
     return {
@@ -101,6 +115,24 @@ def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegi
     wait_until(lambda: labelled(api) == wanted, timeout_seconds=60, what="nodes are labelled by the rule")
     api.delete(ref)
     wait_until(lambda: labelled(api) == before, timeout_seconds=60, what="labels go with the rule")
+
+
+def test_a_node_with_gpus_unlike_its_type_takes_no_pods_until_it_is_as_declared(running: LocalRegion) -> None:
+    """All hosts of a rehearsal have eight GPUs, so the rule is changed to expect nine."""
+    api = running.api(ACME)
+    rules = (api.get(RULE) or {})["spec"]["rules"]
+    with_gpus = {name for name, keys in labelled(api).items() if GPUS in keys}
+    assert not any(tainted(api).values())
+
+    expected = json.loads(json.dumps(rules).replace('"8"', '"9"'))
+    api.patch(RULE, {"spec": {"rules": expected}}, field_manager="somebody")
+    wait_until(
+        lambda: {name for name, effects in tainted(api).items() if effects == {"NoSchedule"}} == with_gpus,
+        timeout_seconds=60,
+        what="nodes with GPUs, and no others, are tainted",
+    )
+    api.patch(RULE, {"spec": {"rules": rules}}, field_manager="somebody")
+    wait_until(lambda: not any(tainted(api).values()), timeout_seconds=60, what="the taint goes with the difference")
 
 
 def test_without_its_label_a_node_offers_no_gpu_and_a_pod_waits_until_it_is_there(running: LocalRegion) -> None:

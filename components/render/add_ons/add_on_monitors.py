@@ -16,7 +16,7 @@ from components.render.pools import compute_domains
 from components.render.region import monitors
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
-from components.specs.health.node_checks import HealthAction, NodeCheck
+from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 
 _PROMETHEUS = "kube-prometheus-stack"
 """Chart whose ServiceAccount of Prometheus is known."""
@@ -39,6 +39,11 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
 """Namespace and DaemonSet of the agents of each network add-on."""
 _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
+_DETECTORS: Mapping[Capability | None, tuple[Detector, ...]] = {
+    Capability.NODE_PROBLEMS: (Detector.KERNEL_LOG,),
+    Capability.NODE_FEATURES: (Detector.DEVICES,),
+}
+"""Detectors of faults by the capability of their add-on."""
 _FULL_PERCENT = 90
 
 
@@ -67,19 +72,22 @@ def alerts(cluster: str, add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ..
 
 
 def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[dict[str, Any]]:
-    if all(entry.gives is not Capability.NODE_PROBLEMS for entry in add_ons):
-        return
+    detectors = {detector for entry in add_ons for detector in _DETECTORS.get(entry.gives, ())}
     for check in checks:
+        if check.detector not in detectors:
+            continue
         severity = "critical" if check.action is HealthAction.REPAIR else "warning"
         name = check.name.title().replace("-", "")
         yield monitors.alert(name, severity, _fault(check), check.summary)
 
 
 def _fault(check: NodeCheck) -> str:
-    """Return the expression for a fault: a condition that is True, or too many events on a node.
+    """Return the expression for a fault: that of the check, a condition that is True, or too many events on a node.
 
-    The second metric is that of node-problem-detector (NPD:pkg/problemmetrics).
+    The metric of events is that of node-problem-detector (NPD:pkg/problemmetrics).
     """
+    if check.expression:
+        return check.expression
     if check.condition:
         return f'kube_node_status_condition{{condition="{check.condition}",status="true"}} == 1'
     return f'increase(problem_counter{{reason="{check.reason}"}}[{check.hold_seconds}s]) >= {check.threshold}'

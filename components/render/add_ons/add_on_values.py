@@ -25,7 +25,8 @@ _MILLICPU, _MEBIBYTES = 100, 200
 def _node_features(facts: ClusterFacts) -> dict[str, Any]:
     return {
         "priorityClassName": SERVICE,
-        "master": facts.placement,
+        # Taints of rules are disabled by default (NFD:docs/usage/customization-guide.md).
+        "master": {**facts.placement, "enableTaints": True},
         "gc": facts.placement,
         "worker": {"tolerations": EVERY_NODE, "priorityClassName": AGENT},
     }

@@ -65,7 +65,7 @@ class AddOnsInput:
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
             *(without_agents(self.cluster) if mixed else ()),
-            *(declared_hardware(self.cluster, self.facts.hardware) if verified else ()),
+            *(declared_hardware(self.cluster, self.facts.hardware, self.facts.unlike_types) if verified else ()),
             *(
                 item
                 for entry in self.add_ons

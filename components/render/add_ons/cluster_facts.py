@@ -7,7 +7,7 @@ from typing import Any
 from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
-from components.specs.health.node_checks import HealthAction, NodeCheck
+from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.ipv6 import Network6
 from components.specs.pools.gpu_sharing import GpuSharingSpec
@@ -52,6 +52,11 @@ class ClusterFacts:
         every = [check for checks in self.checks.values() for check in checks]
         every.sort(key=lambda check: hardness.index(check.action))
         return tuple({check.name: check for check in every}.values())
+
+    @property
+    def unlike_types(self) -> HealthAction | None:
+        """Return the action on nodes whose devices are not those of their instance type; None without such a check."""
+        return next((check.action for check in self.every_check if check.detector is Detector.DEVICES), None)
 
     @property
     def selector(self) -> dict[str, str]:

@@ -1,11 +1,15 @@
 """Rule of Node Feature Discovery that verifies the PCI devices of nodes against their instance types.
 
 Node Feature Discovery counts the GPUs, adapters and DPU functions of a node, and adds a label for each instance type of
-the cluster whose counts it has. A node without the label of its own type lacks a device, or has another model. The rule
-sets no taint: a device that fails must not evict pods by itself.
+the cluster whose counts it has. A node without the label of its own type lacks a device, or has another model. A node
+with GPUs that is like no type with GPUs of the cluster also gets a taint, so that no pod is scheduled on a host with
+seven of eight GPUs. Running pods continue: a device that fails must not evict pods by itself.
 
-Rules cannot read labels, so they do not know the type of a node. They have no CPU model, size of memory or size of
-disks (NFD:source). Virtual functions have other device IDs, so only physical functions are counted.
+Rules cannot read labels, so they do not know the type of a node. A node that lost all GPUs has no taint, and neither
+has a node that is like another type. Rules have no CPU model, size of memory or size of disks (NFD:source). Virtual
+functions have other device IDs, so only physical functions are counted. Node Feature Discovery removes its taint when
+the rule no longer matches, and leaves other taints (NFD:pkg/nfd-master/nfd-master.go, setTaints). Keys of Kubernetes'
+domains are not permitted (NFD:pkg/apis/nfd/validate/validate.go).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,10 +22,14 @@ from components.render.manifest import Manifest
 from components.render.network.device_plugins import ADAPTERS, VENDOR
 from components.render.objects import manifest
 from components.specs.add_ons.add_ons import AddOn
+from components.specs.health.node_checks import HealthAction
 from components.specs.hosts.instance_types import InstanceType
 
 API, KIND, NAME = "nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", "declared-hardware"
 CHART = "node-feature-discovery"
+UNLIKE = f"{keys.HARDWARE}/unlike-any-type"
+"""Key of the taint of nodes with GPUs whose devices are not those of any instance type of their cluster."""
+_EFFECTS = {HealthAction.NOTIFY: "PreferNoSchedule", HealthAction.QUARANTINE: "NoSchedule"}
 _IN = "In"
 
 
@@ -49,16 +57,25 @@ class _Devices:
         return {name: {"op": _IN, "value": [*allowed]} for name, allowed in values.items()}
 
 
+_EVERY_GPU = _Devices(NVIDIA, None)
+
+
 def is_verified(add_ons: Iterable[AddOn], kinds: Iterable[InstanceType]) -> bool:
     """Return whether a cluster with ``add_ons`` verifies any of its instance types."""
     return any(entry.chart == CHART for entry in add_ons) and any(map(_counts, kinds))
 
 
-def declared_hardware(cluster: str, kinds: tuple[InstanceType, ...]) -> Iterator[Manifest]:
-    """Yield the rule for all instance types of ``cluster``."""
+def declared_hardware(cluster: str, kinds: tuple[InstanceType, ...], action: HealthAction | None) -> Iterator[Manifest]:
+    """Yield the rule for all instance types of ``cluster``, with ``action`` on nodes unlike them; None has no taint."""
     counts = {kind.name: counted for kind in kinds if (counted := _counts(kind))}
+    with_gpus = [kind.name for kind in kinds if kind.gpu is not None]
+    tainted = _EFFECTS.get(action) if action and with_gpus else None
     devices = dict.fromkeys(device for counted in counts.values() for device in counted)
+    if tainted:
+        devices |= {_EVERY_GPU: None}
     rules = [*map(_count, devices), *(_type(name, counted) for name, counted in counts.items())]
+    if tainted:
+        rules.append(_unlike(with_gpus, tainted))
     yield manifest(API, KIND, NAME, cluster=cluster, spec={"rules": rules})
 
 
@@ -94,4 +111,15 @@ def _type(name: str, counts: Mapping[_Devices, int]) -> dict[str, Any]:
         "name": f"hardware of {name}",
         "labels": {label(name): keys.AS_DECLARED},
         "matchFeatures": [{"feature": "rule.matched", "matchExpressions": expected}],
+    }
+
+
+def _unlike(with_gpus: Iterable[str], effect: str) -> dict[str, Any]:
+    like_none = {label(name): {"op": "DoesNotExist"} for name in with_gpus}
+    return {
+        "name": "GPUs unlike any instance type",
+        "taints": [{"key": UNLIKE, "effect": effect}],
+        "matchFeatures": [
+            {"feature": "rule.matched", "matchExpressions": {_EVERY_GPU.name: {"op": "Exists"}, **like_none}}
+        ],
     }

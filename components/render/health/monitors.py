@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from components.specs.health.node_checks import NodeCheck
+from components.specs.health.node_checks import Detector, NodeCheck
 
 UPSTREAM_MONITORS = ("/config/kernel-monitor.json", "/config/readonly-monitor.json")
 """Monitors of upstream's image, which detect the checks with ``upstream``."""
@@ -13,12 +13,12 @@ MONITOR = "node-monitor.json"
 
 
 def monitor(checks: Iterable[NodeCheck]) -> str:
-    """Return the monitor for ``checks`` as JSON; checks that upstream's monitors detect are omitted.
+    """Return the monitor for ``checks`` of the kernel log as JSON; checks of upstream's monitors are omitted.
 
     A condition stays True until the monitor restarts, normally with the next boot. The kernel log of earlier boots is
     not read (NPD:pkg/systemlogmonitor/logwatchers/kmsg).
     """
-    rendered = [check for check in checks if not check.upstream]
+    rendered = [check for check in checks if check.detector is Detector.KERNEL_LOG and not check.upstream]
     content = {
         "plugin": "kmsg",
         "logPath": "/dev/kmsg",

@@ -7,7 +7,6 @@ from components.lookups.pools import DataPath, place, problem
 from components.rules.references import lost_types, undeclared
 from components.rules.rule import Rules
 from components.specs.environment import Environment
-from components.specs.health.node_checks import HealthAction
 from components.specs.reading.loader import HEALTH, INSTANCE_TYPES
 from components.specs.reading.problems import Problem, listed, suggestion
 
@@ -74,10 +73,10 @@ def effective_overrides(environment: Environment) -> Iterator[Problem]:
         check, path = checks.get(override.check), ("health_overrides", index)
         if check is None:
             continue
-        if check.condition is None and override.action not in {None, HealthAction.NOTIFY}:
+        if override.action is not None and override.action not in check.actions:
             text = (
-                f"{check.name} counts events, which pass; only checks with a condition can {override.action} a node;"
-                f" write {HealthAction.NOTIFY}, or remove the override"
+                f"{check.name} sets no condition; only checks with a condition can {override.action} a node;"
+                f" write {' or '.join(check.actions)}, or remove the override"
             )
             yield problem(environment, HEALTH, (*path, "action"), text)
         for at, name in enumerate(override.instance_types):

@@ -27,6 +27,15 @@ class HealthAction(StrEnum):
     reboot does not remove the fault. The limit on unhealthy nodes of the rollout group applies."""
 
 
+class Detector(StrEnum):
+    """Part of a cluster that detects a fault."""
+
+    KERNEL_LOG = "kernel-log"
+    """node-problem-detector, which compares lines of the kernel log with ``pattern``."""
+    DEVICES = "devices"
+    """Node Feature Discovery, which counts PCI devices and taints nodes unlike the instance types of their cluster."""
+
+
 class Part(StrEnum):
     """Hardware that a node must have for a check to apply."""
 
@@ -53,13 +62,18 @@ class NodeCheck(CheckedSpec):
     """Source of the pattern and of the default action."""
     action: HealthAction
     """Action on a node with the fault."""
+    detector: Detector = Detector.KERNEL_LOG
+    """Part of the cluster that detects the fault."""
     condition: CamelCase | None = None
-    """Condition of the Node that is True while the fault lasts. Checks without a condition count events only."""
-    reason: CamelCase
-    """Reason of the condition or event."""
-    pattern: str = Field(min_length=8, max_length=512)
+    """Condition of the Node that is True while the fault lasts. Checks of the kernel log without a condition count
+    events only."""
+    reason: CamelCase | None = None
+    """Reason of the condition or event; only for the kernel log, which requires one."""
+    pattern: str | None = Field(default=None, min_length=8, max_length=512)
     """Regular expression (RE2) for the kernel log. It must match up to the end of the line
     (NPD:pkg/systemlogmonitor/log_buffer.go)."""
+    expression: str | None = Field(default=None, min_length=8, max_length=512)
+    """PromQL expression with a result for each fault, for the alert; for all detectors except the kernel log."""
     upstream: bool = False
     """Whether node-problem-detector's own monitors have the rule, so that none is rendered."""
     hold_seconds: int = Field(default=600, ge=_LEAST_HOLD, le=_MOST_HOLD)
@@ -68,13 +82,26 @@ class NodeCheck(CheckedSpec):
     """Number of events within ``hold_seconds`` that raise an alert; only for checks without a condition."""
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
-        """Yield an action without a condition, and a pattern that is no regular expression."""
-        if self.condition is None and self.action is not HealthAction.NOTIFY:
+        """Yield an impossible action, fields of another detector, and a pattern that is no regular expression."""
+        if self.action not in self.actions:
             yield ConstraintViolation("requires a condition", ("action",), str(self.action))
+        of_log, others = (self.reason, self.pattern), (self.expression,)
+        expected, unexpected = (of_log, others) if self.detector is Detector.KERNEL_LOG else (others, of_log)
+        if None in expected or any(unexpected):
+            text = "kernel-log requires reason and pattern, and other detectors expression instead"
+            yield ConstraintViolation(text, ("detector",), str(self.detector))
         try:
-            re.compile(self.pattern)
+            re.compile(self.pattern or "")
         except re.error as error:
             yield ConstraintViolation(f"is not a regular expression: {error}", ("pattern",), self.pattern)
+
+    @property
+    def actions(self) -> tuple[HealthAction, ...]:
+        """Return the possible actions: all with a condition, otherwise those that need none."""
+        if self.condition is not None:
+            return tuple(HealthAction)
+        tainting = (HealthAction.QUARANTINE,) if self.detector is Detector.DEVICES else ()
+        return (HealthAction.NOTIFY, *tainting)
 
 
 class HealthOverride(CheckedSpec):

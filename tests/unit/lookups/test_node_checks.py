@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from components.lookups.node_checks import FILE, NodeCheckTable, checks_by_type, checks_of, library_checks
-from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
+from components.specs.health.node_checks import Detector, HealthAction, HealthCatalog, HealthOverride, NodeCheck
 from components.specs.reading.loader import load_environment
 from components.specs.reading.parsing import parsed
 from jacquard.machine import paths
@@ -34,13 +35,14 @@ def test_patterns_and_conditions_are_such_as_upstream_understands() -> None:
 
     assert len(conditions) == len({*conditions})
     for check in checks:
-        assert not any(part in check.pattern for part in (*_ONLY_GO, *_ONLY_PYTHON)), check.name
+        assert not any(part in (check.pattern or "") for part in (*_ONLY_GO, *_ONLY_PYTHON)), check.name
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["line"][:60])
 def test_a_line_of_a_kernel_log_is_recognised_as_its_fault(case: dict[str, Any]) -> None:
     # Upstream appends \z to a pattern, and does not anchor its beginning (NPD:pkg/systemlogmonitor/log_buffer.go).
-    found = [check for check in library_checks().values() if re.search(rf"{check.pattern}\Z", case["line"])]
+    of_log = [check for check in library_checks().values() if check.pattern]
+    found = [check for check in of_log if re.search(rf"{check.pattern}\Z", case["line"])]
     hardest = max((list(HealthAction).index(check.action) for check in found), default=None)
 
     assert [check.name for check in found] == case["checks"]
@@ -51,7 +53,26 @@ def test_each_check_has_a_case() -> None:
     seen = {name for case in CASES for name in case["checks"]}
 
     # Docker's hung task is upstream's own, XFS's too.
-    assert library_checks().keys() - seen == {"kernel-deadlock", "xfs-shut-down"}
+    of_log = {name for name, check in library_checks().items() if check.detector is Detector.KERNEL_LOG}
+    assert of_log - seen == {"kernel-deadlock", "xfs-shut-down"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"action": "repair"}, "action"),
+        ({"expression": None}, "detector"),
+        ({"pattern": "a line of a log"}, "detector"),
+        ({"detector": "kernel-log"}, "action"),
+    ],
+)
+def test_a_check_has_the_fields_of_its_detector(changes: dict[str, Any], field: str) -> None:
+    row = library_checks()["devices-missing"].model_dump(exclude_none=True)
+
+    with pytest.raises(ValidationError) as refused:
+        NodeCheck.model_validate({**row, **changes})
+
+    assert field in str(refused.value)
 
 
 def test_every_type_of_the_references_has_checks_of_its_hardware() -> None:

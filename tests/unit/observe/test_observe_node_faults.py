@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, UNHEALTHY
+from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
@@ -115,3 +116,14 @@ def test_earlier_repairs_of_the_host_decide_what_follows(
 
     assert [f"{start:%Y-%m-%dT%H:%M:%SZ}" for start in fault.repairs] == starts
     assert fault.next_action == text
+
+
+def test_a_node_without_a_gpu_of_its_type_is_a_fault(laptop: Environment) -> None:
+    lacking = node("x1")
+    lacking["spec"]["taints"] = [{"key": UNLIKE, "effect": "NoSchedule"}]
+
+    [fault] = found(laptop, lacking)
+
+    assert (fault.condition, fault.action, fault.since) == (UNLIKE, HealthAction.QUARANTINE, None)
+    assert fault.message == "a GPU, fabric port or DPU function is missing, or of another model"
+    assert fault.next_action.startswith("when its jobs have ended: jacquard host laptop a01-u01 --to triage")

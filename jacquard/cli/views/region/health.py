@@ -40,10 +40,13 @@ def _limit(kind: TypeHealth) -> tuple[int, int]:
 
 def _table(rows: tuple[CheckRow, ...]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for title in ("check", "action", "after", "condition or event", "fault"):
+    for title in ("check", "action", "after", "detected by", "fault"):
         table.add_column(title)
     for row in rows:
-        what = row.condition or f"{row.threshold} events within {long_duration(row.hold_seconds // 60)}"
+        count = (
+            f"{row.threshold} events within {long_duration(row.hold_seconds // 60)}" if row.threshold else row.detector
+        )
+        what = row.condition or count
         after = long_duration(row.hold_seconds // 60) if row.action is HealthAction.REPAIR else ""
         why = f" (override: {row.reason})" if row.reason else ""
         table.add_row(row.check, Text(row.action, _STYLES[row.action]), after, what, f"{row.summary}{why}")

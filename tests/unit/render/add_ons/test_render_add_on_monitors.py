@@ -59,7 +59,8 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
     ("without", "alerts"),
     [
         ((), [*FAULTS, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
-        (("node-problems", "metallb"), ["NetworkAgentsDown", "StorageAgentsDown"]),
+        (("node-problems", "metallb"), ["DevicesMissing", "NetworkAgentsDown", "StorageAgentsDown"]),
+        (("node-problems", "node-features", "metallb"), ["NetworkAgentsDown", "StorageAgentsDown"]),
     ],
 )
 def test_an_alert_is_about_what_the_cluster_has(

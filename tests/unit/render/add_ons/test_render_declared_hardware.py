@@ -10,9 +10,11 @@ from environment_data import ENVIRONMENTS
 from rendered_objects import objects_of
 
 from components.lookups.add_ons import hardware, of_cluster
+from components.lookups.node_checks import library_checks
 from components.lookups.pools import clusters
-from components.render.add_ons.declared_hardware import declared_hardware, is_verified, label
+from components.render.add_ons.declared_hardware import UNLIKE, declared_hardware, is_verified, label
 from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction
 from components.specs.hosts.instance_types import InstanceType
 from components.specs.reading.loader import load_environment
 
@@ -22,8 +24,8 @@ def laptop() -> Environment:
     return load_environment("laptop", ENVIRONMENTS)
 
 
-def rules(*kinds: InstanceType) -> list[dict[str, Any]]:
-    [rule] = declared_hardware("acme-train", kinds)
+def rules(*kinds: InstanceType, action: HealthAction | None = None) -> list[dict[str, Any]]:
+    [rule] = declared_hardware("acme-train", kinds, action)
     found: list[dict[str, Any]] = rule.body["spec"]["rules"]
     return found
 
@@ -78,6 +80,48 @@ def test_devices_are_counted_once_and_compared_with_each_type(laptop: Environmen
         ],
     }
     assert plain["matchFeatures"][0]["matchExpressions"] == {"jacquard-15b3-a2dc": {"op": "In", "value": ["2"]}}
+
+
+@pytest.mark.parametrize(
+    ("action", "effect"), [(HealthAction.QUARANTINE, "NoSchedule"), (HealthAction.NOTIFY, "PreferNoSchedule")]
+)
+def test_nodes_with_gpus_that_are_like_no_type_are_tainted(
+    laptop: Environment, action: HealthAction, effect: str
+) -> None:
+    types = laptop.instance_types.by_name
+
+    *_, every_gpu, hopper, newer, plain, unlike = rules(
+        types["h100-ib-8"], types["h200-ib-8"], types["cpu-gen4"], action=action
+    )
+
+    assert every_gpu["varsTemplate"] == "jacquard-10de-gpus={{ .pci.device | len }}"
+    assert [*hopper["labels"], *newer["labels"], *plain["labels"]] == [
+        f"hardware.jacquard.dev/{name}" for name in ("h100-ib-8", "h200-ib-8", "cpu-gen4")
+    ]
+    assert unlike == {
+        "name": "GPUs unlike any instance type",
+        "taints": [{"key": UNLIKE, "effect": effect}],
+        "matchFeatures": [
+            {
+                "feature": "rule.matched",
+                "matchExpressions": {
+                    "jacquard-10de-gpus": {"op": "Exists"},
+                    "hardware.jacquard.dev/h100-ib-8": {"op": "DoesNotExist"},
+                    "hardware.jacquard.dev/h200-ib-8": {"op": "DoesNotExist"},
+                },
+            }
+        ],
+    }
+
+
+def test_clusters_without_gpus_have_no_taint(laptop: Environment) -> None:
+    made = rules(laptop.instance_types.by_name["cpu-gen4"], action=HealthAction.QUARANTINE)
+
+    assert [rule for rule in made if "taints" in rule] == []
+
+
+def test_the_alert_is_about_the_taint() -> None:
+    assert f'key="{UNLIKE}"' in str(library_checks()["devices-missing"].expression)
 
 
 def test_gpus_of_an_unknown_model_are_counted_by_their_class(laptop: Environment) -> None:

@@ -2,7 +2,8 @@
 
 Workers are simulated (NFD:pkg/nfd-worker, NFD:source/pci, version 0.19.0). All hosts are identical; the image name
 determines whether a host has GPUs. No image was booted, so kernel and operating system release are omitted. The master
-is real if its chart and its program are available locally; otherwise, nodes get the labels requested by their workers.
+is real if its chart and its program are available locally; otherwise, nodes get the labels requested by their workers,
+and neither the labels nor the taints of rules.
 nfd-gc is always simulated: the features of a node are deleted with the node.
 """
 
