@@ -42,6 +42,7 @@ _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
 _DETECTORS: Mapping[Capability | None, tuple[Detector, ...]] = {
     Capability.NODE_PROBLEMS: (Detector.KERNEL_LOG,),
     Capability.NODE_FEATURES: (Detector.DEVICES,),
+    Capability.MONITORING: (Detector.METRICS,),
 }
 """Detectors of faults by the capability of their add-on."""
 _FULL_PERCENT = 90
@@ -78,7 +79,8 @@ def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterato
             continue
         severity = "critical" if check.action is HealthAction.REPAIR else "warning"
         name = check.name.title().replace("-", "")
-        yield monitors.alert(name, severity, _fault(check), check.summary)
+        alert = monitors.alert(name, severity, _fault(check), check.summary)
+        yield {**alert, "for": f"{check.hold_seconds}s"} if check.detector is Detector.METRICS else alert
 
 
 def _fault(check: NodeCheck) -> str:

@@ -34,6 +34,8 @@ class Detector(StrEnum):
     """node-problem-detector, which compares lines of the kernel log with ``pattern``."""
     DEVICES = "devices"
     """Node Feature Discovery, which counts PCI devices and taints nodes unlike the instance types of their cluster."""
+    METRICS = "metrics"
+    """Prometheus of the cluster, which evaluates ``expression``. The check can only notify."""
 
 
 class Part(StrEnum):
@@ -77,7 +79,8 @@ class NodeCheck(CheckedSpec):
     upstream: bool = False
     """Whether node-problem-detector's own monitors have the rule, so that none is rendered."""
     hold_seconds: int = Field(default=600, ge=_LEAST_HOLD, le=_MOST_HOLD)
-    """Seconds that the fault must last before a repair starts; for alerts on events, the interval of the count."""
+    """Seconds that the fault must last before a repair starts; for alerts on events, the interval of the count; for
+    checks of metrics, the seconds before the alert."""
     threshold: int = Field(default=1, ge=1, le=10_000)
     """Number of events within ``hold_seconds`` that raise an alert; only for checks without a condition."""
 

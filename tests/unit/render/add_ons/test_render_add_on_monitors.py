@@ -16,10 +16,14 @@ from components.lookups.pools import clusters
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
+from components.specs.health.node_checks import Detector
 
 WATCHED = {"gpus", "metallb", "node-problems", "metrics-server", "cert-manager"}
 """Default add-ons whose charts bring monitors."""
 FAULTS = [name.title().replace("-", "") for name in library_checks()]
+OF_METRICS = [
+    name.title().replace("-", "") for name, check in library_checks().items() if check.detector is Detector.METRICS
+]
 
 
 def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
@@ -59,8 +63,8 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
     ("without", "alerts"),
     [
         ((), [*FAULTS, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
-        (("node-problems", "metallb"), ["DevicesMissing", "NetworkAgentsDown", "StorageAgentsDown"]),
-        (("node-problems", "node-features", "metallb"), ["NetworkAgentsDown", "StorageAgentsDown"]),
+        (("node-problems", "metallb"), ["DevicesMissing", *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"]),
+        (("node-problems", "node-features", "metallb"), [*OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"]),
     ],
 )
 def test_an_alert_is_about_what_the_cluster_has(
@@ -70,6 +74,16 @@ def test_an_alert_is_about_what_the_cluster_has(
 
     assert {one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]} == {*alerts}
     assert (rule.cluster, rule.namespace) == ("acme-train", "monitoring")
+
+
+def test_a_check_of_metrics_is_an_alert_after_its_hold_time(laptop: Environment) -> None:
+    *_, rule = items(laptop)
+    alerts = {alert["alert"]: alert for group in rule.body["spec"]["groups"] for alert in group["rules"]}
+
+    down, restarts, lost = (alerts[name] for name in ("FabricLinkDown", "KubeletRestarts", "GpuLost"))
+    assert (down["for"], restarts["for"], lost["for"]) == ("600s", "60s", "10m")
+    assert down["expr"] == "node_infiniband_state_id == 1 and max_over_time(node_infiniband_state_id[1d]) == 4"
+    assert (down["labels"], lost["labels"]) == ({"severity": "warning"}, {"severity": "critical"})
 
 
 def test_agents_of_compute_domains_are_missed_where_there_should_be_some(laptop: Environment) -> None:
