@@ -190,7 +190,7 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
     within = sum(bounds[group] for group, those in groups.items() if len(those) <= bounds[group])
     assert len(watched_uids(tmp_path / "repairs.json")) <= within < NODES
     assert watched_uids(tmp_path / "machines.json") == queued == uids(region)
-    assert not any(machine["status"].get("nodeRef") for those in groups.values() for machine in those)
+    assert not any(machine["status"].get("nodeRef") for those in health.machines().values() for machine in those)
     assert hosts_in(region, "delayed") == {"available": NODES - PROVISIONED_AT_ONCE}
     assert hosts_in(region)["provisioning"] == PROVISIONED_AT_ONCE
 
