@@ -155,17 +155,17 @@ def test_a_fault_that_returns_after_its_repair_has_a_spare_replace_the_node(
 
     with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
         inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
-        wait_until(replaced, timeout_seconds=3 * _SECONDS, what="a spare host replaces the node")
+        wait_until(replaced, timeout_seconds=3 * SECONDS, what="a spare host replaces the node")
 
     assert power_states(file)[:3] == [True, False, True], "Metal3 is not interrupted while the power is off"
-    assert len(told_uids(file.with_suffix(".repairs"))) == 1
+    assert len(watched_uids(file.with_suffix(".repairs"))) == 1
     assert others < uids(region), "no other node is replaced"
     assert name not in {host_of(region, one) for one in machines(region)}
     after = notes(region, name)
     assert after["capm3.metal3.io/unhealthy"] == RETURNED
     assert (len(after[REPAIRS].split()), after[REPAIRS].split()[0]) == (2, first)
     assert not any("reboot" in key for key in after), "nothing keeps the power of the host off"
-    wait_until(lambda: not repairs(region), timeout_seconds=_SECONDS, what="the repair goes with its machine")
+    wait_until(lambda: not repairs(region), timeout_seconds=SECONDS, what="the repair goes with its machine")
 
     proposed = region.jacquard("reconcile-hosts", ENVIRONMENT, "--format", "json")
     assert [(one["host"], one["to"]) for one in json.loads(proposed.stdout)["hosts"]] == [(name, "triage")]
