@@ -12,11 +12,11 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import WaiverSpec
 from policies import extensions
-from policies.facts import PROVIDER, STACK, Context, object_fact, stack_facts
+from policies.facts import PROVIDER, RESOURCE, STACK, Context, object_fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules.deployments import change_in_freeze
 
-_ENGINE_ONLY = frozenset({PROVIDER, STACK})
+_ENGINE_ONLY = frozenset({PROVIDER, RESOURCE, STACK})
 """Kinds of facts that exist only in a deployment."""
 
 

@@ -41,6 +41,8 @@ PROVIDER = "provider"
 """Kind of the facts about Pulumi providers; Kubernetes kinds are never lower-case."""
 STACK = "stack"
 """Kind of the facts about the tenants whose slices a stack applies."""
+RESOURCE = "resource"
+"""Kind of the facts about options of Pulumi resources that ignore changes."""
 _CLUSTER_API = "cluster.x-k8s.io/"
 
 

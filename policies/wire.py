@@ -8,7 +8,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from components.render.manifest import MANAGEMENT
 from jacquard.providers.objectset.patch_bodies import bodies
 from jacquard.providers.rpc.values import decode
-from policies.facts import PROVIDER, UNKNOWN, Fact, object_fact
+from policies.facts import PROVIDER, RESOURCE, UNKNOWN, Fact, object_fact
 
 Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource
 
@@ -32,8 +32,10 @@ def stack_of(urn: str) -> str:
 
 
 def facts_of(resource: Resource) -> Iterator[Fact]:
-    """Yield the facts of a resource: none, one, or one per member of an object set."""
+    """Yield the facts of a resource: its objects, or the members of an object set, and options that ignore changes."""
     package = resource.type.removeprefix(_PROVIDERS)
+    if ignored := list(resource.options.ignoreChanges):
+        yield Fact(kind=RESOURCE, title=f"resource {resource.name}", body={"ignoreChanges": ignored})
     if package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=_plain(resource))
     elif resource.type == _OBJECT_SET:

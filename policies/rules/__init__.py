@@ -12,7 +12,12 @@ from policies.rules.clusters import (
     turns_on_fabric,
     unsized_vm,
 )
-from policies.rules.deployments import change_in_freeze, provider_without_cluster_identifier
+from policies.rules.deployments import (
+    change_in_freeze,
+    forgetful_provider,
+    ignored_changes,
+    provider_without_cluster_identifier,
+)
 from policies.rules.hosts import host_beyond_identity, plain_text_bmc, template_edited_in_place, unverified_bmc
 from policies.rules.images import (
     chart_outside_channel,
@@ -38,6 +43,8 @@ MODULES = (
     plain_text_bmc,
     template_edited_in_place,
     provider_without_cluster_identifier,
+    forgetful_provider,
+    ignored_changes,
     self_chosen_partition,
     escalating_role,
     excessive_binding,

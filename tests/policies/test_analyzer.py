@@ -76,6 +76,8 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("plain-text-bmc", MANDATORY),
         ("template-edited-in-place", MANDATORY),
         ("provider-without-cluster-identifier", MANDATORY),
+        ("forgetful-provider", MANDATORY),
+        ("ignored-changes", MANDATORY),
         ("self-chosen-partition", ADVISORY),
         ("escalating-role", MANDATORY),
         ("excessive-binding", MANDATORY),
@@ -119,6 +121,16 @@ def test_what_groups_objects_is_not_judged_but_they_are(properties: dict[str, An
     assert list(facts_of(request("kubernetes:yaml/v2:ConfigFile", properties))) == []
     [fact] = facts_of(request("kubernetes:core/v1:ConfigMap", {"metadata": {"name": "a"}}))
     assert fact.title == "ConfigMap a in cluster management"
+
+
+def test_changes_that_the_engine_ignores_are_judged_with_the_object() -> None:
+    sent = request("kubernetes:core/v1:ConfigMap", {"kind": "ConfigMap", "metadata": {"name": "a"}})
+    sent.options.ignoreChanges.extend(["status", "data"])
+
+    [diagnostic] = Analyzer(NOW).Analyze(sent, None).diagnostics
+
+    assert (diagnostic.policyName, diagnostic.enforcementLevel) == ("ignored-changes", MANDATORY)
+    assert diagnostic.message.startswith("ignored-changes: resource x\n  found:   ignoreChanges: data\n")
 
 
 def test_hosts_are_judged_inside_an_object_set() -> None:

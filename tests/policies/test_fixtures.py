@@ -25,6 +25,8 @@ _FIXTURES = {
     path.stem: yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) for path in sorted(_FOLDER.glob("*.yaml"))
 }
 _CASES = [pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases]
+_DECIDED = {"ignored-changes"}
+"""Policies of which the engine knows all values."""
 _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 
@@ -47,6 +49,8 @@ def context(laptop: Environment, now: dt.datetime) -> Context:
 
 
 def _fact(case: Any) -> Fact:
+    if "kind" in case:
+        return Fact(kind=case["kind"], title=f"{case['kind']} settings", body=_unknown(case["object"]))
     return object_fact(_unknown(case["object"]), case.get("cluster", MANAGEMENT))
 
 
@@ -89,7 +93,7 @@ def _levels(rule: Rule, verdict: str, context: Context) -> list[Enforcement | No
 @pytest.mark.parametrize("name", _FIXTURES)
 def test_a_policy_has_a_fixture_of_each_kind(name: str) -> None:
     verdicts = [case["verdict"] for case in _FIXTURES[name]]
-    least = {"pass": 2, "violation": 3, "not-applicable": 1, "undecided": 1, "waived": 1}
+    least = {"pass": 2, "violation": 3, "not-applicable": 1, "undecided": name not in _DECIDED, "waived": 1}
 
     assert {verdict: min(verdicts.count(verdict), count) for verdict, count in least.items()} == least
     assert any("text" in case for case in _FIXTURES[name])
@@ -114,6 +118,8 @@ def test_a_waiver_for_the_subject_makes_a_violation_advisory(name: str, case: An
 @pytest.mark.parametrize(("name", "case"), [item for item in _CASES if item.values[1]["verdict"] == "pass"])
 def test_a_fact_with_an_unknown_value_that_the_rule_reads_does_not_pass(name: str, case: Any, context: Context) -> None:
     rule, fact = _BY_NAME[name], _fact(case)
+    if name in _DECIDED:
+        return
     recording = RecordingFact(kind=fact.kind, title=fact.title, body=fact.body, cluster=fact.cluster)
     rule.judge(recording, context)
     assert recording.read

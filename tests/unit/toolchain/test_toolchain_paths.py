@@ -104,3 +104,18 @@ def test_plugins_in_folders_of_their_own_learn_whose_data_they_judge(
     monkeypatch.setattr(environment.plugins, "lay_out", lambda _: None)
 
     assert environment.engine("edge-1")["JACQUARD_ENVIRONMENTS"] == str(regions / "environments")
+
+
+def test_the_engine_gets_no_variable_that_changes_its_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "engine", lambda *_args, **_kwargs: {"PULUMI_HOME": "/home"})
+    monkeypatch.setenv("PULUMI_OPTION_IGNORE_PROTECT", "true")
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    monkeypatch.setenv("PULUMI_K8S_SKIP_UPDATE_UNREACHABLE", "true")
+    monkeypatch.setenv("PULUMI_K8S_UPSERT_EXISTING_OBJECTS", "true")
+
+    variables = environment.process("laptop")
+
+    assert [name for name in sorted(variables) if name.startswith("PULUMI_")] == [
+        "PULUMI_HOME",
+        "PULUMI_K8S_UPSERT_EXISTING_OBJECTS",
+    ]
