@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import WaiverSpec
 from policies import extensions
-from policies.facts import PROVIDER, RESOURCE, STACK, Context, object_fact, stack_facts
+from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER, Context, Fact, object_fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules.deployments import change_in_freeze
 
@@ -55,6 +55,7 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
             count += 1
             if manifest.kind in judged:
                 violations += evaluator.violations(object_fact(manifest.body, manifest.cluster))
+    violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]
     waived_checks = checks.waived(environment)
     used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}
     return Judgement(
@@ -66,6 +67,14 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
         waived_checks=tuple(waived_checks),
         idle_waivers=tuple(item for item in _judgeable(environment) if id(item) not in used),
     )
+
+
+def _waiver_facts(environment: Environment) -> Iterator[Fact]:
+    """Yield a fact for each waiver, with the severity of the waived policy; cross-checks have no severity."""
+    severities = {rule.name: rule.severity for rule in extensions.rules()}
+    for waiver in environment.waivers.waivers:
+        body = {**waiver.model_dump(), "severity": severities.get(waiver.rule)}
+        yield Fact(kind=WAIVER, title=f"waiver of {waiver.rule} for {waiver.subject}", body=body)
 
 
 def new_violations(before: Environment, after: Environment, now: dt.datetime) -> list[Violation]:

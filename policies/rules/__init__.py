@@ -17,6 +17,7 @@ from policies.rules.deployments import (
     forgetful_provider,
     ignored_changes,
     provider_without_cluster_identifier,
+    unlimited_waiver,
 )
 from policies.rules.hosts import host_beyond_identity, plain_text_bmc, template_edited_in_place, unverified_bmc
 from policies.rules.images import (
@@ -59,6 +60,7 @@ MODULES = (
     shared_control_plane_host,
     overcommitted_namespaces,
     change_in_freeze,
+    unlimited_waiver,
 )
 """Modules of all policies, in the order of reports."""
 RULES: tuple[Rule, ...] = tuple(module.RULE for module in MODULES)

@@ -41,8 +41,8 @@ def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
     assert found.objects > 0
 
 
-TOLD = {"us-east-04a": {"self-chosen-partition"}}
-"""Advisory findings of reference environments: the data does not show that partitions are separated in UFM."""
+TOLD = {"us-east-04a": {"self-chosen-partition"}, "eu-south-03a": {"unlimited-waiver"}}
+"""Advisory findings of reference environments: partitions that UFM separates, and waivers of more than 90 days."""
 
 
 @pytest.mark.parametrize("name", REFERENCES)

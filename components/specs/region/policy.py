@@ -78,6 +78,8 @@ class RuleId(StrEnum):
     """Namespaces of a tenant must not exceed its quota in total."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Changes must not be applied to a tenant during a freeze that protects it."""
+    UNLIMITED_WAIVER = "unlimited-waiver"
+    """Waivers must be limited to 90 days, and have two owners for critical policies."""
     UNIFORMITY = "uniformity"
     """Nodes of a pool must be identical. This is not a policy: ``jacquard show ENV uniformity`` reports it and blocks
     nothing."""
@@ -156,6 +158,8 @@ class WaiverSpec(Spec):
     """Reason why the violation is acceptable for now; shown in reports."""
     owner: Text
     """Contact that is responsible for the removal of the waiver."""
+    second_owner: Text | None = None
+    """Second contact that agreed to the waiver, for a critical policy (policy ``unlimited-waiver``)."""
     ticket: Text
     """Number or URL of the ticket to fix the violation."""
     expires: dt.date
