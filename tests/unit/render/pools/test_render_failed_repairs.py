@@ -2,79 +2,33 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from typing import Any
 
 import pytest
+from repaired_hosts import NOW, STARTED, UNHEALTHY_MACHINE, Management, machine
 
 from components.inputs.region import of_region
 from components.lookups.node_checks import repair_limits
 from components.programs import failed_repairs
-from components.programs.failed_repairs import GAVE_UP, REMEDIATE, REPAIRS, RETURNED, UNHEALTHY, condition, stays, step
+from components.programs.failed_repairs import GAVE_UP, REMEDIATE, REPAIRS, RETURNED, UNHEALTHY, condition, stays
 from components.render import labels as keys
 from components.render.manifest import Manifest, objects
 from components.render.pools.failed_repairs import LIMITS, FailedRepairs
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthCatalog, RepairLimit
 
-CONDITIONS: dict[str, str] = {"HealthCheckSucceeded": "False", "NodeHealthy": "False"}
-NOW = dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC)
-STARTED, YESTERDAY, LONG_AGO = "2026-11-20T07:50:00Z", "2026-11-19T07:50:00Z", "2026-11-13T07:59:59Z"
+YESTERDAY, LONG_AGO = "2026-11-19T07:50:00Z", "2026-11-13T07:59:59Z"
 LIMIT = {"": {"repairs": 1, "within_hours": 168}}
 
 
-def machine(**conditions: str) -> dict[str, Any]:
-    listed = [{"type": kind, "status": status} for kind, status in conditions.items()]
-    return {
-        "metadata": {"name": "m", "namespace": "acme-train"},
-        "spec": {"infrastructureRef": {"name": "m"}},
-        "status": {"conditions": listed},
-    }
-
-
-class Cluster:
-    """Management cluster with one Machine, its host, and the writes of the program."""
-
-    def __init__(self, earlier: str = "", *, conditions: dict[str, str] = CONDITIONS, **annotations: str) -> None:
-        notes = {**({REPAIRS: earlier} if earlier else {}), **annotations}
-        labels = {failed_repairs.INSTANCE_TYPE: "h100-ib-8"}
-        there = {"namespace": "acme-train"}
-        self.objects: dict[str, dict[str, Any] | None] = {
-            "machines": machine(**conditions),
-            "metal3machines": {
-                "metadata": {**there, "name": "m", "annotations": {"metal3.io/BareMetalHost": "acme-train/h1"}}
-            },
-            "baremetalhosts": {"metadata": {**there, "name": "h1", "labels": labels, "annotations": notes}},
-        }
-        self.written: dict[str, Any] = {}
-
-    def get(self, _version: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
-        body = self.objects[plural]
-        assert body is None or (namespace, name) == (body["metadata"]["namespace"], body["metadata"]["name"])
-        return body
-
-    def note(self, _version: str, plural: str, _body: dict[str, Any], notes: dict[str, str]) -> None:
-        self.written[plural] = notes
-
-    def patch_status(self, _version: str, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
-        self.written[f"{plural}/status"] = status
-
-    def apply_status(self, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
-        self.written[f"{plural}/status"] = [item["type"] for item in status["conditions"]]
-
-
-def run(cluster: Cluster, phase: str | None, *finalizers: str, limits: Any = LIMIT) -> dict[str, Any]:
-    owners = [{"kind": "Machine", "name": "m"}]
-    metadata = {"name": "m", "namespace": "acme-train", "creationTimestamp": STARTED, "ownerReferences": owners}
-    remediation = {"metadata": {**metadata, **({"finalizers": [*finalizers]} if finalizers else {})}}
-    step(cluster, {**remediation, **({"status": {"phase": phase}} if phase else {})}, limits, NOW)  # type: ignore[arg-type]
-    return cluster.written
+def run(cluster: Management, phase: str | None, *finalizers: str, limits: Any = LIMIT) -> dict[str, Any]:
+    return cluster.run(phase, *finalizers, limits=limits)
 
 
 @pytest.mark.parametrize("phase", [None, "Failed"])
 def test_a_repair_without_a_reboot_is_not_counted(phase: str | None) -> None:
-    assert run(Cluster(), phase) == {}
+    assert run(Management(), phase) == {}
 
 
 @pytest.mark.parametrize(
@@ -83,11 +37,11 @@ def test_a_repair_without_a_reboot_is_not_counted(phase: str | None) -> None:
 )
 def test_the_first_repair_within_the_window_is_recorded_once(earlier: str, recorded: str | None) -> None:
     expected = {"baremetalhosts": {REPAIRS: recorded}} if recorded else {}
-    assert run(Cluster(earlier), "Waiting") == expected
+    assert run(Management(earlier), "Waiting") == expected
 
 
 def test_the_second_repair_ends_after_its_reboot_and_a_spare_replaces_the_node() -> None:
-    assert run(Cluster(YESTERDAY), "Waiting") == {
+    assert run(Management(YESTERDAY), "Waiting") == {
         "baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}", UNHEALTHY: RETURNED},
         "machines": {REMEDIATE: ""},
         "metal3remediations/status": {"phase": GAVE_UP},
@@ -98,26 +52,28 @@ def test_the_second_repair_ends_after_its_reboot_and_a_spare_replaces_the_node()
 @pytest.mark.parametrize(("phase", "finalizers"), [("Running", ()), ("Running", ("f",)), ("Waiting", ("f",))])
 def test_no_repair_ends_while_metal3_keeps_the_power_off(phase: str, finalizers: tuple[str, ...]) -> None:
     """Metal3 would leave its request to keep the power off on the host forever."""
-    assert run(Cluster(YESTERDAY), phase, *finalizers).keys() == {"baremetalhosts", "machines"}
+    assert run(Management(YESTERDAY), phase, *finalizers).keys() == {"baremetalhosts", "machines"}
 
 
 def test_the_limit_is_that_of_the_instance_type() -> None:
     limits = {**LIMIT, "h100-ib-8": {"repairs": 2, "within_hours": 24}}
-    assert run(Cluster(YESTERDAY), "Waiting", limits=limits) == {"baremetalhosts": {REPAIRS: STARTED}}
+    assert run(Management(YESTERDAY), "Waiting", limits=limits) == {"baremetalhosts": {REPAIRS: STARTED}}
     limits["h100-ib-8"]["within_hours"] = 25
-    assert run(Cluster(YESTERDAY), "Waiting", limits=limits) == {"baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}"}}
+    assert run(Management(YESTERDAY), "Waiting", limits=limits) == {
+        "baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}"}
+    }
 
 
 def test_the_mark_of_metal3_stays() -> None:
-    marked = Cluster(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
+    marked = Management(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
     assert run(marked, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
 
 
 def test_a_machine_without_a_host_is_handed_over_all_the_same() -> None:
-    cluster = Cluster()
+    cluster = Management()
     cluster.objects["metal3machines"] = None
     assert run(cluster, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
-    cluster = Cluster()
+    cluster = Management()
     cluster.objects["machines"] = None
     assert run(cluster, GAVE_UP) == {}
 
@@ -125,9 +81,9 @@ def test_a_machine_without_a_host_is_handed_over_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (machine(**CONDITIONS), True),
-        ({**machine(**CONDITIONS), "metadata": {"deletionTimestamp": "now"}}, False),
-        (machine(**CONDITIONS, OwnerRemediated="False"), False),
+        (machine(**UNHEALTHY_MACHINE), True),
+        ({**machine(**UNHEALTHY_MACHINE), "metadata": {"deletionTimestamp": "now"}}, False),
+        (machine(**UNHEALTHY_MACHINE, OwnerRemediated="False"), False),
         (machine(HealthCheckSucceeded="True"), False),
         (machine(), False),
         ({"metadata": {"name": "m"}}, False),

@@ -1,0 +1,66 @@
+"""A Machine with its host, and a remediation of it, as the program for failed repairs reads and writes them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from components.programs import failed_repairs
+from components.programs.failed_repairs import REPAIRS, step
+
+UNHEALTHY_MACHINE: dict[str, str] = {"HealthCheckSucceeded": "False", "NodeHealthy": "False"}
+NOW = dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC)
+STARTED = "2026-11-20T07:50:00Z"
+_PLACE = "acme-train"
+
+
+def machine(**conditions: str) -> dict[str, Any]:
+    """Return a Machine with the status of each condition."""
+    listed = [{"type": kind, "status": status} for kind, status in conditions.items()]
+    return {
+        "metadata": {"name": "m", "namespace": _PLACE},
+        "spec": {"infrastructureRef": {"name": "m"}},
+        "status": {"conditions": listed},
+    }
+
+
+class Management:
+    """Management cluster with an unhealthy Machine, its host, and the writes of the program."""
+
+    def __init__(self, earlier: str = "", kind: str = "h100-ib-8", **annotations: str) -> None:
+        """Let the host have the annotation ``earlier`` of the program, and further ``annotations``."""
+        notes = {**({REPAIRS: earlier} if earlier else {}), **annotations}
+        labels = {failed_repairs.INSTANCE_TYPE: kind}
+        reference = {"metal3.io/BareMetalHost": f"{_PLACE}/h1"}
+        self.objects: dict[str, dict[str, Any] | None] = {
+            "machines": machine(**UNHEALTHY_MACHINE),
+            "metal3machines": {"metadata": {"namespace": _PLACE, "name": "m", "annotations": reference}},
+            "baremetalhosts": {"metadata": {"namespace": _PLACE, "name": "h1", "labels": labels, "annotations": notes}},
+        }
+        self.written: dict[str, Any] = {}
+
+    def run(self, phase: str | None, *finalizers: str, limits: Any) -> dict[str, Any]:
+        """Run the program on a remediation in ``phase``; return what it wrote."""
+        metadata = {"name": "m", "namespace": _PLACE, "creationTimestamp": STARTED}
+        metadata |= {"ownerReferences": [{"kind": "Machine", "name": "m"}]}
+        remediation = {"metadata": {**metadata, **({"finalizers": [*finalizers]} if finalizers else {})}}
+        step(self, {**remediation, **({"status": {"phase": phase}} if phase else {})}, limits, NOW)  # type: ignore[arg-type]
+        return self.written
+
+    def get(self, _version: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
+        """Return the object of a kind; there is one of each."""
+        body = self.objects[plural]
+        assert body is None or (namespace, name) == (body["metadata"]["namespace"], body["metadata"]["name"])
+        return body
+
+    def note(self, _version: str, plural: str, _body: dict[str, Any], notes: dict[str, str]) -> None:
+        """Record written annotations."""
+        self.written[plural] = notes
+
+    def patch_status(self, _version: str, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
+        """Record a written status."""
+        self.written[f"{plural}/status"] = status
+
+    def apply_status(self, plural: str, _body: dict[str, Any], status: dict[str, Any]) -> None:
+        """Record the types of written conditions."""
+        self.written[f"{plural}/status"] = [item["type"] for item in status["conditions"]]
