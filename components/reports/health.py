@@ -1,6 +1,8 @@
 """Report on the health of nodes: the checks of each instance type, and the nodes with faults."""
 
-from collections.abc import Iterable
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pydantic import AwareDatetime
 
@@ -10,7 +12,7 @@ from components.lookups.pools import clusters
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment
-from components.specs.health.node_checks import Detector, HealthAction
+from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 
 
 class CheckRow(Spec):
@@ -28,6 +30,10 @@ class CheckRow(Spec):
     source: str
     reason: str | None
     """Reason of the deviation from the library's default; None without a deviation."""
+    nodes: int | None = None
+    """Nodes that have the fault now; None if only the data were read, or if nodes do not report the fault."""
+    due: int | None = None
+    """Nodes of these on which the action is taken at once, because the fault has lasted for the hold time."""
 
 
 class TypeHealth(Spec):
@@ -52,6 +58,8 @@ class NodeFault(Spec):
     """Type of the condition, or key of the taint of Node Feature Discovery."""
     since: AwareDatetime | None
     message: str
+    check: str | None
+    """Check that sets the condition; None for a node that is not ready, and for unknown conditions."""
     action: HealthAction | None
     """Action of the check; None for a condition that no check of the type sets."""
     remediation: str | None
@@ -78,36 +86,65 @@ class Health(Spec):
 
 
 def health(
-    environment: Environment, faults: Iterable[NodeFault] | None = None, unreachable: Iterable[str] = ()
+    environment: Environment,
+    faults: Iterable[NodeFault] | None = None,
+    unreachable: Iterable[str] = (),
+    now: dt.datetime | None = None,
 ) -> Health:
-    """Return the checks of all instance types of pools, with ``faults`` if the clusters were read."""
+    """Return the checks of all instance types of pools, with ``faults`` of time ``now`` if the clusters were read."""
     every = list(clusters(environment))
-    used = sorted({pool.instance_type for placed in every for pool in placed.cluster.pools})
+    types = {(at.cluster.name, pool.name): pool.instance_type for at in every for pool in at.cluster.pools}
+    read = None if faults is None else tuple(faults)
+    of_type: dict[str, list[NodeFault]] = {name: [] for name in sorted({*types.values()})}
+    for fault in read or ():
+        of_type[types[fault.cluster, fault.pool]].append(fault)
 
     def without(capability: Capability) -> tuple[str, ...]:
         return tuple(placed.cluster.name for placed in every if not gives(environment, placed, capability))
 
     return Health(
         environment=environment.name,
-        types=tuple(_type(environment, name) for name in used),
+        types=tuple(
+            _type(environment, name, None if now is None else _Now(those, now)) for name, those in of_type.items()
+        ),
         unwatched=without(Capability.NODE_PROBLEMS),
         unquarantined=without(Capability.NODE_READINESS),
-        faults=None if faults is None else tuple(faults),
+        faults=read,
         unreachable=tuple(sorted(unreachable)),
     )
 
 
-def _type(environment: Environment, kind: str) -> TypeHealth:
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """Faults of the nodes of one instance type."""
+
+    faults: Sequence[NodeFault]
+    at: dt.datetime
+
+    def counts(self, check: NodeCheck) -> dict[str, int]:
+        """Return the numbers of nodes with the fault of ``check``; empty if nodes do not report it."""
+        if check.condition is None and check.detector is not Detector.DEVICES:
+            return {}
+        those = [fault for fault in self.faults if fault.check == check.name]
+        return {"nodes": len(those), "due": sum(self._is_due(check, fault) for fault in those)}
+
+    def _is_due(self, check: NodeCheck, fault: NodeFault) -> bool:
+        if check.action is HealthAction.REPAIR:
+            return fault.since is not None and self.at - fault.since >= dt.timedelta(seconds=check.hold_seconds)
+        return check.action is HealthAction.QUARANTINE
+
+
+def _type(environment: Environment, kind: str, now: _Now | None) -> TypeHealth:
     limit = repair_limit(environment, kind)
     return TypeHealth(
         instance_type=kind,
-        checks=_rows(environment, kind),
+        checks=_rows(environment, kind, now),
         repairs=limit.repairs,
         repairs_within_hours=limit.within_hours,
     )
 
 
-def _rows(environment: Environment, kind: str) -> tuple[CheckRow, ...]:
+def _rows(environment: Environment, kind: str, now: _Now | None) -> tuple[CheckRow, ...]:
     rows = []
     for check in checks_of(environment, environment.instance_types.by_name[kind]):
         override = override_of(environment, check.name, kind)
@@ -122,6 +159,7 @@ def _rows(environment: Environment, kind: str) -> tuple[CheckRow, ...]:
                 summary=check.summary,
                 source=check.source,
                 reason=override.reason if override else None,
+                **(now.counts(check) if now else {}),
             )
         )
     return tuple(rows)

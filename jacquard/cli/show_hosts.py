@@ -57,7 +57,7 @@ def _health(environment: Environment, output: ShowFormat, *, live: bool) -> None
     if live:
         seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
         faults, unreachable = node_faults(environment, seen), seen.unreachable
-        report = health_report.health(environment, faults, unreachable)
+        report = health_report.health(environment, faults, unreachable, seen.at)
     answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
 
 

@@ -104,6 +104,7 @@ def _of_node(
             condition="NotReady" if ready else str(item["type"]),
             since=_time(item.get("lastTransitionTime")),
             message=str(item.get("message", "")),
+            check=check.name if check else None,
             action=action,
             remediation=done.phase,
             repairs=done.starts,

@@ -39,8 +39,8 @@ def _limit(kind: TypeHealth) -> tuple[int, int]:
 
 
 def _table(rows: tuple[CheckRow, ...]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for title in ("check", "action", "after", "detected by", "fault"):
+    table, live = Table(box=None, pad_edge=False), any(row.nodes is not None for row in rows)
+    for title in ("check", "action", "after", "detected by", *(("nodes now",) if live else ()), "fault"):
         table.add_column(title)
     for row in rows:
         count = (
@@ -49,7 +49,9 @@ def _table(rows: tuple[CheckRow, ...]) -> Table:
         what = row.condition or count
         after = long_duration(row.hold_seconds // 60) if row.action is HealthAction.REPAIR else ""
         why = f" (override: {row.reason})" if row.reason else ""
-        table.add_row(row.check, Text(row.action, _STYLES[row.action]), after, what, f"{row.summary}{why}")
+        now = "" if row.nodes is None else f"{row.nodes}, {row.due} due" if row.due else str(row.nodes)
+        cells = (after, what, *((now,) if live else ()), f"{row.summary}{why}")
+        table.add_row(row.check, Text(row.action, _STYLES[row.action]), *cells)
     return table
 
 

@@ -1,0 +1,79 @@
+"""How many nodes have a fault now, and on how many a check acts at once with the data as they are."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from environment_data import reference
+
+from components.reports.health import CheckRow, NodeFault, health
+from components.specs.environment import Environment
+from components.specs.health.node_checks import HealthAction, HealthCatalog, HealthOverride
+from jacquard.cli.views.region.health import lines
+
+NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
+
+
+@pytest.fixture(scope="module")
+def laptop() -> Environment:
+    return reference("laptop")
+
+
+def fault(check: str, *, minutes: int = 60, action: HealthAction = HealthAction.REPAIR, **changes: Any) -> NodeFault:
+    row: dict[str, Any] = {
+        "cluster": "acme-train",
+        "node": f"{check}-{minutes}",
+        "pool": "train",
+        "host": None,
+        "condition": check,
+        "since": NOW - dt.timedelta(minutes=minutes),
+        "message": "",
+        "check": check,
+        "action": action,
+        "remediation": None,
+        "next_action": "none",
+    }
+    return NodeFault.model_validate(row | changes)
+
+
+def counted(environment: Environment, *faults: NodeFault) -> dict[str, tuple[int | None, int | None]]:
+    report = health(environment, faults, now=NOW)
+    [gpus] = (kind for kind in report.types if kind.instance_type == "h100-ib-8")
+    return {row.check: (row.nodes, row.due) for row in gpus.checks}
+
+
+def with_check(environment: Environment, **changes: Any) -> Environment:
+    override = HealthOverride(reason="trial", **changes)
+    return environment.model_copy(update={"health": HealthCatalog(schema_version=1, health_overrides=(override,))})
+
+
+def test_a_repair_is_due_after_its_hold_time_and_a_quarantine_at_once(laptop: Environment) -> None:
+    quarantined = fault("nic-failed", minutes=1, action=HealthAction.QUARANTINE)
+    counts = counted(laptop, fault("gpu-lost"), fault("gpu-lost", minutes=4), quarantined)
+
+    assert (counts["gpu-lost"], counts["nic-failed"], counts["disk-failed"]) == ((2, 1), (1, 1), (0, 0))
+    assert (counts["link-flaps"], counts["gpu-pcie-replays"]) == ((None, None), (None, None))
+
+
+def test_a_changed_check_is_counted_with_the_changed_data(laptop: Environment) -> None:
+    faults = (fault("gpu-lost"), fault("gpu-lost", minutes=4))
+
+    assert counted(with_check(laptop, check="gpu-lost", hold_seconds=120), *faults)["gpu-lost"] == (2, 2)
+    assert counted(with_check(laptop, check="gpu-lost", action=HealthAction.NOTIFY), *faults)["gpu-lost"] == (2, 0)
+
+
+def test_without_clusters_nothing_is_counted(laptop: Environment) -> None:
+    rows: list[CheckRow] = [row for kind in health(laptop).types for row in kind.checks]
+
+    assert {(row.nodes, row.due) for row in rows} == {(None, None)}
+
+
+def test_the_table_has_the_counts_of_live_nodes_only(laptop: Environment) -> None:
+    def titles(*faults: NodeFault, now: dt.datetime | None) -> set[str]:
+        tables = [item for item in lines(health(laptop, faults, now=now)) if hasattr(item, "columns")]
+        return {str(column.header) for table in tables for column in table.columns}
+
+    assert "nodes now" in titles(fault("gpu-lost"), now=NOW)
+    assert "nodes now" not in titles(now=None)
