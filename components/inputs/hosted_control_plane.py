@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from components.inputs.dpu_release import has_dpus
+from components.lookups.add_ons import node_tests
 from components.lookups.control_planes import most_nodes_of
 from components.lookups.data_stores import made_etcd
 from components.lookups.pools import PlacedCluster, clusters_of
@@ -49,6 +50,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         intents=tuple(environment.image_pins.intents[name] for name in sorted(intents)),
         lets_dpus_go=region.dpus.release is not None and has_dpus(placed),
         windows=_windows(environment, placed),
+        tests=node_tests(environment, placed),
     )
 
 

@@ -47,7 +47,7 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         bare_metal=region.bare_metal.backend,
         startup_seconds=startup_seconds(environment, placed.cluster.name, pool),
         window=placed.tenant.changes.window,
-        burn_in=region.nodes.burn_in,
+        burn_in=region.nodes.gate,
         faults=_faults(environment, placed, kind),
         addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),
     )

@@ -11,11 +11,13 @@ from components.intents.images import CHANNEL, choose_image, doca_fits, find_ima
 from components.intents.node_networks import wanted_network
 from components.intents.succession import is_newer
 from components.lookups.pools import DataPath, PlacedPool, pools
+from components.render.health.quarantine import BURN_IN
 from components.render.pools.template_revisions import newest
 from components.specs.environment import Environment
 from components.specs.hosts.firmware import Firmware
 from components.specs.keys import pool_of
 from components.specs.pools.intents import NodeIntent
+from components.specs.pools.node_pool import BurnIn, TaintSpec
 from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
 from components.specs.region.catalog import GoldenImage
 from components.specs.region.region import RegionSpec
@@ -44,7 +46,7 @@ def wanted_intent(
         control_planes=region.control_planes.backend,
         bare_metal=region.bare_metal.backend,
         max_pods=kind.max_pods if cluster.max_pods is None else cluster.max_pods,
-        taints=placed.pool.taints,
+        taints=(*placed.pool.taints, *_startup_taints(environment, placed)),
         kubelet_configuration=cluster.kubelet.configuration(),
         firmware=_firmware(environment, image),
         mirror=_mirror(region),
@@ -54,6 +56,12 @@ def wanted_intent(
         dual_stack=placed.dual_stack or None,
         after=rollout.after,
     )
+
+
+def _startup_taints(environment: Environment, placed: PlacedPool) -> tuple[TaintSpec, ...]:
+    """Return the taint that new nodes keep until their burn-in has passed."""
+    nodes, gated = environment.region.nodes, placed.pool.health.burn_in is BurnIn.GATED
+    return (TaintSpec.model_validate(BURN_IN),) if gated and nodes.tests and nodes.burn_in is None else ()
 
 
 def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | None:

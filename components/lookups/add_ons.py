@@ -6,12 +6,14 @@ from components.lookups.control_planes import most_nodes_of
 from components.lookups.dpu_ports import load_balancer_port
 from components.lookups.fabrics import connected
 from components.lookups.node_checks import checks_by_type
+from components.lookups.node_tests import cluster_tests
 from components.lookups.pools import PlacedCluster, clusters, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
+from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -50,6 +52,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             facts=facts(environment, placed),
             pins=environment.image_pins.charts_of(cluster.name),
             overrides=overrides(environment, cluster),
+            tests=node_tests(environment, placed),
             load_balancers=LoadBalancers(
                 vpc=numbers.of_kind("load_balancers"),
                 public=public_addresses(environment, placed),
@@ -84,6 +87,16 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
 def gives(environment: Environment, placed: PlacedCluster, capability: Capability) -> bool:
     """Return whether an add-on of a cluster provides ``capability``."""
     return any(entry.gives is capability for entry in add_ons(environment, placed))
+
+
+def node_tests(environment: Environment, placed: PlacedCluster) -> NodeTests | None:
+    """Return the tests of a cluster's nodes, in the namespace of the add-on that acts on the results.
+
+    None without such an add-on, or if no pool is tested.
+    """
+    acting = (item.namespace for item in add_ons(environment, placed) if item.gives is Capability.NODE_READINESS)
+    namespace = next(acting, None)
+    return cluster_tests(environment, placed, namespace) if namespace else None
 
 
 def named(cluster: ClusterSpec) -> tuple[str, ...]:

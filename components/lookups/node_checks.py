@@ -8,7 +8,7 @@ import yaml
 
 from components.specs.base import DataFile
 from components.specs.environment import Environment
-from components.specs.health.node_checks import HealthOverride, NodeCheck, Part, RepairLimit
+from components.specs.health.node_checks import Detector, HealthOverride, NodeCheck, Part, RepairLimit
 from components.specs.hosts.instance_types import InstanceType
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -28,15 +28,17 @@ def library_checks() -> dict[str, NodeCheck]:
     return {check.name: check for check in table.checks}
 
 
-def applies(check: NodeCheck, kind: InstanceType) -> bool:
-    """Return whether nodes of ``kind`` have the hardware that ``check`` is about."""
-    match check.part:
+def applies(part: Part, kind: InstanceType) -> bool:
+    """Return whether nodes of ``kind`` have the hardware ``part``."""
+    match part:
         case Part.GPU:
             return kind.gpu is not None
         case Part.NVLINK:
             return kind.spans_nodes or (kind.gpu is not None and kind.gpu.nvswitch)
         case Part.NVSWITCH:
             return kind.gpu is not None and kind.gpu.nvswitch
+        case Part.FABRIC:
+            return kind.gpu is not None and bool(kind.infiniband_ports or kind.roce_ports)
         case Part.ANY:
             return True
 
@@ -50,9 +52,17 @@ def override_of(environment: Environment, check: str, kind: str) -> HealthOverri
 
 
 def checks_of(environment: Environment, kind: InstanceType) -> tuple[NodeCheck, ...]:
-    """Return the checks of nodes of ``kind``, each with its action and hold time after deviations."""
-    checks = (check for check in library_checks().values() if applies(check, kind))
-    return tuple(_overridden(check, override_of(environment, check.name, kind.name)) for check in checks)
+    """Return the checks of nodes of ``kind``, each with its action and hold time after deviations.
+
+    Checks of the node tests are omitted in a region without these tests.
+    """
+    tested = environment.region.nodes.tests is not None
+    checks = (check for check in library_checks().values() if tested or check.detector is not Detector.NODE_TESTS)
+    return tuple(
+        _overridden(check, override_of(environment, check.name, kind.name))
+        for check in checks
+        if applies(check.part, kind)
+    )
 
 
 def _overridden(check: NodeCheck, override: HealthOverride | None) -> NodeCheck:

@@ -169,7 +169,7 @@ def _notes(body: dict[str, Any] | None) -> dict[str, str]:
 def main(server: str, account: str, settings_file: str) -> int:
     """Apply the next step of each host; return 1 if a host has been away for too long, 0 otherwise."""
     settings, now = json.loads(Path(settings_file).read_text()), dt.datetime.now(dt.UTC)
-    region = Region(Api(server, Path(account), MANAGER), settings)
+    region = Region(Api.of_account(server, Path(account), MANAGER), settings)
     for verb, host in decide(region.hosts(), settings["max_away"], settings["max_away_per_vpc"]):
         try:
             region.take(verb, host, now)

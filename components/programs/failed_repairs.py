@@ -155,7 +155,7 @@ def condition(now: dt.datetime) -> dict[str, str]:
 
 def main(server: str, account: str, limits: str) -> None:
     """Take the next step of each repair; ``limits`` is the path of a JSON file."""
-    api, now = Api(server, Path(account), MANAGER), dt.datetime.now(dt.UTC)
+    api, now = Api.of_account(server, Path(account), MANAGER), dt.datetime.now(dt.UTC)
     by_type = json.loads(Path(limits).read_text())
     for remediation in api.items(_METAL3, "metal3remediations"):
         try:

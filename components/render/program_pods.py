@@ -11,6 +11,7 @@ TOOL = "python"
 """Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""
 FOLDER = "/program"
 """Folder of the ConfigMap in the container."""
+_KUBECONFIG = "/kubeconfig"
 _PACKAGE = "components/programs"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _SERVER = "https://kubernetes.default.svc"
@@ -23,11 +24,18 @@ def program_files(modules: Iterable[str]) -> dict[str, str]:
 
 
 def program_job(
-    name: str, image: str, modules: tuple[str, ...], *, run_seconds: int, settings: tuple[str, ...] = ()
+    name: str,
+    image: str,
+    modules: tuple[str, ...],
+    *,
+    run_seconds: int,
+    settings: tuple[str, ...] = (),
+    kubeconfig: str | None = None,
 ) -> dict[str, Any]:
     """Return the Job spec that runs the first of ``modules`` as ServiceAccount ``name``.
 
-    The arguments of the program are the API server, the folder of its credentials, and the paths of ``settings``.
+    The arguments of the program are the API server, the folder of its credentials, the paths of ``settings``, and the
+    path of the kubeconfig.
 
     Args:
         name: name of the ConfigMap and of the ServiceAccount.
@@ -35,10 +43,11 @@ def program_job(
         modules: modules of the program in the ConfigMap.
         run_seconds: seconds after which a run ends.
         settings: further files of the ConfigMap.
+        kubeconfig: Secret with the kubeconfig of another cluster, as Cluster API writes it.
     """
     items = [{"key": module, "path": f"{_PACKAGE}/{module}"} for module in modules]
     items += [{"key": file, "path": file} for file in settings]
-    container = {
+    container: dict[str, Any] = {
         "name": TOOL,
         "image": image,
         "workingDir": FOLDER,
@@ -47,6 +56,17 @@ def program_job(
         "env": [{"name": "PYTHONDONTWRITEBYTECODE", "value": "1"}],
         "volumeMounts": [{"name": "program", "mountPath": FOLDER, "readOnly": True}],
     }
-    volumes = [{"name": "program", "configMap": {"name": name, "items": items}}]
+    volumes: list[dict[str, Any]] = [{"name": "program", "configMap": {"name": name, "items": items}}]
+    if kubeconfig:
+        container["args"] += [f"{_KUBECONFIG}/value"]
+        # The key pair of the kubeconfig is written to a file for a moment, in memory.
+        container["volumeMounts"] += [
+            {"name": "kubeconfig", "mountPath": _KUBECONFIG, "readOnly": True},
+            {"name": "temporary", "mountPath": "/tmp"},  # noqa: S108 - a mount
+        ]
+        volumes += [
+            {"name": "kubeconfig", "secret": {"secretName": kubeconfig}},
+            {"name": "temporary", "emptyDir": {"medium": "Memory"}},
+        ]
     spec = pod(name, [container], priorityClassName=SERVICES_PRIORITY, volumes=volumes)
     return {"backoffLimit": 0, "activeDeadlineSeconds": run_seconds, "template": {"spec": spec}}

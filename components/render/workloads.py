@@ -97,14 +97,17 @@ def cron_job(
     time_zone: str,
     late_seconds: int | None = None,
     cluster: str = MANAGEMENT,
+    suspend: bool = False,
 ) -> Manifest:
     """Return the CronJob that runs ``job`` (a Job spec) at ``schedule``. Runs never overlap.
 
-    A run that cannot start within ``late_seconds`` is skipped. With None, late runs always start.
+    A run that cannot start within ``late_seconds`` is skipped. With None, late runs always start. With ``suspend``, the
+    CronJob is only a template for Jobs.
     """
     spec = {
         "schedule": schedule,
         "timeZone": time_zone,
+        **given(suspend=suspend or None),
         **given(startingDeadlineSeconds=late_seconds),
         "concurrencyPolicy": "Forbid",
         "successfulJobsHistoryLimit": 1,

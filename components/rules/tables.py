@@ -5,7 +5,7 @@ from dataclasses import fields
 from components.rules import causes, references
 from components.rules.add_ons import add_on_values, add_ons, charts, flux, network_kept, pod_priorities
 from components.rules.control_planes import cluster_namespaces, control_planes, data_stores, hosted_control_plane
-from components.rules.health import health
+from components.rules.health import health, node_tests
 from components.rules.hosts import bare_metal, host_states, inventory, released_hosts
 from components.rules.network import (
     denied_networks,
@@ -94,6 +94,7 @@ _MODULES = (
     nvlink_domains,
     rollouts,
     health,
+    node_tests,
     fabrics,
     peerings,
     security_groups,

@@ -23,7 +23,7 @@ MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 REMEDIATION = (metal3.API, "Metal3Remediation")
 MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
-"""Conditions that a kubelet or a pod network sets. All others that are True report a fault."""
+"""Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +90,14 @@ def _of_node(
     if pool not in by_pool:
         return
     host = place_of(environment, node)
+    gate = environment.region.nodes.gate
+    burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
-        ready = item.get("type") == "Ready"
-        if ready == (item.get("status") == "True") or (not ready and item.get("type") in _UPSTREAM):
+        if not _is_fault(item, burn_in):
             continue
-        check = by_pool[pool].get(str(item["type"]))
-        action = HealthAction.REPAIR if ready else check.action if check else None
+        ready, check = item["type"] == "Ready", by_pool[pool].get(str(item["type"]))
+        default = {"Ready": HealthAction.REPAIR, burn_in: HealthAction.QUARANTINE}.get(item["type"])
+        action = check.action if check else default
         yield NodeFault(
             cluster=cluster,
             node=key(node)[1],
@@ -118,6 +120,14 @@ def _conditions(node: Object) -> Iterator[Object]:
     if any(taint.get("key") == UNLIKE for taint in dig(node, "spec", "taints") or ()):
         message = "a GPU, fabric port or DPU function is missing, or of another model"
         yield {"type": UNLIKE, "status": "True", "message": message}
+
+
+def _is_fault(item: Object, burn_in: str | None) -> bool:
+    """Return whether a condition reports a fault: not ready, a failed burn-in, or any other that is True."""
+    kind, status = item.get("type"), item.get("status")
+    if kind == "Ready":
+        return bool(status != "True")
+    return bool(status == "False") if kind == burn_in else status == "True" and kind not in _UPSTREAM
 
 
 def _time(text: object) -> dt.datetime | None:

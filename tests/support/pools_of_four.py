@@ -26,7 +26,7 @@ _NETWORK = {
 """,
 }
 """What the data of the region say, and what they say with a controller whose hosts boot from the network."""
-_ADDRESSES = "nodes:\n  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}"
+_ADDRESSES = "  addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}"
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
 
@@ -56,7 +56,7 @@ def region_of(
         for old, new in _NETWORK.items():
             region.edit(f"{ENVIRONMENT}/region.yaml", old, new)
     if not addresses:
-        region.edit(f"{ENVIRONMENT}/region.yaml", _ADDRESSES, "nodes: {}")
+        region.edit(f"{ENVIRONMENT}/region.yaml", _ADDRESSES, "")
     (data / "inventory" / "hall-a.csv").write_text(inventory)
     for path in data.glob("*.lock.yaml"):
         path.unlink()

@@ -42,6 +42,7 @@ _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
 _DETECTORS: Mapping[Capability | None, tuple[Detector, ...]] = {
     Capability.NODE_PROBLEMS: (Detector.KERNEL_LOG,),
     Capability.NODE_FEATURES: (Detector.DEVICES,),
+    Capability.NODE_READINESS: (Detector.NODE_TESTS,),
     Capability.MONITORING: (Detector.METRICS,),
 }
 """Detectors of faults by the capability of their add-on."""

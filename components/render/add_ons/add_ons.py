@@ -15,6 +15,7 @@ from components.render.add_ons.declared_hardware import declared_hardware, is_ve
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.health import quarantine
+from components.render.health.node_tests import NodeTests
 from components.render.manifest import Rendered
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
@@ -43,6 +44,8 @@ class AddOnsInput:
     """Pinned chart releases of the cluster, by chart."""
     overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
     """Values from the data, by add-on."""
+    tests: NodeTests | None = None
+    """Tests of the cluster's nodes, which start beside the rules for taints; None if no node is tested."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one cluster's add-ons, in the order in which they are applied."""
@@ -76,7 +79,7 @@ class AddOnsInput:
                 item
                 for entry in self.add_ons
                 if entry.chart == quarantine.CHART
-                for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks)
+                for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks, self.tests)
             ),
             *alerts(self.cluster, self.add_ons, self.facts.every_check),
         )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
-from components.render.manifest import Manifest
+from components.render.health.node_tests import NodeTests
+from components.render.manifest import Manifest, Rendered
 from components.render.network.dpu_release import in_cluster
 from components.render.objects import manifest, reference
 from components.render.pools.pool_windows import PoolWindows, render_windows
@@ -29,8 +30,10 @@ class HostedControlPlaneInput(ControlPlane):
     """Whether the platform releases the maintenance hold of the hosts' DPUs. The platform may then drain hosts."""
     windows: PoolWindows | None = None
     """Maintenance window for rollouts of the cluster's pools; None if rollouts are not restricted."""
+    tests: NodeTests | None = None
+    """Tests of the cluster's nodes; None if no node is tested."""
 
-    def render(self) -> tuple[Manifest, ...]:
+    def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one control plane, in the order in which they are applied.
 
         The control plane is last: it is awaited, and its provider waits until the Cluster owns it.
@@ -41,6 +44,7 @@ class HostedControlPlaneInput(ControlPlane):
         return (
             *prerequisites,
             *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
+            *((self.tests.in_management(self.labels),) if self.tests else ()),
             *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),
             infrastructure,
             *((_seed(self, seed),) if seed else ()),

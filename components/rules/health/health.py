@@ -80,7 +80,7 @@ def effective_overrides(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, HEALTH, (*path, "action"), text)
         for at, name in enumerate(override.instance_types):
-            if name in types and not applies(check, types[name]):
+            if name in types and not applies(check.part, types[name]):
                 text = f"nodes of {name} have no {check.part}, which {check.name} is about; remove it"
                 yield problem(environment, HEALTH, (*path, "instance_types", at), text)
 

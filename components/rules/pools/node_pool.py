@@ -25,10 +25,10 @@ _PATIENCE_SECONDS = 900
 def burn_ins(environment: Environment) -> Iterator[Problem]:
     """Report pools with a gated burn-in in a region without a controller that sets its condition."""
     for placed in pools(environment):
-        if placed.pool.health.burn_in is BurnIn.GATED and environment.region.nodes.burn_in is None:
+        if placed.pool.health.burn_in is BurnIn.GATED and environment.region.nodes.gate is None:
             text = (
-                f"{BurnIn.GATED} waits for a condition that no controller sets; add it and its controller to {REGION},"
-                f" nodes: {{burn_in: {{condition: ..., set_by: ...}}}}, or write {BurnIn.NONE}"
+                f"{BurnIn.GATED} waits for a condition that no controller sets; add the tests of nodes to {REGION},"
+                f" nodes: {{tests: {{}}}}, or another controller with burn_in, or write {BurnIn.NONE}"
             )
             yield problem(environment, placed.file, (*placed.path, "health", "burn_in"), text)
 

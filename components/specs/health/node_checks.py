@@ -1,7 +1,7 @@
 """Checks of nodes: the fault that each one detects, and the action that follows."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -36,6 +36,18 @@ class Detector(StrEnum):
     """Node Feature Discovery, which counts PCI devices and taints nodes unlike the instance types of their cluster."""
     METRICS = "metrics"
     """Prometheus of the cluster, which evaluates ``expression``. The check can only notify."""
+    NODE_TESTS = "node-tests"
+    """Tests of idle nodes, which set ``condition``."""
+
+
+_DETECTION = ("reason", "pattern", "expression")
+_REQUIRED: Mapping[Detector, tuple[str, ...]] = {
+    Detector.KERNEL_LOG: ("reason", "pattern"),
+    Detector.DEVICES: ("expression",),
+    Detector.METRICS: ("expression",),
+    Detector.NODE_TESTS: ("condition",),
+}
+"""Fields of a check that its detector requires."""
 
 
 class Part(StrEnum):
@@ -49,6 +61,8 @@ class Part(StrEnum):
     """Nodes with GPUs that NVSwitches of the node or of the rack connect."""
     NVSWITCH = "nvswitch"
     """Nodes with NVSwitches of their own."""
+    FABRIC = "fabric"
+    """Nodes with GPUs and ports of an InfiniBand or RoCE fabric."""
 
 
 class NodeCheck(CheckedSpec):
@@ -75,7 +89,7 @@ class NodeCheck(CheckedSpec):
     """Regular expression (RE2) for the kernel log. It must match up to the end of the line
     (NPD:pkg/systemlogmonitor/log_buffer.go)."""
     expression: str | None = Field(default=None, min_length=8, max_length=512)
-    """PromQL expression with a result for each fault, for the alert; for all detectors except the kernel log."""
+    """PromQL expression with a result for each fault, for the alert; for metrics and devices."""
     upstream: bool = False
     """Whether node-problem-detector's own monitors have the rule, so that none is rendered."""
     hold_seconds: int = Field(default=600, ge=_LEAST_HOLD, le=_MOST_HOLD)
@@ -88,10 +102,10 @@ class NodeCheck(CheckedSpec):
         """Yield an impossible action, fields of another detector, and a pattern that is no regular expression."""
         if self.action not in self.actions:
             yield ConstraintViolation("requires a condition", ("action",), str(self.action))
-        of_log, others = (self.reason, self.pattern), (self.expression,)
-        expected, unexpected = (of_log, others) if self.detector is Detector.KERNEL_LOG else (others, of_log)
-        if None in expected or any(unexpected):
-            text = "kernel-log requires reason and pattern, and other detectors expression instead"
+        required = _REQUIRED[self.detector]
+        missing = [name for name in required if getattr(self, name) is None]
+        if missing or any(getattr(self, name) for name in _DETECTION if name not in required):
+            text = f"requires {' and '.join(required)}, and no field of another detector"
             yield ConstraintViolation(text, ("detector",), str(self.detector))
         try:
             re.compile(self.pattern or "")

@@ -6,9 +6,13 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from components.specs.base import IpAddress, PercentOrCount, QualifiedName, Spec, Text
+from components.specs.health.node_tests import NodeTestsSpec
 from components.specs.network.node_addresses import NodeAddressesSpec
 
 PINNED_IMAGE = r"^[a-z0-9][-.:/_a-z0-9]*@sha256:[0-9a-f]{64}$"
+
+BURN_IN_PASSED = "BurnInPassed"
+"""Condition of Nodes and Machines that the node tests set after a burn-in."""
 
 PinnedImage = Annotated[str, StringConstraints(pattern=PINNED_IMAGE, max_length=512)]
 """Container image with its digest, ``registry.example/name@sha256:...``."""
@@ -78,7 +82,7 @@ class StepDurationsSpec(Spec):
     """Minutes until a released host is wiped and available."""
     boot_minutes: int = Field(ge=1, le=1440)
     """Minutes until an available host has booted its image."""
-    join_minutes: int = Field(ge=1, le=1440)
+    join_minutes: int = Field(ge=1, le=10_080)
     """Minutes until a booted host is a ready Node, including burn-in."""
     inspect_minutes: int = Field(default=15, ge=1, le=1440)
     """Minutes until a new host is inspected."""
@@ -96,7 +100,10 @@ class NodesSpec(Spec):
     windows: Windows = Windows.ANNOTATE
     """Whether windows of tenants pause rollouts or are only recorded."""
     burn_in: BurnInSpec | None = None
-    """Controller and condition that confirm the burn-in of new nodes; by default pools cannot use burn-in."""
+    """Another controller that confirms the burn-in of new nodes, and its condition; by default ``tests``."""
+    tests: NodeTestsSpec | None = None
+    """Tests of new and of idle nodes by Jobs of the platform. Without them, pools can use burn-in only with
+    ``burn_in``, and idle nodes are not verified."""
     firmware_updates: FirmwareUpdate = FirmwareUpdate.ON_PREPARING
     """Time of firmware updates of hosts, including settings."""
     join_service: JoinServiceSpec | None = None
@@ -107,3 +114,10 @@ class NodesSpec(Spec):
     addresses: NodeAddressesSpec | None = None
     """Address assignment of nodes in VPCs on HBN; by default no addresses are allocated. Existing nodes get their
     address at the next promotion."""
+
+    @property
+    def gate(self) -> BurnInSpec | None:
+        """Return the condition that confirms the burn-in and the controller that sets it; None without either."""
+        if self.burn_in is not None or self.tests is None:
+            return self.burn_in
+        return BurnInSpec(condition=BURN_IN_PASSED, set_by="the node tests")

@@ -62,6 +62,16 @@ def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment)
     ]
 
 
+def test_a_failed_burn_in_and_a_failed_verification_are_faults_and_passed_ones_are_not(laptop: Environment) -> None:
+    passed = node("x1", BurnInPassed="True", NodeTestFailed="False")
+    faults = found(laptop, passed, node("x2", BurnInPassed="False"), node("x3", NodeTestFailed="True"))
+
+    assert [(one.node, one.condition, one.action) for one in faults] == [
+        ("x2", "BurnInPassed", HealthAction.QUARANTINE),
+        ("x3", "NodeTestFailed", HealthAction.QUARANTINE),
+    ]
+
+
 @pytest.mark.parametrize(
     ("phase", "told"),
     [

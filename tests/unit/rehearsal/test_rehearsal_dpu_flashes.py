@@ -168,3 +168,20 @@ def test_a_job_gets_its_files_and_its_arguments_as_they_are_here(objects: Any, t
         "/programs",
         f"{tmp_path}/program",
     ]
+
+
+def test_a_job_gets_the_kubeconfig_of_its_cluster_and_needs_no_empty_folder(objects: Any, tmp_path: Path) -> None:
+    mounts = [{"name": "kubeconfig", "mountPath": "/kubeconfig"}, {"name": "temporary", "mountPath": "/tmp"}]  # noqa: S108 - in a pod
+    volumes = [
+        {"name": "kubeconfig", "secret": {"secretName": "acme-kubeconfig"}},
+        {"name": "temporary", "emptyDir": {}},
+    ]
+    pod = {"containers": [{"name": "c", "image": "i", "volumeMounts": mounts}], "volumes": volumes}
+    job = obj("batch/v1", "CronJob", "job", {"jobTemplate": {"spec": {"template": {"spec": pod}}}})
+    assert cron_jobs.mounted(objects(), job, tmp_path) is None
+
+    secret = obj("v1", "Secret", "acme-kubeconfig", data={"value": "dGV4dA=="})
+
+    assert cron_jobs.mounted(objects(secret), job, tmp_path) == {"/kubeconfig": str(tmp_path / "kubeconfig")}
+    assert (tmp_path / "kubeconfig/value").read_text() == "text"
+    assert (tmp_path / "kubeconfig/value").stat().st_mode & 0o077 == 0

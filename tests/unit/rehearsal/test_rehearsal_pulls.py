@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -154,3 +156,25 @@ def test_pods_that_pull_nothing_here_are_left_alone(objects: Any, other: Any) ->
     pull(objects(), view, registries)
 
     assert registries.asked == []
+
+
+def test_a_container_on_a_faulty_node_fails_its_pod(objects: Any, tmp_path: Path) -> None:
+    once = pod(CILIUM, "nginx")
+    once["spec"]["restartPolicy"] = "Never"
+    first, second = (container["name"] for container in once["spec"]["containers"])
+    view, again = objects(node(), once), objects(node(), pod(CILIUM, "nginx"))
+    file = tmp_path / "acme.json"
+    failing = kubelets.FailingContainers(tmp_path)
+    kubelet = kubelets.Kubelets(Registries(CILIUM, "nginx"), failing)  # type: ignore[arg-type]  # as above
+
+    file.write_text(json.dumps({"another": {second: 7}}))
+    assert failing.status("acme", once) is None
+    file.write_text(json.dumps({"*": {second: 7}}))
+    for each in (view, again):
+        kubelet.reconcile(objects(), "acme", each)
+
+    status = view.get("Pod", "agent", "ns")["status"]
+    assert status["phase"] == "Failed"
+    codes = {entry["name"]: entry["state"]["terminated"]["exitCode"] for entry in status["containerStatuses"]}
+    assert codes == {first: 0, second: 7}
+    assert again.get("Pod", "agent", "ns")["status"].get("phase") != "Failed", "it would be restarted"

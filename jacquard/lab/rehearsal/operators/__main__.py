@@ -49,7 +49,7 @@ from jacquard.lab.rehearsal.operators.network import (
     load_balancers,
     name_server,
 )
-from jacquard.lab.rehearsal.operators.pulls.kubelets import Kubelets
+from jacquard.lab.rehearsal.operators.pulls.kubelets import FailingContainers, Kubelets
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.releases import helm, kustomizations
 from jacquard.lab.rehearsal.operators.storage.csi_nodes import Registrations
@@ -126,7 +126,7 @@ class Parts:
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
         self.upstream = Upstream(region)
-        self.kubelets = Kubelets(self.upstream)
+        self.kubelets = Kubelets(self.upstream, FailingContainers(region.folder / "exit-codes"))
         self.drivers = Registrations()
         self.reboots = reboots.Reboots()
         self.helm = helm.Controller(Charts.if_built(region.folder / "charts"), self.upstream.serve)

@@ -1,6 +1,7 @@
 """CronJobs that run locally: CronJobs with a plain Python image and a program in a ConfigMap.
 
-As with a kubelet, the container gets its files, its arguments, and a token of its ServiceAccount. A run starts shortly
+As with a kubelet, the container gets its files, those of mounted Secrets, its arguments, and a token of its
+ServiceAccount. A run starts shortly
 after the end of the previous run, independent of the schedule.
 """
 
@@ -89,19 +90,34 @@ def runs_here(image: str) -> bool:
 
 
 def mounted(view: View, job: Object, folder: Path) -> dict[str, str] | None:
-    """Write the mounted ConfigMaps of a pod, and return local paths by mount path; None if a ConfigMap is missing."""
+    """Write the mounted files of a pod, and return local paths by mount path; None if an object is missing.
+
+    An empty directory is not mounted: a program has the temporary folder of this machine.
+    """
     pod, namespace, folders = pod_of(job), job["metadata"]["namespace"], {}
     places = {mount["name"]: mount["mountPath"] for mount in pod["containers"][0].get("volumeMounts") or ()}
     for volume in pod.get("volumes") or ():
-        source = view.find("v1", "ConfigMap", dig(volume, "configMap", "name"), namespace)
-        if source is None:
+        if "emptyDir" in volume:
+            continue
+        files = _secret(view, volume, namespace) if "secret" in volume else _config_map(view, volume, namespace)
+        if files is None:
             return None
-        for item in volume["configMap"]["items"]:
-            path = folder / volume["name"] / item["path"]
+        for name, text in files.items():
+            path = folder / volume["name"] / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(source["data"][item["key"]], encoding="utf-8")
+            replace_private(path, text)
         folders[places[volume["name"]]] = str(folder / volume["name"])
     return folders
+
+
+def _config_map(view: View, volume: Object, namespace: str) -> dict[str, str] | None:
+    source = view.find("v1", "ConfigMap", volume["configMap"]["name"], namespace)
+    return source and {item["path"]: source["data"][item["key"]] for item in volume["configMap"]["items"]}
+
+
+def _secret(view: View, volume: Object, namespace: str) -> dict[str, str] | None:
+    source = view.find("v1", "Secret", volume["secret"]["secretName"], namespace)
+    return source and {key: base64.b64decode(value).decode() for key, value in source["data"].items()}
 
 
 def placed(argument: str, replacements: dict[str, str]) -> str:

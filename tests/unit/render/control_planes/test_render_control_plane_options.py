@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from rendered_objects import objects_of
+
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.specs.control_planes.hosted_control_plane import ControlPlaneSpec, Events
@@ -29,7 +31,7 @@ def wishing(one: HostedControlPlaneInput, **wish: Any) -> HostedControlPlaneInpu
 
 
 def of_kind(control_plane: HostedControlPlaneInput, kind: str) -> list[Manifest]:
-    return [item for item in control_plane.render() if item.kind == kind]
+    return [item for item in objects_of(control_plane) if item.kind == kind]
 
 
 def test_as_many_konnectivity_agents_as_asked_for(inputs_of: Any) -> None:
@@ -62,6 +64,6 @@ def test_events_of_their_own_are_in_a_second_etcd_that_trusts_the_first_ones_aut
 
 
 def test_k0smotron_reaches_a_shared_data_store_by_kine_with_a_reference_to_its_secret(inputs_with: Any) -> None:
-    plane = inputs_with(HostedControlPlaneInput, data_store="shared-a")[0].render()[-1]
+    plane = objects_of(inputs_with(HostedControlPlaneInput, data_store="shared-a")[0])[-1]
 
     assert plane.body["spec"]["storage"] == {"type": "kine", "kine": {"dataSourceSecretName": "etcd-a-certs"}}

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 from node_intents import INTENT
+from rendered_objects import objects_of
 
 from components.inputs import hosted_control_plane, tenant_network
 from components.lookups.add_ons import facts
@@ -61,7 +62,7 @@ def test_a_cluster_has_the_prefixes_of_both_families_that_of_ipv4_first(
     first: HostedControlPlaneInput = inputs_of(HostedControlPlaneInput)[0]
     one = replace(first, backend=backend, network=dual(first.network))
 
-    [cluster] = [item for item in one.render() if item.kind == "Cluster"]
+    [cluster] = [item for item in objects_of(one) if item.kind == "Cluster"]
 
     network = cluster.body["spec"]["clusterNetwork"]
     assert network["pods"]["cidrBlocks"] == ["10.64.0.0/16", str(PODS)]
@@ -83,7 +84,7 @@ def test_the_network_of_a_cluster_is_told_the_ranges_that_its_control_plane_has(
     planes = hosted_control_plane.of_tenant(environment, placed.tenant)
     plane = next(one for one in planes if one.spec.name == placed.cluster.name)
 
-    [cluster] = [item for item in plane.render() if item.kind == "Cluster"]
+    [cluster] = [item for item in objects_of(plane) if item.kind == "Cluster"]
     [network] = tenant_network.of_cluster(environment, placed)
     [release] = [item for item in network.render() if item.kind == "HelmRelease"]
 

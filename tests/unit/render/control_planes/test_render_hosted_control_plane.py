@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from api_options import API_OPTIONS
+from rendered_objects import objects_of
 
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
@@ -34,19 +35,19 @@ def kinds(rendered: tuple[Manifest, ...], *wanted: str) -> list[Manifest]:
 
 
 def kamaji(inputs_of: Any, **changes: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = control_plane(inputs_of, **changes).render()[-1].body["spec"]
+    spec: dict[str, Any] = objects_of(control_plane(inputs_of, **changes))[-1].body["spec"]
     return spec
 
 
 def k0smotron(inputs_of: Any, **changes: Any) -> dict[str, Any]:
     one = replace(control_plane(inputs_of, **changes), backend=ControlPlaneBackend.K0SMOTRON)
-    spec: dict[str, Any] = one.render()[-1].body["spec"]
+    spec: dict[str, Any] = objects_of(one)[-1].body["spec"]
     return spec
 
 
 def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example")
-    infrastructure, cluster, plane = kinds(one.render(), "Metal3Cluster", "Cluster", "KamajiControlPlane")
+    infrastructure, cluster, plane = kinds(objects_of(one), "Metal3Cluster", "Cluster", "KamajiControlPlane")
     network = plane.body["spec"]["network"]
 
     assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
@@ -75,7 +76,7 @@ def test_the_address_of_dns_is_in_the_add_on_that_the_provider_reads(inputs_of: 
 
 def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example", backend=ControlPlaneBackend.K0SMOTRON)
-    infrastructure, plane = kinds(one.render(), "Metal3Cluster", "K0smotronControlPlane")
+    infrastructure, plane = kinds(objects_of(one), "Metal3Cluster", "K0smotronControlPlane")
     [patch] = plane.body["spec"]["patches"]
 
     assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
@@ -96,11 +97,11 @@ def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
     [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
     retiring = replace(one, spec=one.spec.model_copy(update={"retire": True}))
 
-    protected = [item.kind for item in one.render() if item.protect]
+    protected = [item.kind for item in objects_of(one) if item.protect]
     own_etcd = ["HelmRelease"] if backend is ControlPlaneBackend.KAMAJI else []
-    plane = one.render()[-1].kind
+    plane = objects_of(one)[-1].kind
     assert protected == [*own_etcd, "Cluster", plane]
-    assert [item for item in retiring.render() if item.protect] == []
+    assert [item for item in objects_of(retiring) if item.protect] == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_servers_of_a_large_cluster_answer_more_and_several_send_clients_on(
 
 
 def flags_of(one: HostedControlPlaneInput) -> dict[str, str]:
-    spec = one.render()[-1].body["spec"]
+    spec = objects_of(one)[-1].body["spec"]
     if "k0sConfig" in spec:
         return dict(spec["k0sConfig"]["spec"]["api"].get("extraArgs", {}))
     return dict(argument.removeprefix("--").split("=", 1) for argument in spec["apiServer"].get("extraArgs", []))
@@ -181,7 +182,7 @@ def with_settings(inputs_of: Any, **others: Any) -> HostedControlPlaneInput:
 
 def test_only_k0s_has_the_settings_of_kubelets_in_its_control_plane_as_a_profile(inputs_of: Any) -> None:
     kamaji, k0s = (
-        with_settings(inputs_of, backend=backend).render()[-1].body["spec"]
+        objects_of(with_settings(inputs_of, backend=backend))[-1].body["spec"]
         for backend in (ControlPlaneBackend.KAMAJI, ControlPlaneBackend.K0SMOTRON)
     )
 
@@ -198,7 +199,7 @@ def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of:
 
 
 def test_the_network_of_the_first_nodes_is_seeded_once_for_this_cluster_only(inputs_of: Any) -> None:
-    rendered = control_plane(inputs_of, cni_seed="cilium-seed").render()
+    rendered = objects_of(control_plane(inputs_of, cni_seed="cilium-seed"))
     [seed, cluster] = kinds(rendered, "ClusterResourceSet", "Cluster")
 
     assert seed.body == {

@@ -3,11 +3,15 @@
 Reasons, messages, events and delays are those of kubernetes/kubernetes:pkg/kubelet/images/image_manager.go. The kubelet
 reports the digest of an image as soon as it is pulled, as the condition of the stage that lets the pod run; a real
 kubelet reports it when the container starts. A retry that fails with the same error is not reported again.
+
+A test injects faulty hardware by exit codes of containers (`FailingContainers`).
 """
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from jacquard.lab.rehearsal.images import ImageName
 from jacquard.lab.rehearsal.kwok_configuration import NODES
@@ -16,7 +20,7 @@ from jacquard.lab.rehearsal.operators.network.attachments import waits_for_sandb
 from jacquard.lab.rehearsal.operators.pulls.pulls import Answer, Pulls
 from jacquard.lab.rehearsal.operators.pulls.upstream import Upstream
 from jacquard.lab.rehearsal.operators.storage.mounts import Mounts
-from jacquard.lab.rehearsal.operators.view import Object, View, deleting
+from jacquard.lab.rehearsal.operators.view import Object, View, deleting, now
 from jacquard.machine import settings
 from jacquard.providers.kube.objects import dig
 
@@ -46,12 +50,48 @@ class _State:
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FailingContainers:
+    """Exit codes of containers on nodes with faulty hardware.
+
+    A test injects them by the file ``exit-codes/CLUSTER.json`` in the folder of the region: for the name of a node, or
+    ``*`` for all nodes, the exit code by container. Containers of other pods than those that never restart succeed.
+    """
+
+    folder: Path
+
+    def status(self, cluster: str, pod: Object) -> Object | None:
+        """Return the status of a pod after its first failing container; None if all containers succeed."""
+        file = self.folder / f"{cluster}.json"
+        if pod["spec"].get("restartPolicy") != "Never" or not file.exists():
+            return None
+        codes: dict[str, dict[str, int]] = json.loads(file.read_text(encoding="utf-8"))
+        mine = {**codes.get("*", {}), **codes.get(pod["spec"]["nodeName"], {})}
+        fields = {"initContainerStatuses": "initContainers", "containerStatuses": "containers"}
+        failed, status = False, {}
+        for field, containers in fields.items():
+            entries = []
+            for container in _containers(pod, containers):
+                code = mine.get(container["name"], 0)
+                waiting = _status(container, _State(reason=_INITIALIZING))
+                entries.append(waiting if failed else {**waiting, "state": {"terminated": _ended(code)}})
+                failed = failed or code != 0
+            status[field] = entries
+        return {"phase": "Failed", **status} if failed else None
+
+
+def _ended(code: int) -> Object:
+    ended = {"exitCode": code, "reason": "Error" if code else "Completed", "startedAt": now(), "finishedAt": now()}
+    return {**ended, "message": "injected by a test"} if code else ended
+
+
 class Kubelets:
     """The kubelets of all simulated nodes of a region, with the images of their nodes."""
 
-    def __init__(self, upstream: Upstream) -> None:
-        """Start without pulled images."""
+    def __init__(self, upstream: Upstream, failing: FailingContainers | None = None) -> None:
+        """Start without pulled images; ``failing`` are containers on nodes with faulty hardware."""
         self._upstream = upstream
+        self._faults = failing
         self._mounts = Mounts()
         self._present: dict[tuple[str, str, str], str] = {}
         """Image IDs by cluster, node and image."""
@@ -64,7 +104,11 @@ class Kubelets:
         for pod in view.all("v1", "Pod"):
             starts = _waits(pod) and _is_simulated(view.find("v1", "Node", pod["spec"]["nodeName"]))
             if starts and self._mounts.mounted(view, pod):
-                self._reconcile(view, pod, pulls)
+                failed = self._faults and self._faults.status(cluster, pod)
+                if failed:
+                    view.status(pod, failed)
+                else:
+                    self._reconcile(view, pod, pulls)
 
     def _reconcile(self, view: View, pod: Object, pulls: Pulls) -> None:
         first = [(container, self._state(pod, container, pulls)) for container in _containers(pod, "initContainers")]

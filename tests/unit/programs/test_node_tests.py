@@ -1,0 +1,127 @@
+"""What the program of the node tests reads and writes in both clusters, over API servers that only remember."""
+
+from __future__ import annotations
+
+import datetime as dt
+import urllib.error
+from email.message import Message
+from typing import Any
+
+from node_test_objects import GATE, NOW, SETTINGS, at, job, node, pod, verdict
+
+from components.programs.node_test_decision import BURN_IN, NODE, NODE_UID, PHASE
+from components.programs.node_tests import Cluster, job_for
+
+FILE = {**SETTINGS, "namespace": "node-tests", "cluster": "c", "measures": {}}
+
+
+class Server:
+    """API server with lists of objects, which records writes."""
+
+    def __init__(self, **objects: list[dict[str, Any]]) -> None:
+        self.objects, self.writes = objects, list[tuple[Any, ...]]()
+        self.refuses: set[str] = set()
+
+    def items(self, _version: str, plural: str, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
+        every = self.objects.get(plural, [])
+        if plural == "pods":
+            return [body for body in every if (namespace == "node-tests") == ("labels" in body["metadata"])]
+        return every
+
+    def merge_conditions(self, *arguments: Any) -> None:
+        self.write("patch", *arguments)
+
+    def apply_status(self, *arguments: Any) -> None:
+        self.write("apply", *arguments)
+
+    def create(self, *arguments: Any) -> None:
+        self.write("create", *arguments)
+
+    def write(self, verb: str, *arguments: Any) -> None:
+        if verb in self.refuses:
+            url = "https://server"
+            raise urllib.error.HTTPError(url, 404, "gone", Message(), None)
+        self.writes.append((verb, *arguments))
+
+
+def template(name: str) -> dict[str, Any]:
+    spec = {"completions": 9, "template": {"spec": {"containers": []}}}
+    return {"metadata": {"name": name}, "spec": {"jobTemplate": {"spec": spec}}}
+
+
+def run(tenant: Server, management: Server | None = None, now: dt.datetime = NOW) -> list[tuple[Any, ...]]:
+    tenant.objects.setdefault("cronjobs", [template("train-burn-in"), template("train-verification"), template("v")])
+    cluster = Cluster(management or Server(), tenant, FILE)  # type: ignore[arg-type]
+    cluster.report()
+    cluster.open_gates("c")
+    cluster.start(now)
+    return tenant.writes
+
+
+def test_a_new_node_gets_one_job_that_runs_there_only() -> None:
+    [(verb, version, plural, namespace, made)] = run(Server(nodes=[node()]))
+
+    assert (verb, version, plural, namespace) == ("create", "batch/v1", "jobs", "node-tests")
+    assert made["spec"]["completions"] == 9
+    assert made["metadata"]["annotations"] == {NODE: "a", NODE_UID: "uid-a"}
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"] == {PHASE: BURN_IN}
+    affinity = made["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    [term] = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term == {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}
+
+
+def test_a_node_has_one_job_at_a_time_and_another_name_for_each() -> None:
+    assert run(Server(nodes=[node()], jobs=[job("", phase=BURN_IN)])) == []
+    names = {job_for(node(), BURN_IN, template("t"), NOW + dt.timedelta(seconds=s))["metadata"]["name"] for s in (0, 1)}
+    assert len(names) == 2
+
+
+def test_a_job_of_a_tenant_delays_a_test() -> None:
+    busy = {"metadata": {}, "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": 8}}}]}}
+
+    assert run(Server(nodes=[node("a", "idle")], pods=[busy])) == []
+
+
+def test_a_failed_burn_in_is_a_condition_of_node_and_machine_and_starts_nothing() -> None:
+    machine = {
+        "metadata": {"name": "m", "namespace": "c", "uid": "u", "labels": {"jacquard.dev/pool": "train"}},
+        "status": {"nodeRef": {"name": "a"}},
+    }
+    management = Server(machines=[machine])
+    tenant = Server(
+        nodes=[node()], jobs=[job("Failed", "PodFailurePolicy", BURN_IN)], pods=[pod(("gpu-stress", 226, "Fail"))]
+    )
+
+    [(verb, _, plural, body, [told])] = run(tenant, management)
+
+    assert (verb, plural, body["metadata"]["name"]) == ("patch", "nodes", "a")
+    assert (told["type"], told["status"]) == (GATE, "False")
+    assert told["message"] == "Job j: gpu-stress ended with exit code 226: Fail"
+    [(_, _, _, status)] = management.writes
+    assert status == {"conditions": [{key: told[key] for key in status["conditions"][0]}]}
+    assert "lastHeartbeatTime" not in status["conditions"][0], "a Machine has no such field"
+
+
+def test_a_machine_gets_the_result_once_and_only_in_gated_pools() -> None:
+    passed = {**verdict(GATE, "True", -5), "reason": "TestsPassed", "message": "", "lastTransitionTime": at(-5)}
+    known = {key: value for key, value in passed.items() if key != "lastHeartbeatTime"}
+    machines = [
+        {
+            "metadata": {"name": "m", "labels": {"jacquard.dev/pool": "train"}},
+            "status": {"nodeRef": {"name": "a"}, "conditions": [known]},
+        },
+        {"metadata": {"name": "n", "labels": {"jacquard.dev/pool": "idle"}}, "status": {"nodeRef": {"name": "b"}}},
+        {"metadata": {"name": "o", "labels": {"jacquard.dev/pool": "train"}}},
+    ]
+    management = Server(machines=machines)
+
+    run(Server(nodes=[node("a", "train", passed), node("b", "idle", passed)]), management)
+
+    assert management.writes == []
+
+
+def test_a_node_that_was_deleted_meanwhile_is_skipped() -> None:
+    tenant = Server(nodes=[node()], jobs=[job("Complete", phase=BURN_IN)])
+    tenant.refuses = {"patch"}
+
+    assert [verb for verb, *_ in run(tenant)] == ["create"], "the Node is tested again, if it still exists"
