@@ -246,11 +246,11 @@ _ASKS = {
             "a subnet of it | widen "
         ),
         "an entry of the catalogue": (
-            "add (a separate|it there|it again|a data store|one to|an image|a compatible image|one of the two) | "
+            "add (a separate|it there|them there|it again|a data store|one to|an image|a compatible image|one of the two) | "
             "add the version | "
             "take a newer release | "
             "use releases of the same minor | "
-            "restore the digest | the (digest|URL|version) of each | write a release of | "
+            "restore the digest | the (digest|URL|version) of each | write (a release of|such a) | "
             "update jacquard | newer release | add one of http | https URL as http"
         ),
         "the file as it was": (
@@ -266,7 +266,7 @@ _ASKS = {
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
             "contains the placeholder | "
             "a later | shorten | a key in another domain | belongs to the golden image | starts pods | "
-            "exposes data | remove the login | write <tenant>$ | resolved path"
+            "exposes data | remove the login | write <tenant>$ | resolved path | (name|address) of a server"
         ),
         "a decision": (
             "than these quotas | "

@@ -76,6 +76,9 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
         "controller.containers.computeDomain.env": "it is derived from the number of nodes of an NVLink domain",
         "kubeletPlugin.updateStrategy": _AT_ONCE,
     },
+    "node-feature-discovery": {
+        "master.enableTaints": "nodes with missing devices are tainted by rules of the platform",
+    },
     "node-problem-detector": {
         "settings": "problem definitions are the same in all clusters, and alerts depend on them",
         "metrics": _MONITORED,

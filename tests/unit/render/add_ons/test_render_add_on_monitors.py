@@ -24,6 +24,7 @@ FAULTS = [name.title().replace("-", "") for name in library_checks()]
 OF_METRICS = [
     name.title().replace("-", "") for name, check in library_checks().items() if check.detector is Detector.METRICS
 ]
+OF_TESTS = "NodeTestFailed"
 
 
 def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
@@ -63,8 +64,18 @@ def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(lap
     ("without", "alerts"),
     [
         ((), [*FAULTS, "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
-        (("node-problems", "metallb"), ["DevicesMissing", *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"]),
-        (("node-problems", "node-features", "metallb"), [*OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"]),
+        (
+            ("node-problems", "metallb"),
+            ["DevicesMissing", OF_TESTS, *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
+        ),
+        (
+            ("node-problems", "node-features", "node-readiness", "metallb"),
+            [*OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
+        ),
+        (
+            ("node-problems", "node-features", "metallb"),
+            [OF_TESTS, *OF_METRICS, "NetworkAgentsDown", "StorageAgentsDown"],
+        ),
     ],
 )
 def test_an_alert_is_about_what_the_cluster_has(
