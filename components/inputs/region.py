@@ -10,6 +10,7 @@ from components.lookups.data_stores import region_stores
 from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
 from components.lookups.node_checks import repair_limits
 from components.lookups.pools import clusters
+from components.lookups.receivers import tenant_receivers
 from components.render import labels as keys
 from components.render.manifest import objects
 from components.render.namespaces import FREE_HOSTS
@@ -42,6 +43,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         ovn=uses_ovn(environment),
         clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
         tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
+        receivers=tenant_receivers(environment),
         release=environment.versions.release,
         watched=_watched(environment),
         cluster_api=environment.versions.cluster_api,

@@ -60,6 +60,8 @@ def _looking(
     if isinstance(value, Mapping):
         refers = refers_to_object(schema)
         for key, inner in value.items():
+            if key == "annotations" and "alert" in value:
+                continue  # texts for the readers of an alert
             below = (schema.get("properties") or {}).get(key) or {}
             named = NAMES.fullmatch(key) is not None or (key == "name" and (refers or within))
             if isinstance(inner, str):

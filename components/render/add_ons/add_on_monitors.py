@@ -14,6 +14,7 @@ from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
 from components.render.region import monitors
+from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
@@ -80,7 +81,7 @@ def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterato
             continue
         severity = "critical" if check.action is HealthAction.REPAIR else "warning"
         name = check.name.title().replace("-", "")
-        alert = monitors.alert(name, severity, _fault(check), check.summary)
+        alert = _alert(name, severity, _fault(check), check.summary, section="node-faults")
         yield {**alert, "for": f"{check.hold_seconds}s"} if check.detector is Detector.METRICS else alert
 
 
@@ -102,7 +103,7 @@ def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             namespace, agents = _NETWORKS[entry.chart]
             missing = f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{agents}"}} > 0'
             text = "CNI agent not running on some nodes; pods cannot start there."
-            yield monitors.alert("NetworkAgentsDown", "warning", missing, text)
+            yield _alert("NetworkAgentsDown", "warning", missing, text)
 
 
 def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
@@ -111,17 +112,22 @@ def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
             missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
             text = "Compute domain agent not running on some nodes; pods that claim a channel cannot start there."
-            yield monitors.alert("ComputeDomainAgentsDown", "warning", missing, text)
+            yield _alert("ComputeDomainAgentsDown", "warning", missing, text)
 
 
 def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
     if any(entry.chart == METALLB for entry in add_ons):
         used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
         text = f"More than {_FULL_PERCENT} % of a MetalLB pool is in use; new LoadBalancer Services may get no address."
-        yield monitors.alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
+        yield _alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
 
 
 def _storage() -> dict[str, Any]:
     missing = f'kube_daemonset_status_number_unavailable{{namespace=~"{_DRIVERS}"}} > 0'
     text = "CSI node agent not running on some nodes; volumes cannot be mounted there."
-    return monitors.alert("StorageAgentsDown", "warning", missing, text)
+    return _alert("StorageAgentsDown", "warning", missing, text)
+
+
+def _alert(name: str, severity: str, expression: str, summary: str, *, section: str = "") -> dict[str, Any]:
+    """Return an alert about a tenant's cluster."""
+    return monitors.alert(name, severity, expression, summary, audience=Audience.TENANT, section=section)

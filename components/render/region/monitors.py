@@ -5,6 +5,7 @@ All series of a control plane have the labels ``cluster`` and ``job`` (``apiserv
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 from components.render import labels as keys
@@ -13,6 +14,9 @@ from components.render.objects import manifest
 
 API_GROUP = "monitoring.coreos.com/v1"
 INTERVAL = "30s"
+CONTROL_PLANE_DOWN = "ControlPlaneDown"
+RUNBOOKS = f"https://{keys.DOMAIN}/docs/region/alerts.md"
+"""Page with the runbooks of alerts. The default anchor of an alert is its name in lower case."""
 _MINUTES = "10m"
 _MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 _SLOW_SECONDS = 1
@@ -23,6 +27,15 @@ _OLD_SECONDS = 900
 """Three intervals of ExternalDNS without a successful synchronisation."""
 _RELEASE_SECONDS = 1800
 """Time without a successful run of the job that releases DPUs, which starts every two minutes."""
+
+
+class Audience(StrEnum):
+    """Recipients of an alert, the label ``audience``."""
+
+    OPERATORS = "operators"
+    """The operators of the region."""
+    TENANT = "tenant"
+    """The operators, and the tenant in the label ``tenant``."""
 
 
 def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
@@ -177,22 +190,25 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
     buckets = f"sum by (le) (rate(apiserver_request_sli_duration_seconds_bucket{{{of},{_MUTATING}}}[5m]))"
     return [
         alert(
-            "ControlPlaneDown",
+            CONTROL_PLANE_DOWN,
             "critical",
             f"absent(up{{{of}}} == 1)",
             "All API servers of the cluster are down: nodes and pods keep running, but cannot be changed or repaired.",
+            audience=Audience.TENANT,
         ),
         alert(
             "ControlPlaneFails",
             "warning",
             f"{failed} > {_FAILED_PERCENT / 100}",
             f"More than {_FAILED_PERCENT} % of API requests fail with a server error.",
+            audience=Audience.TENANT,
         ),
         alert(
             "ControlPlaneSlow",
             "warning",
             f"histogram_quantile(0.99, {buckets}) > {_SLOW_SECONDS}",
             f"The 99th percentile latency of mutating API requests exceeds {_SLOW_SECONDS} s.",
+            audience=Audience.TENANT,
         ),
     ]
 
@@ -216,12 +232,24 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     ]
 
 
-def alert(name: str, severity: str, expression: str, summary: str) -> dict[str, Any]:
-    """Return an alert that fires with ``summary`` after ``expression`` has been true for ten minutes."""
+def alert(
+    name: str,
+    severity: str,
+    expression: str,
+    summary: str,
+    *,
+    audience: Audience = Audience.OPERATORS,
+    hold: str = _MINUTES,
+    section: str = "",
+) -> dict[str, Any]:
+    """Return an alert that fires with ``summary`` after ``expression`` has been true for the duration ``hold``.
+
+    ``section`` is the anchor of the alert's runbook; empty for the section of the alert's name.
+    """
     return {
         "alert": name,
         "expr": expression,
-        "for": _MINUTES,
-        "labels": {"severity": severity},
-        "annotations": {"summary": summary},
+        "for": hold,
+        "labels": {"severity": severity, "audience": audience.value},
+        "annotations": {"summary": summary, "runbook_url": f"{RUNBOOKS}#{section or name.lower()}"},
     }

@@ -23,7 +23,16 @@ from components.render.network.dpus import DpuPlatform
 from components.render.objects import SERVICES_PRIORITY, given, manifest, namespace
 from components.render.pools import ironcore_metal, join_service
 from components.render.pools.failed_repairs import FailedRepairs
-from components.render.region import cluster_api, dns, kustomizations, monitoring, registry, secret_store
+from components.render.region import (
+    cluster_api,
+    dns,
+    kustomizations,
+    monitoring,
+    platform_objects,
+    registry,
+    secret_store,
+)
+from components.render.region.alert_routes import Tenants
 from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.region.kustomizations import ByManifests, installed
 from components.render.region.operator_places import OperatorPlace, of_namespace
@@ -68,6 +77,8 @@ class RegionInput:
     """Tenant of each cluster, by cluster. Each cluster has a namespace with the name of the cluster."""
     tenants: Mapping[str, Mapping[str, str]]
     """Annotations of the namespaces of each tenant, by tenant."""
+    receivers: Tenants
+    """Receivers of the alerts of each tenant."""
     release: str
     """Name of the version vector."""
     watched: Watched
@@ -87,7 +98,9 @@ class RegionInput:
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of the foundation, in the order in which they are applied."""
-        operators = region_operators(self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched)
+        operators = region_operators(
+            self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched, receivers=self.receivers
+        )
         installs = tuple(installed(operators, self.by_manifests))
         classes = storage.of_management(self.spec.storage)
         first = {operator.release for operator in secret_store.operators(self.spec.secrets)}
@@ -105,7 +118,7 @@ class RegionInput:
             ),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *((self.failed_repairs.render(),) if self.failed_repairs else ()),
-            monitoring.rules(),
+            platform_objects.rules(monitoring.NAMESPACE),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
@@ -119,7 +132,12 @@ class RegionInput:
 
 
 def region_operators(
-    region: RegionSpec, *, dpf: bool = True, ovn: bool = False, watched: Watched = MappingProxyType({})
+    region: RegionSpec,
+    *,
+    dpf: bool = True,
+    ovn: bool = False,
+    watched: Watched = MappingProxyType({}),
+    receivers: Tenants = MappingProxyType({}),
 ) -> tuple[Operator, ...]:
     """Return the operators of the management cluster, in the order in which they are installed.
 
@@ -128,6 +146,7 @@ def region_operators(
         dpf: whether DPF is included.
         ovn: whether the operators of OVN are included, for VPCs with OVN.
         watched: namespaces of hosts, by bare-metal controller.
+        receivers: receivers of the alerts of each tenant.
     """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
@@ -146,7 +165,7 @@ def region_operators(
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
         *ovn_services.operators(region.dpus, ovn=ovn),
-        monitoring.operator(region.region),
+        monitoring.operator(region, receivers),
         *(operator for operators in OPTIONAL.values() for operator in operators(region)),
     )
 

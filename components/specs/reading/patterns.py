@@ -8,7 +8,7 @@ from components.specs.control_planes import api_server
 from components.specs.hosts import root_device
 from components.specs.network import dpus
 from components.specs.pools import gpu_sharing, intents, kubelet, nodes
-from components.specs.region import cluster_api, region
+from components.specs.region import cluster_api, observability, region
 from components.specs.storage import buckets, snapshots, storage_class
 from components.specs.vms import vm_sizes
 
@@ -48,6 +48,7 @@ PATTERN_RULES = {
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",
+    observability.EMAIL: "must be one e-mail address like oncall@cloud.example",
     cluster_api.RELEASE: "must be a release like v1.13.5",
     flux.GIT_URL: "must be a URL with a host name and without a password, like"
     " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",

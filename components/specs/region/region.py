@@ -41,6 +41,7 @@ from components.specs.region.announcements import AnnouncementSpec
 from components.specs.region.catalog import Channel
 from components.specs.region.dns import DnsSpec
 from components.specs.region.external_secrets import SecretsSpec
+from components.specs.region.observability import ObservabilitySpec
 from components.specs.region.previews import PreviewsSpec
 from components.specs.region.registry import RegistrySpec
 from components.specs.storage.buckets import ObjectStoreSpec
@@ -264,6 +265,8 @@ class RegionSpec(DataFile):
     """Values of add-ons in all clusters of the region, by add-on, each with the reason."""
     chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
     """Rollout of charts over the clusters of tenants."""
+    observability: ObservabilitySpec | None = None
+    """Receivers of alerts, and storage of metrics. By default no alert is sent, and metrics are lost with pods."""
     previews: PreviewsSpec = PreviewsSpec()
     """Preview requirements of ``jacquard up``."""
     registry: RegistrySpec | None = None

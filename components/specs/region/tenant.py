@@ -8,6 +8,7 @@ from components.specs.base import DataFile, DnsLabel, Label, Quantity, ShortName
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.network.security_groups import SecurityGroupSpec
 from components.specs.network.tenant_network import VpcSpec
+from components.specs.region.observability import ReceiverSpec
 from components.specs.storage.buckets import BucketSpec
 from components.specs.times import WindowSpec
 from components.specs.vms.vm_offering import VmsSpec
@@ -17,7 +18,8 @@ class ContactsSpec(Spec):
     """Contacts of the tenant, written to each namespace of the tenant for operators and alerts."""
 
     alerts: Text
-    """Contact for problems with the tenant's nodes: an e-mail address or another channel."""
+    """Contact for problems with the tenant's clusters: an e-mail address or another channel. An e-mail address gets the
+    tenant's alerts if the tenant has no ``notify`` and the region has ``observability.mail``."""
     changes: Text
     """Contact for approval of disruptive changes."""
     maintenance: Text | None = None
@@ -98,6 +100,8 @@ class TenantSpec(DataFile):
     """Rules for disruption of the tenant's nodes."""
     quotas: QuotasSpec = QuotasSpec()
     """Upper limits of the tenant's resources."""
+    notify: tuple[ReceiverSpec, ...] = ()
+    """Receivers of alerts about the tenant's clusters. By default ``contacts.alerts`` gets them by e-mail."""
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
     """Private networks of the tenant."""
     security_groups: tuple[SecurityGroupSpec, ...] = ()

@@ -1,0 +1,140 @@
+"""Metrics and alerts for objects of Flux and Cluster API in the management cluster.
+
+Releases in tenants' clusters, pools, nodes and control planes are objects of the management cluster. Its
+kube-state-metrics exports their conditions, with the metric names of upstream's dashboards
+(fluxcd/flux2-monitoring-example, CAPI:config/metrics). Labels of the objects without a value are omitted
+(KSM:pkg/customresourcestate/registry_factory.go addPathLabels).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.region.monitors import Audience, alert, prometheus_rule
+
+CLUSTER_NOT_AVAILABLE, GROUP_NOT_AVAILABLE = "ClusterNotAvailable", "RolloutGroupNotAvailable"
+NODE_UNHEALTHY = "NodeUnhealthy"
+_NAME = "platform-objects"
+_FLUX = {
+    "helm.toolkit.fluxcd.io": ("v2", "HelmRelease", "helmreleases"),
+    "kustomize.toolkit.fluxcd.io": ("v1", "Kustomization", "kustomizations"),
+    "source.toolkit.fluxcd.io": ("v1", "OCIRepository", "ocirepositories"),
+}
+"""Version, kind and plural of Flux objects, by API group."""
+_CLUSTER_API, _VERSION = "cluster.x-k8s.io", "v1beta2"
+_TENANT = {"tenant": ["metadata", "labels", keys.TENANT]}
+_GROUP = {"group": ["metadata", "labels", keys.GROUP]}
+_KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
+    "Cluster": ("clusters", _TENANT),
+    "MachineDeployment": ("machinedeployments", {**_TENANT, **_GROUP}),
+    "Machine": ("machines", {**_GROUP, "node": ["status", "nodeRef", "name"]}),
+}
+"""Plural and further labels of the kinds of Cluster API, by kind. All have the label ``cluster``."""
+_CONDITIONS: Mapping[str, list[str]] = {"Machine": ["[type=HealthCheckSucceeded]"]}
+"""Path below the conditions, by kind, to limit the number of series; all conditions by default."""
+_READY = ["status", "conditions", "[type=Ready]", "status"]
+_SOON = "1m"
+"""Hold time of a condition that is False only after a hold time of its health check."""
+
+
+def metrics() -> dict[str, Any]:
+    """Return the values of kube-state-metrics for the metrics of all kinds."""
+    return {
+        "customResourceState": {
+            "enabled": True,
+            "config": {"kind": "CustomResourceStateMetrics", "spec": {"resources": [*_resources()]}},
+        },
+        "rbac": {"extraRules": [*_permissions()]},
+    }
+
+
+def rules(namespace: str) -> Manifest:
+    """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault."""
+    kinds = "|".join(kind for _, kind, _ in _FLUX.values())
+    unavailable = 'status_condition{type="Available",status="False"} == 1'
+    unhealthy = 'capi_machine_status_condition{type="HealthCheckSucceeded",status="False"}'
+    alerts = [
+        alert(
+            "ReleaseNotReady",
+            "warning",
+            f'gotk_resource_info{{customresource_kind=~"{kinds}",ready!="True",suspended!="true"}} == 1',
+            "Flux did not install or upgrade this object, or its pods are not ready; see its condition Ready.",
+        ),
+        alert(
+            CLUSTER_NOT_AVAILABLE,
+            "critical",
+            f"capi_cluster_{unavailable}",
+            "Cluster API reports the cluster as not available; see its condition Available.",
+            audience=Audience.TENANT,
+        ),
+        alert(
+            GROUP_NOT_AVAILABLE,
+            "warning",
+            f"capi_machinedeployment_{unavailable}",
+            "More nodes of the rollout group are away than its rollout permits; see the condition Available of its"
+            " MachineDeployment.",
+            audience=Audience.TENANT,
+        ),
+        alert(
+            NODE_UNHEALTHY,
+            "warning",
+            f"{unhealthy} * on (cluster) group_left (tenant) capi_cluster_info == 1",
+            "A node failed its health check, and is repaired or replaced unless too many nodes have faults; see the"
+            " condition HealthCheckSucceeded of its Machine.",
+            audience=Audience.TENANT,
+            hold=_SOON,
+        ),
+    ]
+    return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=namespace, labels={})
+
+
+def _resources() -> Iterator[dict[str, Any]]:
+    """Yield the metrics of each kind, in the format of kube-state-metrics."""
+    for group, (version, kind, _) in _FLUX.items():
+        info = _info("resource_info", "State of an object of Flux.", {"name": ["metadata", "name"]})
+        state = {"exported_namespace": ["metadata", "namespace"], "ready": _READY, "suspended": ["spec", "suspend"]}
+        yield {
+            "groupVersionKind": {"group": group, "version": version, "kind": kind},
+            "metricNamePrefix": "gotk",
+            "metrics": [{**info, "labelsFromPath": state}],
+        }
+    for kind, (_, labels) in _KINDS.items():
+        yield {
+            "groupVersionKind": {"group": _CLUSTER_API, "version": _VERSION, "kind": kind},
+            # The namespace of a cluster has its name.
+            "labelsFromPath": {
+                "name": ["metadata", "name"],
+                "namespace": ["metadata", "namespace"],
+                "cluster": ["metadata", "namespace"],
+                **labels,
+            },
+            "metricNamePrefix": f"capi_{kind.lower()}",
+            "metrics": [_condition(kind), *([_info("info", "Labels of a Cluster.", {})] if kind == "Cluster" else [])],
+        }
+
+
+def _condition(kind: str) -> dict[str, Any]:
+    condition = {
+        "labelName": "status",
+        "labelsFromPath": {"type": ["type"]},
+        "list": ["True", "False", "Unknown"],
+        "path": ["status", "conditions", *_CONDITIONS.get(kind, [])],
+        "valueFrom": ["status"],
+    }
+    return {
+        "name": "status_condition",
+        "help": f"Condition of a {kind}.",
+        "each": {"type": "StateSet", "stateSet": condition},
+    }
+
+
+def _info(name: str, text: str, labels: Mapping[str, list[str]]) -> dict[str, Any]:
+    return {"name": name, "help": text, "each": {"type": "Info", "info": {"labelsFromPath": dict(labels)}}}
+
+
+def _permissions() -> Iterator[dict[str, list[str]]]:
+    for group, (_, _, plural) in _FLUX.items():
+        yield {"apiGroups": [group], "resources": [plural], "verbs": ["list", "watch"]}
+    plurals = [plural for plural, _ in _KINDS.values()]
+    yield {"apiGroups": [_CLUSTER_API], "resources": plurals, "verbs": ["list", "watch"]}

@@ -1,0 +1,132 @@
+"""Observability of a region: receivers of alerts, mail server, watchdog, and storage of metrics."""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, StringConstraints
+
+from components.specs.base import (
+    CheckedSpec,
+    ConstraintViolation,
+    DnsLabel,
+    Endpoint,
+    Label,
+    Quantity,
+    ShortName,
+    Spec,
+    Text,
+)
+
+EMAIL = r"^[A-Za-z0-9._%+-]+@[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
+EmailAddress = Annotated[str, StringConstraints(pattern=EMAIL, max_length=253)]
+"""One e-mail address, without a display name."""
+_CHANNELS = ("email", "pagerduty_secret", "slack_secret", "webhook_secret")
+
+
+class Severity(StrEnum):
+    """Severity of an alert, the label ``severity``."""
+
+    CRITICAL = "critical"
+    """A service of a tenant is down or data are at risk; someone must act immediately."""
+    WARNING = "warning"
+    """A fault without an outage; someone must act during working hours."""
+    INFO = "info"
+    """Context for other alerts."""
+
+
+class ReceiverSpec(CheckedSpec):
+    """Receiver of alerts: exactly one channel, and the severities that it gets."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [channel]} for channel in _CHANNELS]})
+
+    name: ShortName
+    """Name of the receiver, unique in its list."""
+    email: EmailAddress | None = None
+    """E-mail address. Requires ``observability.mail`` of the region."""
+    pagerduty_secret: DnsLabel | None = None
+    """Secret in namespace ``monitoring`` with ``routing-key``, an integration key of PagerDuty's Events API v2."""
+    slack_secret: DnsLabel | None = None
+    """Secret in namespace ``monitoring`` with ``url``, an incoming webhook of Slack, which determines the channel."""
+    webhook_secret: DnsLabel | None = None
+    """Secret in namespace ``monitoring`` with ``url``, to which Alertmanager posts alerts as JSON."""
+    severities: tuple[Severity, ...] = Field(default=(Severity.CRITICAL, Severity.WARNING), min_length=1)
+    """Severities of the alerts that the receiver gets."""
+
+    @property
+    def secret(self) -> tuple[str, DnsLabel] | None:
+        """Return the field with the Secret of the channel and the name of the Secret; None for e-mail."""
+        named = ((field, getattr(self, field)) for field in _CHANNELS[1:])
+        return next(((field, secret) for field, secret in named if secret is not None), None)
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a receiver without a channel, or with several."""
+        channels = [field for field in _CHANNELS if getattr(self, field) is not None]
+        if not channels:
+            yield ConstraintViolation(f"has no channel; add one of {', '.join(_CHANNELS)}")
+        elif len(channels) > 1:
+            yield ConstraintViolation(f"has several channels, {' and '.join(channels)}; list a receiver for each")
+
+
+class MailServerSpec(CheckedSpec):
+    """Mail server for receivers with an e-mail address, over SMTP with STARTTLS."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"dependentRequired": {"username": ["password_secret"], "password_secret": ["username"]}}
+    )
+
+    server: Endpoint
+    """Host and port of the server, such as ``smtp.cloud.example:587``."""
+    sender: EmailAddress
+    """Sender of the messages."""
+    username: Text | None = None
+    """User name at the server. By default Alertmanager does not log in."""
+    password_secret: DnsLabel | None = None
+    """Secret in namespace ``monitoring`` with ``password``; required with ``username``."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a user name without a password, or a password without a user name."""
+        if (self.username is None) != (self.password_secret is None):
+            missing, present = ("username", "password_secret")[:: 1 if self.username is None else -1]
+            yield ConstraintViolation(f"is required with {present}; add it, or remove {present}", (missing,))
+
+
+class WatchdogSpec(Spec):
+    """Dead man's switch: a service that alerts if it no longer gets the alert ``Watchdog``, which always fires."""
+
+    webhook_secret: DnsLabel
+    """Secret in namespace ``monitoring`` with ``url``, the address of the service."""
+    interval_minutes: int = Field(default=5, ge=1, le=60)
+    """Minutes between two messages. The service must wait longer before it alerts."""
+
+
+class MetricsStoreSpec(Spec):
+    """Storage of the metrics in the management cluster."""
+
+    size: Quantity
+    """Size of the volume of each of two replicas. Older metrics are deleted if they take more than 80 % of it."""
+    storage_class: Label
+    """Storage class of the management cluster for the volumes."""
+    retention_days: int = Field(default=30, ge=1, le=3650)
+    """Days after which metrics are deleted."""
+
+
+class ObservabilitySpec(CheckedSpec):
+    """Observability of a region: what is stored, and who gets alerts."""
+
+    receivers: tuple[ReceiverSpec, ...] = Field(min_length=1)
+    """Receivers of the operators, who get the alerts of all tenants."""
+    mail: MailServerSpec | None = None
+    """Mail server; required if a receiver has an e-mail address."""
+    watchdog: WatchdogSpec | None = None
+    """Dead man's switch of the monitoring. By default an outage of the monitoring is not noticed."""
+    metrics: MetricsStoreSpec | None = None
+    """Storage of metrics and of the state of alerts. By default both are lost when their pods restart, and metrics
+    are kept for ten days."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield receivers with an e-mail address in a region without a mail server."""
+        for index, receiver in enumerate(self.receivers):
+            if receiver.email and self.mail is None:
+                text = "requires a mail server; add observability.mail with server and sender"
+                yield ConstraintViolation(text, ("receivers", index, "email"), receiver.email)

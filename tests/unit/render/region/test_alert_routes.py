@@ -1,0 +1,131 @@
+"""Receivers of each alert: by the real amtool of Alertmanager where it is built, and the files of their credentials."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alerts import fired
+from environment_data import REFERENCES, reference
+
+from components.lookups.receivers import tenant_receivers
+from components.render.region import alert_routes, monitoring
+from components.specs.environment import Environment
+from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
+
+SENDING = [name for name in REFERENCES if reference(name).region.observability]
+EACH = pytest.mark.parametrize("name", SENDING)
+
+
+def configuration(name: str) -> dict[str, Any]:
+    values = values_of(reference(name))
+    return dict(values["alertmanager"]["config"])
+
+
+def values_of(environment: Environment) -> dict[str, Any]:
+    return dict(monitoring.operator(environment.region, tenant_receivers(environment)).values)
+
+
+@cache
+def amtool() -> Path:
+    try:
+        return binaries.path("amtool")
+    except ToolchainError as error:
+        pytest.skip(f"routes are not judged by Alertmanager: {error}")
+
+
+def expected(environment: Environment, labels: dict[str, str]) -> set[str]:
+    """Return the receivers of an alert, derived from the data."""
+    assert environment.region.observability
+    lists = {"operators": environment.region.observability.receivers}
+    if labels["audience"] == "tenant":
+        tenant = labels["tenant"]
+        lists[f"tenant/{tenant}"] = tenant_receivers(environment)[tenant]
+    return {
+        f"{owner}/{receiver.name}"
+        for owner, receivers in lists.items()
+        for receiver in receivers
+        if labels["severity"] in receiver.severities
+    }
+
+
+@EACH
+def test_each_alert_gets_to_the_operators_and_its_tenant_and_no_other(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "alertmanager.yaml"
+    file.write_text(json.dumps(configuration(name)), encoding="utf-8")
+    environment = reference(name)
+    seen = set()
+    for labels in fired(name):
+        route = [f"{label}={value}" for label, value in labels.items()]
+        got = run("config", "routes", "test", f"--config.file={file}", *route).strip()
+
+        wanted = expected(environment, labels)
+        assert set(got.split(",")) == wanted, labels
+        assert any(receiver.startswith("operators/") for receiver in wanted), labels
+        if labels["audience"] == "tenant":
+            assert any(receiver.startswith(f"tenant/{labels['tenant']}/") for receiver in wanted), labels
+        seen |= wanted
+    listed = {receiver["name"] for receiver in configuration(name)["receivers"]} - {"null", "watchdog"}
+    assert seen == listed
+
+
+@EACH
+def test_alertmanager_accepts_the_configuration(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "alertmanager.yaml"
+    file.write_text(json.dumps(configuration(name)), encoding="utf-8")
+
+    assert "SUCCESS" in run("check-config", str(file))
+
+
+@EACH
+def test_the_watchdog_gets_only_its_own_alert(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "alertmanager.yaml"
+    file.write_text(json.dumps(configuration(name)), encoding="utf-8")
+
+    spec = reference(name).region.observability
+    got = run("config", "routes", "test", f"--config.file={file}", "alertname=Watchdog", "severity=none")
+    assert got.strip() == ("watchdog" if spec and spec.watchdog else "null")
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run([amtool(), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@EACH
+def test_each_credential_is_a_file_of_a_mounted_secret(name: str) -> None:
+    values = values_of(reference(name))["alertmanager"]
+    files = [value for key, value in leaves(values["config"]) if key.endswith("_file")]
+    mounted = {f"{alert_routes.MOUNTS}/{secret}" for secret in values["alertmanagerSpec"].get("secrets", ())}
+
+    assert {file.rpartition("/")[0] for file in files} == mounted
+    secret = {"routing_key", "api_url", "url", "smtp_auth_password", "auth_password"}
+    assert not {key for key, _ in leaves(values["config"])} & secret
+
+
+def leaves(value: Any, key: str = "") -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [leaf for name, entry in value.items() for leaf in leaves(entry, name)]
+    if isinstance(value, list):
+        return [leaf for entry in value for leaf in leaves(entry, key)]
+    return [(key, value)]
+
+
+def test_the_contact_for_alerts_gets_them_by_e_mail_unless_the_tenant_lists_receivers() -> None:
+    receivers = tenant_receivers(reference("laptop"))
+
+    assert [(one.name, one.email) for one in receivers["globex"]] == [("contact", "sre@globex.example")]
+    assert [one.name for one in receivers["acme"]] == ["on-call", "team"]
+
+
+def test_a_region_without_observability_keeps_the_defaults_of_the_chart() -> None:
+    environment = reference("laptop")
+    region = environment.region.model_copy(update={"observability": None})
+
+    assert "alertmanager" not in monitoring.operator(region).values
