@@ -246,7 +246,8 @@ _ASKS = {
             "a subnet of it | widen "
         ),
         "an entry of the catalogue": (
-            "add (a separate|(it|them) there|it again|a data store|one to|an image|a compatible image|one of the two) | "
+            "add (a separate|(it|them) there|it again|a data store|one to|one of the two) | "
+            "add (an|a compatible) image | "
             "add the version | "
             "take a newer release | "
             "use releases of the same minor | "
