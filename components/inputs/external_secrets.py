@@ -2,19 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 
-from components.lookups.references.table import Entry, Table, references_table
-from components.lookups.references.walk import MissingTarget, missing_targets
 from components.lookups.slices import Slice, SliceKind
 from components.render.concept import Concept, Made
 from components.render.hosts.inventory import InventoryInput
-from components.render.manifest import Manifest, Rendered, objects
+from components.render.manifest import Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
-from components.render.region.external_secrets import Delivery, ExternalSecretsInput
+from components.render.region.external_secrets import ExternalSecretsInput
 from components.specs.environment import Environment
-
-_KIND = "Secret"
 
 
 def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]]) -> Iterator[ExternalSecretsInput]:
@@ -25,6 +20,8 @@ def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]
     store = environment.region.secrets.store
     if store is None or part.kind is SliceKind.FOUNDATION:
         return
+    from components.inputs.deliveries import deliveries  # noqa: PLC0415 - its tables take time to load
+
     items = (item for entry in made for item in objects(_seen(entry)))
     had = _of_earlier_halls(environment, part)
     missing = tuple(
@@ -32,39 +29,6 @@ def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]
     )
     if missing:
         yield ExternalSecretsInput(name=part.name, namespace=_namespace(part), store=store, deliveries=missing)
-
-
-def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
-    """Return the Secrets that ``items`` refer to and no controller creates, in the order of the first reference."""
-    table, region = _secrets(), environment.region.region
-    return tuple(
-        _delivery(prerequisite, region, entry, form.type)
-        for prerequisite in missing_targets(items, table).values()
-        if prerequisite.target.kind == _KIND
-        and (entry := (form := table.forms[str(prerequisite.form)]).entry) is not None
-    )
-
-
-@cache
-def _secrets() -> Table:
-    """Return the table reduced to rows of Secrets from a store; the search is then fast, as few objects match."""
-    table = references_table()
-    deliverable = {name for name, form in table.forms.items() if form.entry is not None}
-    kinds = {kind: tuple(row for row in rows if row.form in deliverable) for kind, rows in table.refers.items()}
-    return replace(table, refers={kind: rows for kind, rows in kinds.items() if rows}, makes={})
-
-
-def _delivery(prerequisite: MissingTarget, region: str, entry: Entry, kind: str | None) -> Delivery:
-    target = prerequisite.target
-    owner = {Entry.REGION: (), Entry.NAMESPACE: (target.namespace,), Entry.CLUSTER: (target.cluster,)}[entry]
-    return Delivery(
-        cluster=target.cluster,
-        namespace=target.namespace,
-        name=target.name,
-        keys=tuple(sorted(prerequisite.keys)),
-        entry="/".join((region, *owner, target.name)),
-        type=kind,
-    )
 
 
 def _seen(made: Made[Concept]) -> tuple[Rendered, ...]:

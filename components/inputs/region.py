@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from components.inputs.dpu_release import dpu_release
-from components.inputs.external_secrets import deliveries
 from components.lookups.charts import needed_charts
 from components.lookups.data_stores import region_stores
 from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
@@ -52,7 +51,12 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         failed_repairs=_failed_repairs(environment),
     )
     store = region.secrets.store
-    secrets = () if store is None else external_secrets(store, deliveries(environment, objects(made.render())))
+    if store is None:
+        yield made
+        return
+    from components.inputs.deliveries import deliveries  # noqa: PLC0415 - its tables take time to load
+
+    secrets = external_secrets(store, deliveries(environment, objects(made.render())))
     yield replace(made, secrets=tuple(secrets))
 
 

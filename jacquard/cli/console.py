@@ -79,6 +79,17 @@ def write_text(text: str) -> None:
     answered.set(True)
 
 
+def print_text(text: str, *, to_stderr: bool = False) -> None:
+    """Print the lines of ``text`` without secrets or styles; on a terminal, they are wrapped at words."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    if stream.isatty():
+        _console(to_stderr=to_stderr).print(text, soft_wrap=True, markup=False)
+    else:  # Only a terminal needs rich, which takes time to load.
+        from components.specs.secret_text import masked_forms  # noqa: PLC0415 - not for --help
+
+        stream.write(f"{masked_forms(text)}\n")
+
+
 def seconds(duration: float) -> str:
     """Return a duration as text: ``0.4 s``, ``12 s``, ``2 min 05 s``."""
     if duration < 9.95:  # noqa: PLR2004 - below ten seconds a tenth matters

@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
@@ -18,10 +17,11 @@ from components.reports.host_states import overdue_hosts
 from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
+from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
-from jacquard.cli.console import plural, print_json, stderr, stdout
+from jacquard.cli.console import plural, print_json, print_text
 from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.check_result import Result
 from jacquard.machine import paths, settings
@@ -90,12 +90,13 @@ def mend(names: Sequence[str], *, write: bool) -> None:
     for name, item in files.values():
         home = f"{folder.name}/{name}"
         lines = fix_lines(item, home) if write else diff_text(item, home)
-        stderr().print(Text("\n".join(lines)), soft_wrap=True)
+        print_text("\n".join(lines), to_stderr=True)
     if write and files:
         count = sum(len(item.fixes) for _, item in files.values())
-        stderr().print(f"{plural(count, 'fix', 'fixes')} applied to {plural(len(files), 'file')}")
+        print_text(f"{plural(count, 'fix', 'fixes')} applied to {plural(len(files), 'file')}", to_stderr=True)
 
 
+@without_cycle_collector()
 def examine(name: str, now: dt.datetime) -> Result:
     """Return the result of checking the environment ``name`` alone at ``now``."""
     started = time.monotonic()
@@ -140,8 +141,7 @@ def beside(results: Sequence[Result]) -> list[Result]:
 
 def _report(results: Sequence[Result]) -> None:
     for result in results:
-        console = stdout() if result.code is ExitCode.OK else stderr()
-        console.print(Text(str(result)), soft_wrap=True)
+        print_text(str(result), to_stderr=result.code is not ExitCode.OK)
     if len(results) > 1:
         good = sum(result.code is ExitCode.OK for result in results)
         problems = sum(len(result.problems) for result in results)
@@ -151,7 +151,7 @@ def _report(results: Sequence[Result]) -> None:
         parts += [plural(problems, "problem")] if problems else []
         parts += [plural(violations, "policy violation")] if violations else []
         parts += [f"{waived} waived"] if waived else []
-        stdout().print(Text(f"{plural(len(results), 'environment')}: {', '.join(parts)}"))
+        print_text(f"{plural(len(results), 'environment')}: {', '.join(parts)}")
 
 
 def _sarif(results: Sequence[Result]) -> dict[str, Any]:

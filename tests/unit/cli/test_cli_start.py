@@ -30,12 +30,8 @@ import jacquard.lab.toolchain.doctor
 jacquard.lab.toolchain.doctor.report = lambda: os.kill(os.getpid(), signal.SIGINT)
 main()
 """
-_LOADED = """
-import atexit, sys
-atexit.register(lambda: print(*sys.modules, file=sys.stderr))
-from jacquard.cli.app import main
-main()
-"""
+_MAIN = "from jacquard.cli.app import main; main()"
+_LOADED = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {_MAIN}"
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -79,6 +75,21 @@ def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for
     loaded = set(done.stderr.split())
     assert "jacquard.cli.verbs.check" in loaded
     assert loaded & {"urllib3", "ruamel.yaml", "jacquard.observe.facts", "jacquard.cli.views.changes.sarif"} == set()
+
+
+def test_a_check_in_a_pipe_loads_no_styles_and_no_table_that_its_region_does_not_need() -> None:
+    done = run(_LOADED, "check", "lab")
+
+    loaded = set(done.stderr.split())
+    assert done.stdout.startswith("lab: ok, ")
+    assert "policies.check" in loaded
+    assert loaded & {"rich", "components.lookups.references.table", "components.lookups.effects.table"} == set()
+
+
+def test_pydantic_does_not_search_installed_packages_for_plugins() -> None:
+    done = run(f"import importlib.metadata; importlib.metadata.distributions = None\n{_MAIN}", "check", "lab")
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_answer_that_is_no_page_loads_no_templates() -> None:

@@ -10,7 +10,7 @@ from small_region import changed
 
 from components.inputs import cluster_namespaces
 from components.inputs.buckets import of_cluster
-from components.inputs.external_secrets import deliveries
+from components.inputs.deliveries import deliveries
 from components.inputs.slice_inputs import inputs
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
