@@ -247,7 +247,7 @@ _ASKS = {
         ),
         "an entry of the catalogue": (
             "add (a separate|(it|them) there|it again|a data store|one to|one of the two) | "
-            "add (an|a compatible) image | "
+            "add (an|a compatible) image | build the image with | "
             "add the version | "
             "take a newer release | "
             "use releases of the same minor | "
@@ -267,7 +267,8 @@ _ASKS = {
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
             "contains the placeholder | "
             "a later | shorten | a key in another domain | belongs to the golden image | starts pods | "
-            "exposes data | remove the login | write <tenant>$ | resolved path | (name|address) of a server"
+            "exposes data | remove the login | write <tenant>$ | resolved path | (name|address) of a server | "
+            "add (one of|it with|mail|observability)"
         ),
         "a decision": (
             "than these quotas | "
