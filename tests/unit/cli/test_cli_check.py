@@ -123,6 +123,7 @@ def test_json_tells_what_is_waived_by_whom_and_what_is_idle(invoke: Invoke, outs
         "subject": "acme-train/system",
         "reason": "a vendor's test",
         "owner": "ops",
+        "second_owner": None,
         "ticket": "OPS-7",
         "expires": "2026-12-15",
     }

@@ -44,6 +44,9 @@ REFUSED = {
     ("firmware_baselines", "components", "nic", "version"),
     ("waivers", "subject"),
     ("charts", "revoked"),
+    ("images", "contents", "containerd"),
+    ("images", "contents", "gpu_driver"),
+    ("images", "revoked"),
 }
 """Places whose type accepts any text, but rules or other fields do not."""
 TREES = ("region", "tenants", "hosts", "images", "waivers", "policy", "versions", "firmware")

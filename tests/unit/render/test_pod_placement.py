@@ -102,6 +102,7 @@ _JOBS_POOLS, _NOWHERE = "may run on pools of jobs", "fits no pool"
 ACCEPTED: Mapping[Found, str] = {
     ("kube-ovn", "ovs-ovn", "/var/run/containerd"): "only a script for debugging reads the folder",
     ("K0smotronControlPlane", "coredns", _NOWHERE): "rule placement.taints refuses such taints",
+    ("CronJob", "job", _JOBS_POOLS): "tests of nodes run on the nodes that they test",
     ("kube-ovn", "kube-ovn-controller", _JOBS_POOLS): "the chart has no value for its selector",
 }
 """Accepted problems, as chart or kind, pod and the beginning of the problem, with the reason."""

@@ -33,8 +33,6 @@ EXCEPTIONS = {
     "ClusterApiSpec.*": BY_PROPERTY,
     "Freed.*": BY_LOOP,
     "GoldenImage.supported": BY_PROPERTY,
-    "HostTestReport.tests": BY_PROPERTY,
-    "ImageContents.containerd": PRINTED,
     "FabricSpec.vnis": BY_LOOP,
     "InstanceType.ethernet_ports": PRINTED,
     "KernelProfile.*": PRINTED,
@@ -42,8 +40,13 @@ EXCEPTIONS = {
     "NamespaceSpec.edit_group": BY_PROPERTY,
     "NamespaceSpec.view_group": BY_PROPERTY,
     "NicsSpec.gbits": PRINTED,
+    "NodeTest.burn_in_minutes": BY_PROPERTY,
+    "NodeTest.verification_minutes": BY_PROPERTY,
     "OidcSpec.admin_group": BY_PROPERTY,
+    "ReceiverSpec.pagerduty_secret": BY_PROPERTY,
+    "ReceiverSpec.slack_secret": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
+    "WaiverSpec.second_owner": BY_PROPERTY,
 }
 """Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
 
