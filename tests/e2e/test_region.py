@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from imaged_hosts import host_with_image, status_of
-from local_region import ENVIRONMENT, UP, LocalRegion, Outcome, wait_until
+from local_region import ENVIRONMENT, UP, LocalRegion, wait_until
 from published_crds import CRDS
-from region_contents import changed, commit, images, machines
-from region_steps import edited
+from region_contents import changed, commit, gpu_job, images, machines
+from region_steps import edited, planned_steps
+from vpc_rules import denied, edit_rules, rules_of_hosts
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -26,7 +26,7 @@ from components.reports.garbage import USERS
 from components.specs.reading.loader import load_environment
 from jacquard.cli.errors import ExitCode
 from jacquard.lab.rehearsal.images import PUBLIC
-from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
+from jacquard.providers.kube import ApiError, ObjectRef
 from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
@@ -34,9 +34,6 @@ pytestmark = pytest.mark.e2e
 CLUSTER = "acme-train"
 BUMPED = "infer"
 NEW_IMAGE = "gpu-2026.11.1"
-RULES = ObjectRef("svc.dpu.nvidia.com/v1alpha1", "DPUServiceConfiguration", "acme-hbn", "dpf-operator-system")
-STARTUP = ("spec", "serviceConfiguration", "helmChart", "values", "configuration", "startupYAMLJ2")
-"""Path of the rules for hosts of acme."""
 
 
 @contextmanager
@@ -49,17 +46,6 @@ def promoted(region: LocalRegion) -> Iterator[None]:
     finally:
         for file, content in before.items():
             file.write_bytes(content)
-
-
-def steps(preview: Outcome) -> dict[str, list[str]]:
-    """Return the changing steps of ``pulumi preview --json``: operation to sorted resource types and names."""
-    assert preview.code == 0, preview.text
-    found: dict[str, list[str]] = {}
-    for step in json.loads(preview.stdout)["steps"]:
-        if step["op"] != "same":
-            kind, name = step["urn"].split("::")[2:]
-            found.setdefault(step["op"], []).append(f"{kind.rsplit('$', 1)[-1].rsplit(':', 1)[-1]} {name}")
-    return {operation: sorted(names) for operation, names in found.items()}
 
 
 def test_up_brings_every_pool_to_its_size(region: LocalRegion) -> None:
@@ -88,7 +74,7 @@ def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: Lo
 
 def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region: LocalRegion) -> None:
     api, ref = region.api(CLUSTER), ObjectRef("v1", "Pod", "gpus", "default")
-    pod = _job(ref, "")
+    pod = gpu_job(ref, "")
     pod["spec"] = {"containers": pod["spec"]["containers"]}
     api.create(pod, field_manager="somebody")
 
@@ -111,12 +97,12 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
     registry = load_environment(ENVIRONMENT, region.environments).region.registry
     assert registry is not None
-    before = dig(management.get(RULES), *STARTUP)
-    without_egress = _denied(before, "0.0.0.0/0")
+    before = rules_of_hosts(management)
+    without_egress = denied(before, "0.0.0.0/0")
 
     def pod(name: str, image: str) -> ObjectRef:
         ref = ObjectRef("v1", "Pod", name, "default")
-        body = _job(ref, node["metadata"]["name"])
+        body = gpu_job(ref, node["metadata"]["name"])
         body["spec"]["containers"] = [{"name": "work", "image": image}]
         api.create(body, field_manager="somebody")
         return ref
@@ -128,17 +114,17 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     def runs(ref: ObjectRef) -> bool:
         return bool(dig(api.get(ref), "status", "phase") == "Running")
 
-    _edit_rules(management, without_egress)
+    edit_rules(management, without_egress)
     mirrored = pod("mirrored", PUBLIC[0])
     wait_until(lambda: runs(mirrored), timeout_seconds=60, what="a pod runs with an image of the registry")
-    _edit_rules(management, _denied(without_egress, f"{registry.address}/32"))
+    edit_rules(management, denied(without_egress, f"{registry.address}/32"))
     late = pod("late", PUBLIC[1])
     wait_until(
         lambda: waiting(late).get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
     )
     said = waiting(late)["message"]
     events = [one for one in api.list("v1", "Event", namespace="default") if one["involvedObject"]["name"] == "late"]
-    _edit_rules(management, before)
+    edit_rules(management, before)
     wait_until(lambda: runs(late), timeout_seconds=60, what="the pod runs once the registry is reached again")
     for ref in (mirrored, late):
         api.delete(ref)
@@ -148,20 +134,6 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     assert said.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
     assert said.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')
     assert {(one["type"], one["reason"]) for one in events} >= {("Warning", "Failed"), ("Normal", "BackOff")}
-
-
-def _denied(startup: str, network: str) -> str:
-    """Return a configuration of HBN whose permission for ``network`` is a denial."""
-    head, found, tail = startup.partition(f'dest-ip: "{network}"')
-    assert found, network
-    return head + found + tail.replace("permit: {}", "deny: {}", 1)
-
-
-def _edit_rules(api: ApiServer, startup: str) -> None:
-    patch: dict[str, Any] = {}
-    for key in reversed(STARTUP):
-        patch = {key: patch or startup}
-    api.patch(RULES, patch, field_manager="somebody")
 
 
 def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) -> None:
@@ -175,9 +147,9 @@ def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) 
         what="the host says that it lacks its login",
     )
 
-    told = status_of(api, "by-nobody")
-    assert told["errorMessage"] == "The BMC secret inventory/of-nobody does not exist"
-    assert told["provisioning"]["state"] == "registering"
+    status = status_of(api, "by-nobody")
+    assert status["errorMessage"] == "The BMC secret inventory/of-nobody does not exist"
+    assert status["provisioning"]["state"] == "registering"
     api.delete(ObjectRef.of(host))
 
 
@@ -268,16 +240,16 @@ def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path
     api, facts = region.api(CLUSTER), tmp_path / "facts.json"
     [node, *_] = api.list("v1", "Node", label_selector=f"node-restriction.kubernetes.io/pool={BUMPED}")
     ref = ObjectRef("v1", "Pod", "job", "default")
-    api.create(_job(ref, str(node["metadata"]["name"])), field_manager="somebody")
+    api.create(gpu_job(ref, str(node["metadata"]["name"])), field_manager="somebody")
     commit(region)
 
     taken = region.jacquard("facts", ENVIRONMENT, "--out", str(facts))
     with promoted(region):
-        told = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
+        impact = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
     api.delete(ref)
 
     assert taken.stdout.startswith(f"{ENVIRONMENT}: 1 of 20 nodes occupied by 1 pod on 4 GPUs, as of "), taken.text
-    [found] = json.loads(told.stdout)
+    [found] = json.loads(impact.stdout)
     jobs = [{"tenant": "acme", "nodes": 1, "pods": 1, "gpus": 4}]
     assert found["occupancy"] == {"tenants": jobs, "unknown": None}
     domain = node["metadata"]["labels"]["node-restriction.kubernetes.io/failure-domain"]
@@ -306,21 +278,9 @@ def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: Loc
     assert after.code == 0, after.text
 
 
-def _job(ref: ObjectRef, node: str) -> dict[str, Any]:
-    """Return a pod that holds four GPUs of a node."""
-    container = {
-        "name": "work",
-        "image": PUBLIC[0],
-        "resources": {"limits": {"nvidia.com/gpu": "4"}},
-    }
-    metadata = {"name": ref.name, "namespace": ref.namespace}
-    spec = {"nodeName": node, "containers": [container], "tolerations": [{"operator": "Exists"}]}
-    return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}
-
-
 def test_an_image_bump_is_new_templates_of_its_pool_and_no_other_change(region: LocalRegion) -> None:
     with promoted(region):
-        planned = steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
+        planned = planned_steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
 
     assert planned["update"]
     assert all(name.startswith("MachineDeployment ") and f"-{BUMPED}-" in name for name in planned["update"])

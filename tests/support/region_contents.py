@@ -12,6 +12,8 @@ from components.inputs.manifests import manifests
 from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.images import PUBLIC
+from jacquard.providers.kube import ObjectRef
 
 POOLS = ("acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"
@@ -93,3 +95,15 @@ def applied(region: LocalRegion) -> dict[str, tuple[str, int]]:
             found[key] = (metadata["uid"], metadata.get("generation", 0))
     assert {f"{item.cluster} {item.kind} {item.namespace}/{item.name}" for item in wanted} <= found.keys()
     return found
+
+
+def gpu_job(ref: ObjectRef, node: str) -> dict[str, Any]:
+    """Return a pod that holds four GPUs of a node."""
+    container = {
+        "name": "work",
+        "image": PUBLIC[0],
+        "resources": {"limits": {"nvidia.com/gpu": "4"}},
+    }
+    metadata = {"name": ref.name, "namespace": ref.namespace}
+    spec = {"nodeName": node, "containers": [container], "tolerations": [{"operator": "Exists"}]}
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}

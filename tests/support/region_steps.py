@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from local_region import ENVIRONMENT, LocalRegion
+from local_region import ENVIRONMENT, LocalRegion, Outcome
 from region_contents import changed, commit, foretold, machines
 
 
@@ -45,3 +45,14 @@ def record(region: LocalRegion, state: dict[str, Any]) -> None:
     file.write_text(json.dumps(state))
     outcome = region.pulumi("stack", "import", "-s", ENVIRONMENT, "--file", str(file))
     assert outcome.code == 0, outcome.text
+
+
+def planned_steps(preview: Outcome) -> dict[str, list[str]]:
+    """Return the changing steps of ``pulumi preview --json``: operation to sorted resource types and names."""
+    assert preview.code == 0, preview.text
+    found: dict[str, list[str]] = {}
+    for step in json.loads(preview.stdout)["steps"]:
+        if step["op"] != "same":
+            kind, name = step["urn"].split("::")[2:]
+            found.setdefault(step["op"], []).append(f"{kind.rsplit('$', 1)[-1].rsplit(':', 1)[-1]} {name}")
+    return {operation: sorted(names) for operation, names in found.items()}
