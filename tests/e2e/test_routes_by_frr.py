@@ -1,40 +1,33 @@
 """The real FRR exchanges the routes of tenants and a border: they arrive where they must, and nowhere else.
 
-DPUs are told what is rendered, the border what ``show ENV network --border`` says. NVUE, which makes FRR's
+DPUs have the rendered configuration, the border that of ``show ENV network --border``. NVUE, which makes FRR's
 configuration of the document on a DPU, is not there: ``frr_configuration`` reads it in its place. FRR knows no access
 lists; no packet is sent. Hosts announce what is theirs, and much that is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import IPv4Network
 
 import pytest
-import yaml
 from drawn_regions import BORDER, PLAIN, region
 from frr_configuration import (
     BorderVrf,
-    Dpu,
     border_configuration,
     border_vrfs,
-    documents,
-    filled,
     host_configuration,
     leaf_configuration,
 )
+from routed_hosts import PLACES, Place, configurations, place
 from routers import Router, lab, wait
 
-from components.inputs import tenant_network
 from components.render.network.nvue import HOST_INTERFACE
 from components.reports.network.border import contract
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Egress
 
-PLACES = (("ant", 0), ("ant", 1), ("bee", 0), ("cat", 0))
-"""VPC and number of the link of each host and its DPU."""
 LEAF_ASNS, BORDER_ASN = (4290000001, 4290000003), 4290000002
 PORTS = ("p0_if", "p1_if")
 """Ports of each DPU, each to a leaf of its own."""
@@ -48,67 +41,6 @@ FORMS = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """A host and its DPU."""
-
-    vpc: str
-    loopback: str
-    link: IPv4Network
-    dpu: Dpu
-    own: frozenset[str]
-    """What the host announces that belongs to it."""
-    foreign: frozenset[str]
-    """What the host announces that belongs to somebody else, or to nobody."""
-    attributes: tuple[str, ...]
-    """What the host says of all it announces: communities of each kind, and route targets of everybody else."""
-
-    @property
-    def address(self) -> str:
-        """Return the DPU's address on the link, with its length."""
-        return f"{self.link[1]}/{self.link.prefixlen}"
-
-
-def public_address(environment: Environment, vpc: str) -> str:
-    [address] = [one for key, one in environment.allocations.public_ips.items() if key.startswith(f"{vpc}-one/")]
-    return f"{address}/32"
-
-
-def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Place:
-    """Return the host of that number: what it announces, and what its DPU is told."""
-    vpc, link_number = PLACES[number]
-    lock, networks = environment.allocations.vpcs, environment.region.networks
-    numbers, others = lock[vpc], [name for name in lock if name != vpc]
-    loopback = str(networks.dpu_loopbacks[number + 1])
-    link = list(numbers.hosts.subnets(new_prefix=30))[link_number]
-    own = {f"{numbers.load_balancers[link_number + 1]}/32", str(list(numbers.pods.subnets(new_prefix=26))[link_number])}
-    theirs = {public_address(environment, name) for name in others}
-    for other in (lock[name] for name in others):
-        theirs |= {str(other.pods), f"{other.load_balancers[1]}/32", f"{other.hosts[2]}/32"}
-    nobodys = {
-        "0.0.0.0/0",
-        str(networks.tenants),
-        str(networks.storage),
-        str(networks.public[0]),
-        f"{numbers.hosts[9]}/32",
-    }
-    if link_number == 0:
-        own.add(public_address(environment, vpc))
-    settings = yaml.safe_load(filled(texts[vpc], loopback=loopback, link=f"{link[1]}/30"))[1]["set"]
-    attributes = tuple(chosen(environment, vpc))
-    return Place(vpc, loopback, link, Dpu(settings, vpc), frozenset(own), frozenset(theirs | nobodys), attributes)
-
-
-def chosen(environment: Environment, vpc: str) -> Iterator[str]:
-    """Yield what a host of ``vpc`` says of its routes: that all VRFs import them, and that leaves withhold them."""
-    lock, border = environment.allocations.vpcs, environment.region.networks.border
-    targets = [numbers.evpn_target for name, numbers in lock.items() if name != vpc]
-    targets += border.targets if border and border.targets else ()
-    yield f"extcommunity rt {' '.join(targets)}"
-    yield "community no-advertise 64500:1"
-    yield "large-community 64500:1:1"
-
-
-@dataclass(frozen=True)
 class Fabric:
     """What runs: two leaf switches, the border, and DPUs with their hosts."""
 
@@ -119,16 +51,11 @@ class Fabric:
     dpus: tuple[Router, ...]
 
 
-def told(environment: Environment) -> dict[str, str]:
-    concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
-    return dict(documents(item for concept in concepts for item in concept.render()))
-
-
 @pytest.fixture(scope="module", params=FORMS.values(), ids=FORMS)
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     border, peerings = request.param
     environment = region(WISHES, border, peerings=peerings)
-    texts = told(environment)
+    texts = configurations(environment)
     places = tuple(place(environment, number, texts) for number in range(len(PLACES)))
     with lab(tmp_path_factory.mktemp("fabric")) as machine:
         yield wired(environment, places, machine)

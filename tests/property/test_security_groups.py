@@ -11,7 +11,8 @@ from drawn_regions import GROUPS, NAMES, NETWORK_BACKENDS, PEERINGS, PLAIN, PORT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_region import judge
-from rendered_network import GATEWAY, OUTSIDE, End, RenderedNetwork
+from rendered_network import OUTSIDE, End, RenderedNetwork
+from rendered_vrfs import GATEWAY
 
 from components.render.network.packets import Ports
 from components.reports.network.endpoints import endpoint, ports

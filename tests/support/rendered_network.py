@@ -18,24 +18,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_network
-from typing import Any
 
-import yaml
 from network_policies import Judge, Pod
+from rendered_vrfs import Json, Packet, vrfs
 
 from components.render.manifest import Manifest
 
 OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000
 """Port that connections are opened from, which no rule names."""
-GATEWAY = "192.0.2.254"
-"""Address of every DPU on the link to its host, which no question is about."""
-Json = Mapping[str, Any]
-_network = cache(IPv4Network)
 _TERM = re.compile(r"ip([46])\.dst (==|!=) \{([^}]*)\}")
 _PROTOCOL = re.compile(r"ip\.proto != ([0-9]+)")
 _PORT = re.compile(r"(tcp|udp)\.dst != ([0-9]+)")
@@ -55,58 +49,6 @@ class End:
     """Cluster whose pods are there, where a VPC has several; the first one where it is None."""
 
 
-@dataclass(frozen=True)
-class _Packet:
-    source: IPv4Address
-    dest: IPv4Address
-    protocol: str = "other"
-    source_port: int = 0
-    dest_port: int = 0
-    answer: bool = False
-
-    def matches(self, match: Json) -> bool:
-        """Tell whether all that ``match`` of an access list asks for is so."""
-        asked = dict(match)
-        rest, states = dict(asked.pop("ip")), asked.pop("conntrack", None)
-        assert not asked, match
-        if states is not None and ("established" if self.answer else "new") not in states:
-            return False
-        for end, address in (("source", self.source), ("dest", self.dest)):
-            if address not in _network(rest.pop(f"{end}-ip", "0.0.0.0/0")):
-                return False
-        if rest.pop("protocol", self.protocol) != self.protocol:
-            return False
-        asked = rest.pop(self.protocol, {})
-        assert not rest, match
-        ports = {"source-port": self.source_port, "dest-port": self.dest_port}
-        return all(str(ports[end]) in listed for end, listed in asked.items())
-
-
-@dataclass(frozen=True)
-class _Vrf:
-    sent: list[tuple[Json, bool]]
-    received: list[tuple[Json, bool]]
-    imports: set[str]
-    exports: set[str]
-    links: Json
-    """Pool that DPUs take links to their hosts from, in the words of DPF."""
-    permitted: list[tuple[IPv4Network, int]]
-    """Prefixes that hosts may announce, with the length of the longest."""
-
-    def sends(self, packet: _Packet) -> bool:
-        return next(verdict for match, verdict in self.sent if packet.matches(match))
-
-    def takes(self, packet: _Packet) -> bool:
-        return next((verdict for match, verdict in self.received if packet.matches(match)), not self.received)
-
-    def originates(self, address: IPv4Address) -> bool:
-        """Tell whether it has a route to ``address`` of its own: a link, or what a host announces by itself."""
-        excluded = self.links.get("excludeRanges", [])
-        out = any(IPv4Address(one["startIP"]) <= address <= IPv4Address(one["endIP"]) for one in excluded)
-        link = address in IPv4Network(self.links["network"]) and not out
-        return link or any(address in prefix and longest == 32 for prefix, longest in self.permitted)
-
-
 class RenderedNetwork:
     """The rendered network of a region.
 
@@ -118,7 +60,7 @@ class RenderedNetwork:
 
     def __init__(self, objects: Iterable[Manifest], contract: Json, vpc_of: Mapping[str, str]) -> None:
         found = list(objects)
-        self.vrfs = dict(_vrfs(found))
+        self.vrfs = dict(vrfs(found))
         self._ovn = {
             item.body["spec"]["vpcName"]: item.body["spec"]["externallyRouted"]
             for item in found
@@ -142,8 +84,8 @@ class RenderedNetwork:
         """Tell whether a connection from ``source`` to ``port`` of ``target`` opens: there, and back with answers."""
         source = replace(source, address=source.sends_as or source.address)
         seen, (protocol, number) = self._translated(source, target), port
-        there = _Packet(seen.address, target.address, protocol, EPHEMERAL, number)
-        back = _Packet(target.address, seen.address, protocol, number, EPHEMERAL, answer=True)
+        there = Packet(seen.address, target.address, protocol, EPHEMERAL, number)
+        back = Packet(target.address, seen.address, protocol, number, EPHEMERAL, answer=True)
         return (
             self._goes(source, target, replace(there, source=source.address), answer=False)
             and self._taken(target, there)
@@ -151,11 +93,11 @@ class RenderedNetwork:
             and self._taken(source, replace(back, dest=source.address))
         )
 
-    def _taken(self, target: End, packet: _Packet) -> bool:
+    def _taken(self, target: End, packet: Packet) -> bool:
         """Tell whether what filters ``target`` lets it receive ``packet``, once addresses are those inside."""
         return target.vpc not in self.vrfs or self.vrfs[target.vpc].takes(packet)
 
-    def _goes(self, source: End, target: End, packet: _Packet, *, answer: bool) -> bool:
+    def _goes(self, source: End, target: End, packet: Packet, *, answer: bool) -> bool:
         if not self._sent(source, target, packet, answer=answer):
             return False
         if source.vpc and source.vpc == target.vpc:
@@ -168,7 +110,7 @@ class RenderedNetwork:
         seen = self._translated(source, target)
         return not target.vpc or self._received(seen, target, answer=answer)
 
-    def _sent(self, source: End, target: End, packet: _Packet, *, answer: bool) -> bool:
+    def _sent(self, source: End, target: End, packet: Packet, *, answer: bool) -> bool:
         """Tell whether what filters ``source`` lets its packet out."""
         if source.vpc in self.vrfs:
             return self.vrfs[source.vpc].sends(packet)
@@ -243,58 +185,6 @@ class RenderedNetwork:
 
     def _dropped(self, address: IPv4Address) -> bool:
         return any(address in prefix for prefix in self._drops)
-
-
-def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
-    """Yield the VRF of each VPC on HBN; all DPU clusters must say the same of it."""
-    found = list(objects)
-    links = {item.name: item.body["spec"]["ipv4Network"] for item in found if item.kind == "DPUServiceIPAM"}
-    for item in found:
-        if item.kind != "DPUServiceConfiguration" or item.body["spec"]["deploymentServiceName"] != "hbn":
-            continue
-        spec = item.body["spec"]["serviceConfiguration"]
-        text = spec["helmChart"]["values"]["configuration"]["startupYAMLJ2"]
-        text = text.replace("{{ ipaddresses.ip_host.ip }}", GATEWAY)
-        loaded = yaml.load(re.sub(r"\{\{.*?\}\}", "X", text), Loader=yaml.CSafeLoader)[1]["set"]
-        [pool] = re.findall(r'"poolNames": \["([^"]*-hosts)"\]', str(spec["serviceDaemonSet"]["annotations"]))
-        yield _vrf(loaded, links[pool])
-
-
-def _vrf(loaded: Json, links: Json) -> tuple[str, _Vrf]:
-    [name] = set(loaded["vrf"]) - {"default"}
-    bgp, port = loaded["vrf"][name]["router"]["bgp"], loaded["interface"]["pf0hpf_if"]
-    assert port["ip"]["vrf"] == name
-    family = bgp["peer-group"]["host"]["address-family"]["ipv4-unicast"]
-    policies = loaded["router"]["policy"]
-    [permitted] = policies["route-map"][family["policy"]["inbound"]["route-map"]]["rule"].values()
-    listed = policies["prefix-list"][permitted["match"]["ip-prefix-list"]]["rule"]
-    return name, _Vrf(
-        sent=_rules(loaded, "inbound"),
-        received=_rules(loaded, "outbound"),
-        imports=set(bgp["route-import"]["from-evpn"]["route-target"]),
-        exports=set(bgp["route-export"]["to-evpn"]["route-target"]),
-        links=links,
-        permitted=[
-            (IPv4Network(prefix), lengths.get("max-prefix-len", IPv4Network(prefix).prefixlen))
-            for _, rule in _in_order(listed)
-            if rule["action"] == "permit"
-            for prefix, lengths in rule["match"].items()
-        ],
-    )
-
-
-def _rules(loaded: Json, way: str) -> list[tuple[Json, bool]]:
-    """Return the rules for packets that go that way through the host's port, in order."""
-    bound = [name for name, ways in loaded["interface"]["pf0hpf_if"]["acl"].items() if way in ways]
-    return [
-        (rule["match"], "permit" in rule["action"])
-        for name in bound
-        for _, rule in _in_order(loaded["acl"][name]["rule"])
-    ]
-
-
-def _in_order(rules: Json) -> list[tuple[str, Any]]:
-    return sorted(rules.items(), key=lambda item: int(item[0]))
 
 
 def _matches(match: str, address: IPv4Address | IPv6Address, asked: tuple[str, int]) -> bool:
