@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import copy_data
+from workbench import Workbench
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
@@ -25,6 +28,12 @@ NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 @pytest.fixture(scope="session")
 def laptop() -> Environment:
     return load_environment("laptop", paths.ROOT / "environments")
+
+
+@pytest.fixture
+def laptop_copy(tmp_path: Path) -> Workbench:
+    """Return a copy of laptop and of the catalogue to edit."""
+    return Workbench(copy_data(tmp_path / "environments", "laptop"))
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.rules import rules
 from policies import extensions
+from policies.catalogue import rules_of
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -22,7 +23,11 @@ def _complete(incomplete: str) -> list[str]:
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="[RULE]", help="Rule name. Omit to list all rules.", autocompletion=_complete),
+        typer.Argument(
+            metavar="[RULE]",
+            help="Rule name, or id of the catalogue such as SEC-03. Omit to list all rules.",
+            autocompletion=_complete,
+        ),
     ] = None,
     *,
     output: arguments.FormatOption = Format.TEXT,
@@ -31,14 +36,15 @@ def explain(
     if wrong := extensions.problem_lines():
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
     known = rules()
-    if rule is not None and rule not in known:
+    tagged = [known[name] for name in rules_of(rule or "") if name in known]
+    if rule is not None and rule not in known and not tagged:
         hint = suggestion(rule, known) or "; 'jacquard explain' lists all rules"
         msg = f"rule '{rule}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
-    chosen = list(known.values()) if rule is None else [known[rule]]
+    chosen = tagged or (list(known.values()) if rule is None else [known[rule]])
     if output is Format.JSON:
         print_json([asdict(item) for item in chosen])
-    elif rule is None:
+    elif rule is None or tagged:
         table = Table.grid(padding=(0, 2))
         for item in chosen:
             table.add_row(Text(item.name), Text(item.summary))

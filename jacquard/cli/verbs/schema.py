@@ -34,7 +34,7 @@ from jacquard.observe.facts import Facts
 from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered_diff import RenderedDiff
-from policies import page
+from policies import catalogue, page
 
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "impact": ("Effects of a change", Impact),
@@ -118,7 +118,7 @@ def _pages(root: Path) -> dict[Path, str]:
     for name, (title, model) in _ANSWERS.items():
         texts[root / schemas.FOLDER / f"{name}.schema.json"] = schemas.output_text(title, model)
     texts[root / vm_chart.FILE] = vm_chart.values_schema_text()
-    return texts | {root / made.FILE: made.text() for made in (page, commands)}
+    return texts | {root / made.FILE: made.text() for made in (page, catalogue, commands)}
 
 
 def _text(path: Path, folder: Path) -> str:

@@ -74,6 +74,16 @@ def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:
     assert (result.exit_code, result.stderr) == (2, told)
 
 
+def test_an_id_of_the_catalogue_lists_its_rules(invoke: Invoke) -> None:
+    told = json.loads(invoke("explain", "sec-02", "--format", "json").stdout)
+
+    assert [one["name"] for one in told] == ["plain-text-bmc", "unverified-bmc", "inventory.bmc-logins"]
+    assert invoke("explain", "UNI-08").stdout.split() == [
+        "ignored-changes",
+        *["The", "engine", "ignores", "no", "changes", "of", "objects."],
+    ]
+
+
 def test_check_names_the_rules_behind_its_problems(
     invoke: Invoke, data_folder: Path, edit: Callable[[Path, str, str], None]
 ) -> None:

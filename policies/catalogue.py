@@ -1,0 +1,144 @@
+"""Catalogue of rules by id (``catalogue.yaml``), and its page: ``docs/reference/policy-catalogue.md``."""
+
+import textwrap
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import Field
+
+from components.rules import checks
+from components.rules.region import fleet
+from components.rules.rule import rule_name
+from components.rules.tables import ADVISED_CHANGES, CHANGES
+from components.specs.base import Label, Spec, Stage, Text
+from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER
+from policies.rules import RULES
+from policies.verdict import Rule
+
+TABLE = Path(__file__).with_suffix(".yaml")
+FILE = "docs/reference/policy-catalogue.md"
+"""Path of the page, relative to the repository."""
+_MARK = "<!-- written by jacquard schema --write from policies/catalogue.yaml; do not edit -->\n"
+_INTRODUCTION = """# Catalogue of rules
+
+Find the rules that enforce a constraint of a GPU cloud, by the id of the constraint. `jacquard explain SEC-03` lists
+the rules of an id, and `jacquard explain RULE` describes a rule. Each id has a test with a defect that its rules
+reject.
+
+"Judged" is the place where a rule finds a violation:
+
+- *model*: a single value or entry of a file, when the file is read
+- *data*: several entries or files of a region, or of all regions
+- *objects*: a rendered object, in `check`, `up` and the engine, also of extensions
+- *deployment*: a resource option, a provider or a stack, in the engine
+- *change*: a change compared with its base, or planned operations
+- *live facts*: objects that a cluster reports
+
+"""
+_WIDTH = 120
+
+
+class Gate(Spec):
+    """Command that stops a change or reports a difference without a rule."""
+
+    judged: Text
+    page: Text
+    """Link from the page to the description of the gate."""
+    offence: Text
+
+
+class Row(Spec):
+    """Constraint with the rules that enforce it."""
+
+    id: str = Field(pattern=r"^[A-Z]{2,3}-[0-9]{2}$")
+    text: Text
+    rules: tuple[Text, ...] = Field(min_length=1)
+    """Names of policies, cross-checks and rules on a change, and fields of models, such as ``GoldenImage.sha256``."""
+    gates: tuple[Label, ...] = ()
+    open: Text | None = None
+    """Part of the constraint that no rule enforces."""
+
+
+class Catalogue(Spec):
+    """All gates and rows."""
+
+    gates: dict[Label, Gate]
+    rows: tuple[Row, ...]
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Return the catalogue."""
+    return Catalogue.model_validate(yaml.load(TABLE.read_bytes(), Loader=yaml.CSafeLoader))
+
+
+def rules_of(tag: str) -> tuple[str, ...]:
+    """Return the names of the rules of the id ``tag``, in any case; empty for an unknown id."""
+    return next((row.rules for row in catalogue().rows if row.id == tag.upper()), ())
+
+
+def is_field(name: str) -> bool:
+    """Return whether ``name`` is a field of a model; names of rules are lower-case."""
+    return name[0].isupper()
+
+
+def text() -> str:
+    """Return the page."""
+    rows = "".join(f"| [{row.id}](#{row.id.lower()}) | {row.text} | {_places(row)} |\n" for row in catalogue().rows)
+    table = f"| id | constraint | judged |\n|---|---|---|\n{rows}"
+    return f"{_MARK}{_INTRODUCTION}{table}\n" + "\n".join(map(_section, catalogue().rows))
+
+
+def judged(name: str) -> str:
+    """Return the place where rule ``name`` is judged."""
+    if is_field(name):
+        return "model"
+    policy = _policies().get(name)
+    if policy is None:
+        return "change" if name in {rule_name(rule) for rule in (*CHANGES, *ADVISED_CHANGES)} else "data"
+    if WAIVER in policy.kinds:
+        return "data"
+    return "deployment" if policy.kinds <= {PROVIDER, RESOURCE, STACK} else "objects"
+
+
+def _places(row: Row) -> str:
+    places = (*map(judged, row.rules), *(catalogue().gates[name].judged for name in row.gates))
+    return ", ".join(dict.fromkeys(places))
+
+
+def _section(row: Row) -> str:
+    items = [*map(_rule_item, row.rules), *map(_gate_item, row.gates)]
+    items += [f"Not enforced: {row.open}."] if row.open else []
+    return f"### {row.id}\n\n{row.text}.\n\n" + "".join(map(_item, items))
+
+
+def _rule_item(name: str) -> str:
+    policy = _policies().get(name)
+    if is_field(name):
+        return f"`{name}`: a value that the schema of its file rejects. Model, mandatory, cannot be waived."
+    if policy is not None:
+        level = policy.levels.get(Stage.PRODUCTION, "not evaluated")
+        return (
+            f"[`{name}`](policies.md#{name}): {policy.description} {judged(name).capitalize()}, {level}, can be waived."
+        )
+    level = "advisory" if name in {rule_name(rule) for rule in ADVISED_CHANGES} else "mandatory"
+    summary = checks.descriptions()[name].partition("\n\n")[0].replace("\n", " ").replace("``", "`")
+    where = "all regions" if name in {rule_name(rule) for rule in fleet.RULES} else judged(name)
+    waived = "can be waived" if name in checks.waivable() else "cannot be waived"
+    return f"`{name}`: {summary} {where.capitalize()}, {level}, {waived}."
+
+
+def _gate_item(name: str) -> str:
+    gate = catalogue().gates[name]
+    return f"[{name}]({gate.page}): {gate.offence}. {gate.judged.capitalize()}."
+
+
+def _item(line: str) -> str:
+    wrapped = textwrap.wrap(line, _WIDTH - 2, break_long_words=False, break_on_hyphens=False)
+    return "- " + "\n  ".join(wrapped) + "\n"
+
+
+@cache
+def _policies() -> dict[str, Rule]:
+    return {str(rule.name): rule for rule in RULES}
