@@ -59,9 +59,9 @@ _PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """A pool of four nodes in a rack with spare hosts, and problem detectors on its nodes."""
+    """A pool of four nodes in a rack with two spare hosts, and problem detectors on its nodes."""
     folder = tmp_path_factory.mktemp("node-faults")
-    with gone_at_the_end(region_of(folder, {POOL: {}})) as local:
+    with gone_at_the_end(region_of(folder, {POOL: {"spares": 2}})) as local:
         edit(local, _with_problem_detectors)
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()
@@ -232,7 +232,6 @@ def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_
     node, name = machine["status"]["nodeRef"]["name"], host_of(region, machine)
     others = uids(region) - {machine["metadata"]["uid"]}
     file, log = tmp_path / "host", kernel_log(region, CLUSTER, node)
-    inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
 
     def replaced() -> bool:
         if log.exists() and not log.stat().st_size:
@@ -241,6 +240,7 @@ def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_
         return machine["metadata"]["uid"] not in there and len(there) == NODES == len(node_names(region))
 
     with watched_power(region, CLUSTER, name, file), counted_repairs(region, CLUSTER, file.with_suffix(".repairs")):
+        inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
         wait_until(replaced, timeout_seconds=6 * SECONDS, what="a spare host replaces the node")
 
     assert power_states(file)[:5] == [True, False, True, False, True]
