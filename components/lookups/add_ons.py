@@ -172,6 +172,8 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
     numbers = lock.vpcs[cluster.vpc].of_cluster(cluster.name)
     return ClusterFacts(
         name=cluster.name,
+        tenant=placed.tenant.tenant,
+        region=environment.region.region,
         nodes=most_nodes_of(environment, cluster),
         api=lock.clusters[cluster.name].vip,
         pods=numbers.of_kind("pods"),

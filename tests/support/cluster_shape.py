@@ -9,6 +9,8 @@ from components.specs.base import Address, Network
 
 _CLUSTER: dict[str, Any] = {
     "name": "c1",
+    "tenant": "t1",
+    "region": "r1",
     "nodes": 10,
     "api": Address("10.3.0.1"),
     "pods": (Network("10.64.0.0/16"),),

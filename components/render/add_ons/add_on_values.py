@@ -122,13 +122,14 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
     placed = facts.placement
     # Prometheus also selects monitors and rules of other releases.
     every = {f"{kind}SelectorNilUsesHelmValues": False for kind in ("podMonitor", "serviceMonitor", "rule")}
+    labels = {"region": facts.region, "tenant": facts.tenant, "cluster": facts.name}
     # Prometheus cannot scrape a control plane outside the cluster, or kube-proxy, which listens on localhost only.
     elsewhere = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
     return {
         **{part: {"enabled": False} for part in elsewhere},
         # These hooks fail until a node is ready; the operator's certificate depends on them.
         "prometheusOperator": {**placed, "admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
-        "prometheus": {"prometheusSpec": {**placed, **every}},
+        "prometheus": {"prometheusSpec": {**placed, **every, "externalLabels": labels}},
         "alertmanager": {"alertmanagerSpec": placed},
         "grafana": placed,
         "kube-state-metrics": placed,

@@ -18,6 +18,8 @@ class ClusterFacts:
     """Properties of one cluster that determine the values of its add-ons."""
 
     name: str
+    tenant: str
+    region: str
     nodes: int
     """Maximum number of nodes of the cluster's pools."""
     api: Address

@@ -105,6 +105,7 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
     },
     "kube-prometheus-stack": {
         **dict.fromkeys(("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler"), _ELSEWHERE),
+        "prometheus.prometheusSpec.externalLabels": "they identify the cluster in alerts and metrics",
         "prometheus.prometheusSpec.podMonitorSelectorNilUsesHelmValues": _EVERYTHING,
         "prometheus.prometheusSpec.ruleSelectorNilUsesHelmValues": _EVERYTHING,
         "prometheus.prometheusSpec.serviceMonitorSelectorNilUsesHelmValues": _EVERYTHING,

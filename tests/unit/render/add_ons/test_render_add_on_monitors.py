@@ -43,6 +43,16 @@ def test_nothing_waits_for_monitors_where_nobody_has_their_kinds(inputs_of: Any)
     assert 'erviceMonitor": {"enabled": true' not in json.dumps([dict(item.body) for item in plain])
 
 
+def test_alerts_of_a_cluster_name_its_region_tenant_and_cluster(laptop: Environment) -> None:
+    [release] = [item for item in items(laptop) if item.kind == "HelmRelease" and item.name == "monitoring"]
+
+    assert release.body["spec"]["values"]["prometheus"]["prometheusSpec"]["externalLabels"] == {
+        "region": "laptop",
+        "tenant": "acme",
+        "cluster": "acme-train",
+    }
+
+
 def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(laptop: Environment) -> None:
     made = items(laptop)
     waits = {item.name for item in made if {"name": "monitoring"} in item.body.get("spec", {}).get("dependsOn", ())}
