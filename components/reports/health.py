@@ -70,6 +70,19 @@ class NodeFault(Spec):
     """What follows without a person, or what a person should do."""
 
 
+class PoolResults(Spec):
+    """Number of nodes of a pool by the result of their last tests."""
+
+    cluster: str
+    pool: str
+    passed: int
+    failed: int
+    untested: int
+    """Number of nodes without a result: new nodes in burn-in, and nodes that were never idle."""
+    oldest: AwareDatetime | None
+    """Time of the oldest of the nodes' last results; None without a result."""
+
+
 class Health(Spec):
     """Checks and faults of a region."""
 
@@ -81,6 +94,8 @@ class Health(Spec):
     """Clusters without an add-on that taints nodes with faults."""
     faults: tuple[NodeFault, ...] | None = None
     """Nodes with faults; None if only the data were read."""
+    tested: tuple[PoolResults, ...] = ()
+    """Pools whose nodes are tested, with their last results; empty if only the data were read."""
     unreachable: tuple[str, ...] = ()
     """Clusters that could not be read."""
 
@@ -90,8 +105,17 @@ def health(
     faults: Iterable[NodeFault] | None = None,
     unreachable: Iterable[str] = (),
     now: dt.datetime | None = None,
+    tested: Iterable[PoolResults] = (),
 ) -> Health:
-    """Return the checks of all instance types of pools, with ``faults`` of time ``now`` if the clusters were read."""
+    """Return the checks of all instance types of pools, with faults and results of tests if the clusters were read.
+
+    Args:
+        environment: the region.
+        faults: faults of nodes; None if only the data were read.
+        unreachable: clusters that could not be read.
+        now: time at which the clusters were read.
+        tested: results of node tests by pool.
+    """
     every = list(clusters(environment))
     types = {(at.cluster.name, pool.name): pool.instance_type for at in every for pool in at.cluster.pools}
     read = None if faults is None else tuple(faults)
@@ -111,6 +135,7 @@ def health(
         unquarantined=without(Capability.NODE_READINESS),
         faults=read,
         unreachable=tuple(sorted(unreachable)),
+        tested=tuple(tested),
     )
 
 

@@ -21,6 +21,7 @@ from jacquard.cli.views.region import uniformity as uniformity_view
 from jacquard.observe import enrolment as live_enrolment
 from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
+from jacquard.observe.node_test_states import pool_results
 from jacquard.observe.observation import observe
 
 
@@ -57,7 +58,8 @@ def _health(environment: Environment, output: ShowFormat, *, live: bool) -> None
     if live:
         seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
         faults, unreachable = node_faults(environment, seen), seen.unreachable
-        report = health_report.health(environment, faults, unreachable, seen.at)
+        tested = pool_results(environment, seen)
+        report = health_report.health(environment, faults, unreachable, seen.at, tested)
     answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
 
 

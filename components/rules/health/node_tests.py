@@ -51,6 +51,12 @@ def gated_pools(environment: Environment) -> Iterator[Problem]:
                 f" write {BurnIn.NONE}"
             )
             yield problem(environment, placed.file, path, text)
+        elif all(pool.health.burn_in is BurnIn.GATED for pool in placed.cluster.pools):
+            text = (
+                f"{BurnIn.GATED} requires a pool without burn-in in {placed.cluster.name}, where the add-ons run that"
+                f" end it; add a system pool, or write {BurnIn.NONE}"
+            )
+            yield problem(environment, placed.file, path, text)
 
 
 def estimates(environment: Environment) -> Iterator[Problem]:

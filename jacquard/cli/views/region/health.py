@@ -6,7 +6,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from components.reports.health import CheckRow, Health, NodeFault, TypeHealth
+from components.reports.health import CheckRow, Health, NodeFault, PoolResults, TypeHealth
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.problems import listed
 from jacquard.cli.console import long_duration, plural
@@ -30,6 +30,7 @@ def lines(report: Health) -> Iterator[Table | Text]:
     ):
         if clusters:
             yield Text(f"{text} {listed(clusters, _CLUSTERS)}", "yellow")
+    yield from map(_tested, report.tested)
     if report.faults is not None:
         yield from _faults(report.faults)
 
@@ -53,6 +54,13 @@ def _table(rows: tuple[CheckRow, ...]) -> Table:
         cells = (after, what, *((now,) if live else ()), f"{row.summary}{why}")
         table.add_row(row.check, Text(row.action, _STYLES[row.action]), *cells)
     return table
+
+
+def _tested(pool: PoolResults) -> Text:
+    nodes = pool.passed + pool.failed + pool.untested
+    oldest = f"; the oldest result is from {pool.oldest:%Y-%m-%d %H:%M} UTC" if pool.oldest else ""
+    text = f"{pool.cluster}/{pool.pool}: {pool.passed} of {plural(nodes, 'node')} passed the last tests, "
+    return Text(f"{text}{pool.failed} failed, {pool.untested} not tested yet{oldest}", "yellow" if pool.failed else "")
 
 
 def _faults(faults: tuple[NodeFault, ...]) -> Iterator[Text]:
