@@ -108,7 +108,12 @@ def faults(region: LocalRegion) -> list[dict[str, Any]]:
 
 
 def verify_again(region: LocalRegion, node: str) -> None:
-    """Let the last results of a node be two hours old, so that it is verified at once."""
+    """Let the last results of a node be two hours old, so that it is verified at once.
+
+    Jobs are deleted, because their results would be written again.
+    """
+    for job in region.api(CLUSTER).list("batch/v1", "Job", namespace="node-readiness"):
+        region.api(CLUSTER).delete(ObjectRef("batch/v1", "Job", job["metadata"]["name"], "node-readiness"))
     then = f"{dt.datetime.now(dt.UTC) - dt.timedelta(hours=2):%Y-%m-%dT%H:%M:%SZ}"
     known = dig(nodes(region)[node], "status", "conditions")
     old = [{**one, "lastHeartbeatTime": then} if one["type"] in {BURN_IN_PASSED, FAULT} else one for one in known]
