@@ -129,8 +129,8 @@ def test_impact_compares_two_folders(tmp_path: Path) -> None:
         shutil.copytree(paths.ROOT / "environments" / part, tmp_path / "after/environments" / part)
     tenant = tmp_path / "after/environments/laptop/tenants/acme.yaml"
     data = tenant.read_text(encoding="utf-8")
-    assert data.count("oncall@acme.example") == 1
-    tenant.write_text(data.replace("oncall@", "pager@"))
+    assert data.count("changes: platform@acme.example") == 1
+    tenant.write_text(data.replace("changes: platform@", "changes: infra@"))
 
     same = jacquard.impact("laptop", paths.ROOT / "environments", paths.ROOT / "environments")
     changed = jacquard.impact("laptop", paths.ROOT / "environments", tmp_path / "after/environments")

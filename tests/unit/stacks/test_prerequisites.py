@@ -215,10 +215,12 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop has 6 missing prerequisites"
+    assert lines[0] == "waiting: stack laptop has 7 missing prerequisites"
     assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
     assert "    Secret in external-dns of cluster management: dns-key" in lines
+    receivers = "acme-on-call, dead-mans-switch, pagerduty-on-call, smtp"
+    assert f"    Secret in monitoring of cluster management: {receivers}" in lines
     assert "    Secret in registry of cluster management: registry-tls" in lines
     assert lines[-1] == "resume with: pulumi up -s laptop"
     assert through(Cluster(*SPACES, *of(MANAGEMENT))) == []

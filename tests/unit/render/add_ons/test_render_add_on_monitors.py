@@ -104,7 +104,10 @@ def test_a_check_of_metrics_is_an_alert_after_its_hold_time(laptop: Environment)
     down, restarts, lost = (alerts[name] for name in ("FabricLinkDown", "KubeletRestarts", "GpuLost"))
     assert (down["for"], restarts["for"], lost["for"]) == ("600s", "60s", "10m")
     assert down["expr"] == "node_infiniband_state_id == 1 and max_over_time(node_infiniband_state_id[1d]) == 4"
-    assert (down["labels"], lost["labels"]) == ({"severity": "warning"}, {"severity": "critical"})
+    assert (down["labels"], lost["labels"]) == (
+        {"severity": "warning", "audience": "tenant"},
+        {"severity": "critical", "audience": "tenant"},
+    )
 
 
 def test_agents_of_compute_domains_are_missed_where_there_should_be_some(laptop: Environment) -> None:
