@@ -5,6 +5,7 @@ The tests run in the order of the file on one region: each leaves it as the next
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -213,7 +214,7 @@ def test_state_holds_no_credential(region: LocalRegion) -> None:
     outcome = region.pulumi("stack", "export", "-s", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    for trace in ("PRIVATE KEY", "client-key-data", "certificate-authority-data"):
+    for trace in ("PRIVATE KEY", base64.b64encode(b"-----BEGIN ").decode()[:14]):  # as text, and as in kubeconfigs
         assert trace not in outcome.stdout
 
 
