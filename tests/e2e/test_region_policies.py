@@ -26,10 +26,10 @@ import pulumi
 
 
 class Provider(pulumi.ProviderResource):
-    """Says which kubeconfig, but not which cluster that is."""
+    """Says which kubeconfig, but not which cluster that is, and forgets clusters that do not answer."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("kubernetes", name, {"kubeconfig": os.environ["KUBECONFIG"]})
+        super().__init__("kubernetes", name, {"kubeconfig": os.environ["KUBECONFIG"], "deleteUnreachable": True})
 
 
 def template(name: str, image: dict[str, str]) -> None:
@@ -57,7 +57,22 @@ pulumi.CustomResource(
         "apiVersion": "metal3.io/v1alpha1",
         "kind": "BareMetalHost",
         "metadata": {"name": "snowflake", "namespace": "default"},
-        "spec": {"online": True, "rootDeviceHints": {"model": "just this one"}},
+        "spec": {
+            "online": True,
+            "rootDeviceHints": {"model": "just this one"},
+            "bmc": {"address": "redfish+http://10.1.1.1/redfish/v1/Systems/1", "credentialsName": "bmc"},
+        },
+    },
+    pulumi.ResourceOptions(provider=cluster),
+)
+pulumi.CustomResource(
+    "kubernetes:source.toolkit.fluxcd.io/v1:OCIRepository",
+    "elsewhere",
+    {
+        "apiVersion": "source.toolkit.fluxcd.io/v1",
+        "kind": "OCIRepository",
+        "metadata": {"name": "elsewhere", "namespace": "default"},
+        "spec": {"interval": "1h", "url": "oci://registry.cloud.example.net/charts/x"},
     },
     pulumi.ResourceOptions(provider=cluster),
 )
@@ -74,13 +89,18 @@ def test_a_program_that_breaks_every_critical_rule_makes_nothing(running: LocalR
     (tmp_path / "Pulumi.yaml").write_text(
         f"name: offender\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
     )
-    pack = str(paths.ROOT / "policies")
+    pack, policy = str(paths.ROOT / "policies"), running.environments / ENVIRONMENT / "policy.yaml"
     before = running.uids("metal3.io/v1alpha1", "BareMetalHost", "default")
 
     created = running.pulumi("-C", str(tmp_path), "stack", "init", ENVIRONMENT)
     assert created.code == 0, created.text
-    preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
-    up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, "--policy-pack", pack, "--yes", "--skip-preview")
+    policy.write_text("schema_version: 1\nregistries: [registry.cloud.example]\n")
+    try:
+        preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
+        flags = ("--policy-pack", pack, "--yes", "--skip-preview")
+        up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, *flags)
+    finally:
+        policy.unlink()
 
     assert preview.code != 0
     assert up.code != 0
