@@ -55,7 +55,7 @@ def job_for(node: Mapping[str, Any], phase: str, template: Mapping[str, Any], no
         "spec": copy.deepcopy(template["spec"]["jobTemplate"]["spec"]),
     }
     pod = job["spec"]["template"]
-    pod["metadata"] = {"labels": labels}
+    pod["metadata"] = {"labels": {**pod["metadata"]["labels"], **labels}}
     field = {"key": "metadata.name", "operator": "In", "values": [name]}
     terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     pod["spec"]["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.render import labels as keys
 from components.render.manifest import Json, Manifest, ManifestSet
 from components.render.objects import fit, given, manifest
 from components.render.pod_placement import EVERY_NODE
@@ -163,7 +164,10 @@ class NodeTests:
             "activeDeadlineSeconds": rounds * (seconds + _WAIT_SECONDS),
             "ttlSecondsAfterFinished": _KEPT_SECONDS[phase],
             "podFailurePolicy": {"rules": policy},
-            "template": {"spec": self._pod(tests.kind, phase, chosen, seconds)},
+            "template": {
+                "metadata": {"labels": {keys.INTERRUPTIBLE: "true"}},  # drains of Machines do not wait for tests
+                "spec": self._pod(tests.kind, phase, chosen, seconds),
+            },
         }
 
     def _pod(self, kind: InstanceType, phase: Phase, chosen: tuple[NodeTest, ...], seconds: int) -> Json:

@@ -45,7 +45,7 @@ class Server:
 
 
 def template(name: str) -> dict[str, Any]:
-    spec = {"completions": 9, "template": {"spec": {"containers": []}}}
+    spec = {"completions": 9, "template": {"metadata": {"labels": {"kept": "true"}}, "spec": {"containers": []}}}
     return {"metadata": {"name": name}, "spec": {"jobTemplate": {"spec": spec}}}
 
 
@@ -64,7 +64,8 @@ def test_a_new_node_gets_one_job_that_runs_there_only() -> None:
     assert (verb, version, plural, namespace) == ("create", "batch/v1", "jobs", "node-tests")
     assert made["spec"]["completions"] == 9
     assert made["metadata"]["annotations"] == {NODE: "a", NODE_UID: "uid-a"}
-    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"] == {PHASE: BURN_IN}
+    assert made["metadata"]["labels"] == {PHASE: BURN_IN}
+    assert made["spec"]["template"]["metadata"]["labels"] == {PHASE: BURN_IN, "kept": "true"}
     affinity = made["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
     [term] = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term == {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}]}

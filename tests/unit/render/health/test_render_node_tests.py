@@ -114,6 +114,8 @@ def test_a_pod_takes_all_gpus_and_gives_way_to_any_other(gated: NodeTests) -> No
     ]
     assert "port_rcv_errors" in containers[3]["command"][-1], "the program itself"
     assert [one["name"] for one in containers if one.get("securityContext")] == ["nccl-fabric", "links"]
+    labels = job(gated, "infer-verification")["template"]["metadata"]["labels"]
+    assert labels == {"jacquard.dev/interruptible": "true"}, "drains of Machines do not wait for the pod"
     priority = made(gated)["PriorityClass", "node-tests"].body
     assert (priority["value"] < -1_000_000_000, priority["preemptionPolicy"]) == (True, "Never")
 
