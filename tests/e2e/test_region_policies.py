@@ -29,7 +29,7 @@ class Provider(pulumi.ProviderResource):
     """Says which kubeconfig, but not which cluster that is, and forgets clusters that do not answer."""
 
     def __init__(self, name: str) -> None:
-        super().__init__("kubernetes", name, {"kubeconfig": os.environ["KUBECONFIG"], "deleteUnreachable": True})
+        super().__init__("kubernetes", name, {"kubeconfig": os.environ["KUBECONFIG"], "deleteUnreachable": "true"})
 
 
 def template(name: str, image: dict[str, str]) -> None:
