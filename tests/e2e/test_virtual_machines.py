@@ -43,7 +43,7 @@ ORDER = """  instances:
         - {name: spool, size: 20Gi, storage_class: shared-nfs, scratch: true}
   platform:
 """
-SPARE = "  - {name: spare-nfs, driver: nfs, server: 10.2.0.10, share: /export/<tenant>}\n"
+SPARE = "  - {name: spare-nfs, driver: nfs, server: 10.2.0.10, share: /export/<tenant>, mount_options: [nfsvers=4.2]}\n"
 OFFERED = "storage: [shared-nfs, shared-vast"
 
 
