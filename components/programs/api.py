@@ -10,11 +10,11 @@ import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-CONFLICTS = (404, 409)
+_CONFLICTS = (404, 409)
 """Codes of a write to an object that was deleted or changed since it was read."""
 _PAGE, _SECONDS, _NOT_FOUND = 500, 30, 404
 _ENTRY = re.compile(r"^[ -]*(server|[a-z-]+-data): *[\"']?([^\s\"']+)[\"']?\s*$", re.MULTILINE)
@@ -122,6 +122,17 @@ class Api:
         request = urllib.request.Request(self._server + path, data, headers, method=method)  # noqa: S310 - https only
         with urllib.request.urlopen(request, timeout=_SECONDS, context=self._context) as answer:  # noqa: S310
             return dict(json.load(answer))
+
+
+def is_written(write: Callable[..., object], *arguments: object) -> bool:
+    """Call ``write``; return False if an object was deleted or changed since it was read."""
+    try:
+        write(*arguments)
+    except urllib.error.HTTPError as error:
+        if error.code not in _CONFLICTS:
+            raise
+        return False
+    return True
 
 
 def _base(version: str) -> str:

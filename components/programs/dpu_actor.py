@@ -10,12 +10,11 @@ import hashlib
 import json
 import logging
 import sys
-import urllib.error
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from components.programs.api import CONFLICTS, Api
+from components.programs.api import Api, is_written
 from components.programs.dpu_decision import AWAY, CYCLED, READY, Host, Verb, decide
 
 HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
@@ -171,14 +170,8 @@ def main(server: str, account: str, settings_file: str) -> int:
     settings, now = json.loads(Path(settings_file).read_text()), dt.datetime.now(dt.UTC)
     region = Region(Api.of_account(server, Path(account), MANAGER), settings)
     for verb, host in decide(region.hosts(), settings["max_away"], settings["max_away_per_vpc"]):
-        try:
-            region.take(verb, host, now)
-        except urllib.error.HTTPError as error:
-            if error.code not in CONFLICTS:
-                raise
-            LOG.info("%s: skipped, object changed since it was read", host.name)
-        else:
-            LOG.info("%s: %s", host.name, verb.value)
+        done = is_written(region.take, verb, host, now)
+        LOG.info("%s: %s", host.name, verb.value if done else "skipped, object changed since it was read")
     late = stuck(region.bodies.values(), now, settings["stuck_minutes"])
     for name in late:
         LOG.error("%s: away for more than %s minutes", name, settings["stuck_minutes"])

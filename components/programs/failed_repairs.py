@@ -25,12 +25,12 @@ import datetime as dt
 import json
 import logging
 import sys
-import urllib.error
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from components.programs.api import CONFLICTS, Api
+from components.programs.api import Api, is_written
+from components.programs.objects import conditions, text_of, time_of
 
 MANAGER = "jacquard-failed-repairs"
 REPAIRS = "jacquard.dev/repairs"
@@ -94,10 +94,10 @@ def _record(
     if host is None:
         return False
     limit = limits.get((host["metadata"].get("labels") or {}).get(INSTANCE_TYPE, ""), limits[""])
-    started = dt.datetime.fromisoformat(remediation["metadata"]["creationTimestamp"])
+    started = time_of(remediation["metadata"]["creationTimestamp"])
     starts = sorted({started, *repairs(host, now, limit["within_hours"])})
     exceeded, present = len(starts) > limit["repairs"], _annotations(host)
-    notes = {REPAIRS: " ".join(f"{start:%Y-%m-%dT%H:%M:%SZ}" for start in starts)}
+    notes = {REPAIRS: " ".join(map(text_of, starts))}
     if exceeded:
         notes[UNHEALTHY] = present.get(UNHEALTHY, RETURNED)
     if not notes.items() <= present.items():
@@ -119,7 +119,7 @@ def repairs(host: dict[str, Any], now: dt.datetime, within_hours: int) -> Iterat
     """Yield the recorded starts of repairs of a host within the last ``within_hours``; other text is ignored."""
     for text in _annotations(host).get(REPAIRS, "").split():
         try:
-            start = dt.datetime.fromisoformat(text)
+            start = time_of(text)
         except ValueError:
             continue
         if start.tzinfo and now - start <= dt.timedelta(hours=within_hours):
@@ -138,8 +138,8 @@ def stays(machine: dict[str, Any]) -> bool:
     """Return whether a Machine is unhealthy and nothing replaces it."""
     if "deletionTimestamp" in machine["metadata"]:
         return False
-    conditions = {item["type"]: item["status"] for item in (machine.get("status") or {}).get("conditions") or ()}
-    return conditions.get("HealthCheckSucceeded") == "False" and CONDITION not in conditions
+    known = conditions(machine)
+    return known.get("HealthCheckSucceeded", {}).get("status") == "False" and CONDITION not in known
 
 
 def condition(now: dt.datetime) -> dict[str, str]:
@@ -149,7 +149,7 @@ def condition(now: dt.datetime) -> dict[str, str]:
         "status": "False",
         "reason": "WaitingForRemediation",
         "message": "reboots of the host did not remove the fault",
-        "lastTransitionTime": f"{now:%Y-%m-%dT%H:%M:%SZ}",
+        "lastTransitionTime": text_of(now),
     }
 
 
@@ -158,11 +158,7 @@ def main(server: str, account: str, limits: str) -> None:
     api, now = Api.of_account(server, Path(account), MANAGER), dt.datetime.now(dt.UTC)
     by_type = json.loads(Path(limits).read_text())
     for remediation in api.items(_METAL3, "metal3remediations"):
-        try:
-            step(api, remediation, by_type, now)
-        except urllib.error.HTTPError as error:
-            if error.code not in CONFLICTS:
-                raise
+        if not is_written(step, api, remediation, by_type, now):
             LOG.info("%s: skipped, object changed since it was read", _name(remediation))
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from components.programs.objects import conditions, text_of, time_of
+
 BURN_IN, VERIFICATION = "burn-in", "verification"
 FAULT = "NodeTestFailed"
 """Condition of a Node that is True after a failed verification."""
@@ -193,11 +195,6 @@ def _has_devices(spec: Mapping[str, Any]) -> bool:
     return bool(spec.get("resourceClaims")) or any("/" in name for name in names)
 
 
-def conditions(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the conditions of an object by type."""
-    return {item["type"]: item for item in (body.get("status") or {}).get("conditions") or ()}
-
-
 def condition(result: Result, gate: str) -> dict[str, Any]:
     """Return the condition of the Node for a result: the gate after a burn-in, a fault after a verification."""
     kind, status = (gate, result.passed) if result.phase == BURN_IN else (FAULT, not result.passed)
@@ -220,13 +217,3 @@ def changes(known: Mapping[str, Any] | None, wanted: dict[str, Any]) -> dict[str
         return None
     same = known["status"] == wanted["status"]
     return {**wanted, "lastTransitionTime": known["lastTransitionTime"] if same else wanted["lastHeartbeatTime"]}
-
-
-def time_of(text: str) -> dt.datetime:
-    """Return the time in a field of Kubernetes."""
-    return dt.datetime.fromisoformat(text)
-
-
-def text_of(time: dt.datetime) -> str:
-    """Return a time as a field of Kubernetes."""
-    return f"{time:%Y-%m-%dT%H:%M:%SZ}"

@@ -16,12 +16,11 @@ import hashlib
 import json
 import logging
 import sys
-import urllib.error
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from components.programs.api import CONFLICTS, Api
+from components.programs.api import Api, is_written
 from components.programs.node_test_decision import (
     BURN_IN,
     NODE,
@@ -31,11 +30,11 @@ from components.programs.node_test_decision import (
     changes,
     compared,
     condition,
-    conditions,
     due,
     occupied,
     results,
 )
+from components.programs.objects import conditions
 
 MANAGER = "jacquard-node-tests"
 _CORE, _BATCH, _CAPI = "v1", "batch/v1", "cluster.x-k8s.io/v1beta2"
@@ -79,7 +78,7 @@ class Cluster:
             wanted = condition(result, self._settings["gate"])
             node = self._nodes[result.node]
             changed = changes(conditions(node).get(wanted["type"]), wanted)
-            if changed is not None and _tolerant(self._tenant.merge_conditions, _CORE, "nodes", node, [changed]):
+            if changed is not None and is_written(self._tenant.merge_conditions, _CORE, "nodes", node, [changed]):
                 LOG.info("%s: %s is %s, %s", result.node, changed["type"], changed["status"], changed["message"])
                 known = [item for item in node["status"]["conditions"] if item["type"] != changed["type"]]
                 node["status"]["conditions"] = [*known, changed]
@@ -119,18 +118,7 @@ class Cluster:
             if wanted and not wanted.items() <= conditions(machine).get(gate, {}).items():
                 machine.setdefault("apiVersion", _CAPI)
                 machine.setdefault("kind", "Machine")
-                _tolerant(self._management.apply_status, "machines", machine, {"conditions": [wanted]})
-
-
-def _tolerant(write: Any, *arguments: Any) -> bool:
-    """Call ``write``, and return whether the object still existed unchanged."""
-    try:
-        write(*arguments)
-    except urllib.error.HTTPError as error:
-        if error.code not in CONFLICTS:
-            raise
-        return False
-    return True
+                is_written(self._management.apply_status, "machines", machine, {"conditions": [wanted]})
 
 
 def main(server: str, account: str, settings: str, kubeconfig: str) -> None:

@@ -1,11 +1,12 @@
 """Pods that run a program of the library: its modules are in a ConfigMap, and the image is plain Python."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any
 
-from components.render.objects import SERVICES_PRIORITY
-from components.render.workloads import pod
+from components.render.manifest import Manifest
+from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.workloads import cron_job, pod
 
 TOOL = "python"
 """Name of the image in the tools of the version vector. The image must contain Python 3.11 or newer."""
@@ -23,28 +24,58 @@ def program_files(modules: Iterable[str]) -> dict[str, str]:
     return {name: package.joinpath(name).read_text(encoding="utf-8") for name in modules}
 
 
-def program_job(
+def program(
     name: str,
     image: str,
     modules: tuple[str, ...],
     *,
+    settings: Mapping[str, str],
+    every_minutes: int,
     run_seconds: int,
-    settings: tuple[str, ...] = (),
+    namespace: str,
+    labels: Mapping[str, str],
     kubeconfig: str | None = None,
-) -> dict[str, Any]:
-    """Return the Job spec that runs the first of ``modules`` as ServiceAccount ``name``.
+) -> tuple[Manifest, Manifest]:
+    """Return the ConfigMap with ``modules``, and the CronJob that runs the first of them as ServiceAccount ``name``.
 
     The arguments of the program are the API server, the folder of its credentials, the paths of ``settings``, and the
     path of the kubeconfig.
 
     Args:
-        name: name of the ConfigMap and of the ServiceAccount.
+        name: name of both objects and of the ServiceAccount.
         image: container image of Python.
-        modules: modules of the program in the ConfigMap.
+        modules: modules of the program.
+        settings: content of further files, by name.
+        every_minutes: minutes between two runs. A run that cannot start in this time is skipped.
         run_seconds: seconds after which a run ends.
-        settings: further files of the ConfigMap.
+        namespace: namespace of the management cluster.
+        labels: labels of both objects.
         kubeconfig: Secret with the kubeconfig of another cluster, as Cluster API writes it.
     """
+    place: dict[str, Any] = {"namespace": namespace, "labels": labels}
+    job = _job(name, image, modules, run_seconds=run_seconds, settings=tuple(settings), kubeconfig=kubeconfig)
+    return (
+        manifest("v1", "ConfigMap", name, **place, data={**program_files(modules), **settings}),
+        cron_job(
+            name,
+            job,
+            **place,
+            schedule=f"*/{every_minutes} * * * *",
+            time_zone="Etc/UTC",
+            late_seconds=60 * every_minutes,
+        ),
+    )
+
+
+def _job(
+    name: str,
+    image: str,
+    modules: tuple[str, ...],
+    *,
+    run_seconds: int,
+    settings: tuple[str, ...],
+    kubeconfig: str | None,
+) -> dict[str, Any]:
     items = [{"key": module, "path": f"{_PACKAGE}/{module}"} for module in modules]
     items += [{"key": file, "path": file} for file in settings]
     container: dict[str, Any] = {

@@ -27,9 +27,11 @@ _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Repairs:
-    """Repairs of the host of one node."""
+class _Host:
+    """Host of one node, with its repairs."""
 
+    name: str | None
+    """Name in the inventory; None for an unknown host."""
     phase: str | None
     """Phase of the repair in progress; None without one."""
     starts: tuple[dt.datetime, ...]
@@ -39,6 +41,7 @@ class _Repairs:
 
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
     """Yield the faults of all nodes of pools, ordered by cluster, node and condition."""
+    now = seen.at or dt.datetime.now(dt.UTC)
     phases = {key(body): str(dig(body, "status", "phase") or "Pending") for body in seen.of(REMEDIATION[1])}
     hosts = {key(body): body for body in seen.of(HOSTS[0][1])}
     machines = {
@@ -52,26 +55,30 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
         by_pool = _checks(environment, placed)
         for node in sorted(seen.of("Node", cluster), key=key):
             phase = phases.get((cluster, machines.get((cluster, key(node)[1]), "")))
-            host = hosts.get((cluster, place_of(environment, node) or ""))
-            done = _repairs(environment, host, phase, seen.at or dt.datetime.now(dt.UTC))
-            yield from _of_node(environment, cluster, node, by_pool, done)
+            name = place_of(environment, node)
+            host = _host(environment, name, hosts.get((cluster, name or "")), phase, now)
+            yield from _of_node(environment, cluster, node, by_pool, host)
 
 
-def _repairs(environment: Environment, host: Object | None, phase: str | None, now: dt.datetime) -> _Repairs:
-    """Return the repairs of ``host``; none are known of a host that is not an object of Metal3."""
-    if host is None:
-        return _Repairs(phase=phase, starts=(), exceeded=False)
-    limit = repair_limit(environment, str((dig(host, "metadata", "labels") or {}).get(keys.INSTANCE_TYPE, "")))
-    starts = tuple(repairs(host, now, limit.within_hours))
-    marked = (dig(host, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
-    return _Repairs(phase=phase, starts=starts, exceeded=marked or (phase is None and len(starts) >= limit.repairs))
+def _host(
+    environment: Environment, name: str | None, body: Object | None, phase: str | None, now: dt.datetime
+) -> _Host:
+    """Return a host and its repairs; none are known of a host that is not an object of Metal3."""
+    if body is None:
+        return _Host(name=name, phase=phase, starts=(), exceeded=False)
+    limit = repair_limit(environment, str((dig(body, "metadata", "labels") or {}).get(keys.INSTANCE_TYPE, "")))
+    starts = tuple(repairs(body, now, limit.within_hours))
+    marked = (dig(body, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
+    exceeded = marked or (phase is None and len(starts) >= limit.repairs)
+    return _Host(name=name, phase=phase, starts=starts, exceeded=exceeded)
 
 
-def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str | None, NodeCheck]]:
+def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str, NodeCheck]]:
     """Return the checks of each pool by the condition that they set."""
     by_type = checks_by_type(environment, (pool.instance_type for pool in placed.cluster.pools))
     return {
-        pool.name: {_condition(check): check for check in by_type[pool.instance_type]} for pool in placed.cluster.pools
+        pool.name: {kind: check for check in by_type[pool.instance_type] if (kind := _condition(check))}
+        for pool in placed.cluster.pools
     }
 
 
@@ -83,13 +90,12 @@ def _of_node(
     environment: Environment,
     cluster: str,
     node: Object,
-    by_pool: Mapping[str, Mapping[str | None, NodeCheck]],
-    done: _Repairs,
+    by_pool: Mapping[str, Mapping[str, NodeCheck]],
+    host: _Host,
 ) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
         return
-    host = place_of(environment, node)
     gate = environment.region.nodes.gate
     burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
@@ -102,15 +108,15 @@ def _of_node(
             cluster=cluster,
             node=key(node)[1],
             pool=pool,
-            host=host,
+            host=host.name,
             condition="NotReady" if ready else str(item["type"]),
             since=_time(item.get("lastTransitionTime")),
             message=str(item.get("message", "")),
             check=check.name if check else None,
             action=action,
-            remediation=done.phase,
-            repairs=done.starts,
-            next_action=_next(environment.name, host, action, done),
+            remediation=host.phase,
+            repairs=host.starts,
+            next_action=_next(environment.name, host, action),
         )
 
 
@@ -134,16 +140,14 @@ def _time(text: object) -> dt.datetime | None:
     return dt.datetime.fromisoformat(str(text)) if text else None
 
 
-def _next(environment: str, host: str | None, action: HealthAction | None, done: _Repairs) -> str:
-    match done.phase:
-        case None:
-            return _without_repair(environment, host, action, exceeded=done.exceeded)
-        case _ if done.phase == GAVE_UP:
-            return "none; a spare replaces the node, because reboots did not help"
-        case _ if done.exceeded:
-            return f"none; a spare replaces the node after the reboot, because the fault returned ({done.phase})"
-        case _:
-            return f"none; a remediation is in progress ({done.phase})"
+def _next(environment: str, host: _Host, action: HealthAction | None) -> str:
+    if host.phase is None:
+        return _without_repair(environment, host.name, action, exceeded=host.exceeded)
+    if host.phase == GAVE_UP:
+        return "none; a spare replaces the node, because reboots did not help"
+    if host.exceeded:
+        return f"none; a spare replaces the node after the reboot, because the fault returned ({host.phase})"
+    return f"none; a remediation is in progress ({host.phase})"
 
 
 def _without_repair(environment: str, host: str | None, action: HealthAction | None, *, exceeded: bool) -> str:

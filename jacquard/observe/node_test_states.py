@@ -1,12 +1,14 @@
 """Reads the last results of node tests from the conditions of Nodes, by pool."""
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 from components.lookups.add_ons import node_tests
 from components.lookups.pools import clusters
-from components.programs.node_test_decision import FAULT, conditions, time_of
+from components.programs.node_test_decision import FAULT
+from components.programs.objects import conditions, time_of
 from components.render import labels as keys
 from components.reports.health import PoolResults
 from components.specs.environment import Environment
@@ -19,13 +21,14 @@ def pool_results(environment: Environment, seen: Observation) -> Iterator[PoolRe
     """Yield the pools with tests of their nodes, ordered by cluster and pool."""
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         tests, cluster = node_tests(environment, placed), placed.cluster.name
-        for pool in sorted(tests.pools) if tests else ():
-            nodes = [
-                node
-                for node in seen.of("Node", cluster)
-                if (dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL) == pool
-            ]
-            results = [last_result(node, tests.gate) for node in nodes] if tests else []
+        if tests is None:
+            continue
+        results_of = defaultdict(list)
+        for node in seen.of("Node", cluster):
+            pool = (dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL)
+            results_of[pool].append(last_result(node, tests.gate))
+        for pool in sorted(tests.pools):
+            results = results_of[pool]
             passed, times = [one[0] for one in results], [one[1] for one in results if one[1]]
             yield PoolResults(
                 cluster=cluster,

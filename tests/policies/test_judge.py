@@ -41,7 +41,7 @@ def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
     assert found.objects > 0
 
 
-TOLD = {"us-east-04a": {"self-chosen-partition"}, "eu-south-03a": {"unlimited-waiver"}}
+REPORTED = {"us-east-04a": {"self-chosen-partition"}, "eu-south-03a": {"unlimited-waiver"}}
 """Advisory findings of reference environments: partitions that UFM separates, and waivers of more than 90 days."""
 
 
@@ -50,7 +50,7 @@ def test_no_reference_environment_is_refused(name: str, now: dt.datetime) -> Non
     found = judge(reference(name), now)
 
     assert found.refused == ()
-    assert {item.rule.name for item in found.advised} == TOLD.get(name, set())
+    assert {item.rule.name for item in found.advised} == REPORTED.get(name, set())
 
 
 def test_pools_on_images_outside_the_channel_are_refused_group_by_group(outside: Environment, now: dt.datetime) -> None:

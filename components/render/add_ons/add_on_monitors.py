@@ -40,13 +40,13 @@ MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
 _NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
 """Namespace and DaemonSet of the agents of each network add-on."""
 _DRIVERS = "|".join(backend.namespace for backend in STORAGE_BACKENDS.values())
-_DETECTORS: Mapping[Capability | None, tuple[Detector, ...]] = {
-    Capability.NODE_PROBLEMS: (Detector.KERNEL_LOG,),
-    Capability.NODE_FEATURES: (Detector.DEVICES,),
-    Capability.NODE_READINESS: (Detector.NODE_TESTS,),
-    Capability.MONITORING: (Detector.METRICS,),
+_DETECTORS: Mapping[Capability | None, Detector] = {
+    Capability.NODE_PROBLEMS: Detector.KERNEL_LOG,
+    Capability.NODE_FEATURES: Detector.DEVICES,
+    Capability.NODE_READINESS: Detector.NODE_TESTS,
+    Capability.MONITORING: Detector.METRICS,
 }
-"""Detectors of faults by the capability of their add-on."""
+"""Detector of faults by the capability of its add-on."""
 _FULL_PERCENT = 90
 
 
@@ -75,14 +75,14 @@ def alerts(cluster: str, add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ..
 
 
 def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[dict[str, Any]]:
-    detectors = {detector for entry in add_ons for detector in _DETECTORS.get(entry.gives, ())}
+    detectors = {_DETECTORS.get(entry.gives) for entry in add_ons}
     for check in checks:
         if check.detector not in detectors:
             continue
         severity = "critical" if check.action is HealthAction.REPAIR else "warning"
         name = check.name.title().replace("-", "")
-        alert = _alert(name, severity, _fault(check), check.summary, section="node-faults")
-        yield {**alert, "for": f"{check.hold_seconds}s"} if check.detector is Detector.METRICS else alert
+        hold = f"{check.hold_seconds}s" if check.detector is Detector.METRICS else monitors.HOLD
+        yield _alert(name, severity, _fault(check), check.summary, section="node-faults", hold=hold)
 
 
 def _fault(check: NodeCheck) -> str:
@@ -128,6 +128,8 @@ def _storage() -> dict[str, Any]:
     return _alert("StorageAgentsDown", "warning", missing, text)
 
 
-def _alert(name: str, severity: str, expression: str, summary: str, *, section: str = "") -> dict[str, Any]:
+def _alert(
+    name: str, severity: str, expression: str, summary: str, *, section: str = "", hold: str = monitors.HOLD
+) -> dict[str, Any]:
     """Return an alert about a tenant's cluster."""
-    return monitors.alert(name, severity, expression, summary, audience=Audience.TENANT, section=section)
+    return monitors.alert(name, severity, expression, summary, audience=Audience.TENANT, section=section, hold=hold)

@@ -18,7 +18,7 @@ from components.render.manifest import Json, Manifest, ManifestSet
 from components.render.objects import fit, given, manifest
 from components.render.pod_placement import EVERY_NODE
 from components.render.pools.gpu_sharing import GPU
-from components.render.program_pods import TOOL, program_files, program_job
+from components.render.program_pods import TOOL, program, program_files
 from components.render.workloads import cron_job, role
 from components.specs.add_ons.pod_priorities import HIGHEST
 from components.specs.health.node_checks import Part
@@ -27,7 +27,7 @@ from components.specs.hosts.instance_types import InstanceType
 
 NAME = "node-tests"
 """Name of the CronJob, and of the PriorityClass of its Jobs."""
-PROGRAM = ("node_tests.py", "node_test_decision.py", "api.py")
+PROGRAM = ("node_tests.py", "node_test_decision.py", "objects.py", "api.py")
 SETTINGS = "settings.json"
 PRIORITY = -HIGHEST - 1
 """Value below those of all priorities for tenants."""
@@ -83,25 +83,18 @@ class NodeTests:
             {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": ["list"]},
             {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines/status"], "verbs": ["patch"]},
         ]
-        job = program_job(
-            NAME,
-            self.images[TOOL],
-            PROGRAM,
-            run_seconds=_RUN_SECONDS,
-            settings=(SETTINGS,),
-            kubeconfig=f"{self.cluster}-kubeconfig",
-        )
         items = (
             manifest("v1", "ServiceAccount", NAME, **place),
             *role(NAME, rules, account=(self.cluster, NAME), **place),
-            manifest("v1", "ConfigMap", NAME, **place, data={**program_files(PROGRAM), SETTINGS: self._settings()}),
-            cron_job(
+            *program(
                 NAME,
-                job,
+                self.images[TOOL],
+                PROGRAM,
                 **place,
-                schedule=f"*/{_EVERY_MINUTES} * * * *",
-                time_zone="Etc/UTC",
-                late_seconds=60 * _EVERY_MINUTES,
+                settings={SETTINGS: self._settings()},
+                every_minutes=_EVERY_MINUTES,
+                run_seconds=_RUN_SECONDS,
+                kubeconfig=f"{self.cluster}-kubeconfig",
             ),
         )
         members = {item.kind: item for item in items}

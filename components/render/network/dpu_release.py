@@ -15,9 +15,9 @@ from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS
 from components.render.network.dpus import NAMESPACE
 from components.render.objects import manifest
-from components.render.program_pods import program_files, program_job
+from components.render.program_pods import program
 from components.render.region.monitors import release_rules
-from components.render.workloads import cron_job, role
+from components.render.workloads import role
 from components.specs.network.dpus import DpuReleaseSpec
 
 NAME = "dpu-release"
@@ -51,19 +51,19 @@ class DpuRelease:
             *role(NAME, _dpu_rules(), account=(NAMESPACE, NAME), **place),
             *role(NAME, [_hosts()], account=(NAMESPACE, NAME), namespace=FREE_HOSTS, labels={}),
             *self._gate(),
-            manifest("v1", "ConfigMap", NAME, **place, data=self._files()),
-            cron_job(
+            *program(
                 NAME,
-                program_job(NAME, self.image, PROGRAM, run_seconds=_RUN_SECONDS, settings=(SETTINGS,)),
+                self.image,
+                PROGRAM,
                 **place,
-                schedule=f"*/{_EVERY_MINUTES} * * * *",
-                time_zone="Etc/UTC",
-                late_seconds=60 * _EVERY_MINUTES,
+                settings={SETTINGS: self._settings()},
+                every_minutes=_EVERY_MINUTES,
+                run_seconds=_RUN_SECONDS,
             ),
             release_rules(NAME, NAMESPACE),
         )
 
-    def _files(self) -> dict[str, str]:
+    def _settings(self) -> str:
         settings = {
             "max_away": self.spec.max_away,
             "max_away_per_vpc": self.spec.max_away_per_vpc,
@@ -73,7 +73,7 @@ class DpuRelease:
             "clusters": list(self.clusters),
             "deployments": dict(self.deployments),
         }
-        return {**program_files(PROGRAM), SETTINGS: json.dumps(settings, indent=1) + "\n"}
+        return json.dumps(settings, indent=1) + "\n"
 
     def _gate(self) -> Iterable[Manifest]:
         """Return the admission policy that blocks claims, and its binding to the namespaces of clusters."""

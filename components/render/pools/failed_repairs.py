@@ -8,12 +8,12 @@ from typing import Any
 from components.render.manifest import ManifestSet
 from components.render.objects import manifest
 from components.render.pools import metal3
-from components.render.program_pods import program_files, program_job
-from components.render.workloads import RBAC, cluster_binding, cron_job, service_account
+from components.render.program_pods import program
+from components.render.workloads import RBAC, cluster_binding, service_account
 from components.specs.health.node_checks import RepairLimit
 
 NAME = "failed-repairs"
-PROGRAM = ("failed_repairs.py", "api.py")
+PROGRAM = ("failed_repairs.py", "objects.py", "api.py")
 """Modules that run in the pod; the first one is started."""
 LIMITS = "limits.json"
 """File of the ConfigMap with the limits of repairs by instance type."""
@@ -45,19 +45,18 @@ class FailedRepairs:
             {"apiGroups": [_CAPI], "resources": ["machines/status"], "verbs": ["patch"]},
             {"apiGroups": [_HOSTS], "resources": ["baremetalhosts"], "verbs": ["get", "patch"]},
         ]
-        job = program_job(NAME, self.image, PROGRAM, run_seconds=_RUN_SECONDS, settings=(LIMITS,))
         items = (
             manifest("v1", "ServiceAccount", NAME, **place),
             manifest(f"{RBAC}/v1", "ClusterRole", NAME, rules=rules),
             cluster_binding(NAME, role=NAME, subject=service_account(NAMESPACE, NAME)),
-            manifest("v1", "ConfigMap", NAME, **place, data={**program_files(PROGRAM), LIMITS: self._limits()}),
-            cron_job(
+            *program(
                 NAME,
-                job,
+                self.image,
+                PROGRAM,
                 **place,
-                schedule=f"*/{_EVERY_MINUTES} * * * *",
-                time_zone="Etc/UTC",
-                late_seconds=60 * _EVERY_MINUTES,
+                settings={LIMITS: self._limits()},
+                every_minutes=_EVERY_MINUTES,
+                run_seconds=_RUN_SECONDS,
             ),
         )
         return ManifestSet(name=_SET, namespace=NAMESPACE, members={item.kind: item for item in items})

@@ -17,7 +17,7 @@ INTERVAL = "30s"
 CONTROL_PLANE_DOWN = "ControlPlaneDown"
 RUNBOOKS = f"https://{keys.DOMAIN}/docs/region/alerts.md"
 """Page with the runbooks of alerts. The default anchor of an alert is its name in lower case."""
-_MINUTES = "10m"
+HOLD = "10m"
 _MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 _SLOW_SECONDS = 1
 """Objective of SIG Scalability for mutating requests, in seconds at the 99th percentile."""
@@ -239,7 +239,7 @@ def alert(
     summary: str,
     *,
     audience: Audience = Audience.OPERATORS,
-    hold: str = _MINUTES,
+    hold: str = HOLD,
     section: str = "",
 ) -> dict[str, Any]:
     """Return an alert that fires with ``summary`` after ``expression`` has been true for the duration ``hold``.

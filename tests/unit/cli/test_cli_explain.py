@@ -75,9 +75,9 @@ def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:
 
 
 def test_an_id_of_the_catalogue_lists_its_rules(invoke: Invoke) -> None:
-    told = json.loads(invoke("explain", "sec-02", "--format", "json").stdout)
+    answer = json.loads(invoke("explain", "sec-02", "--format", "json").stdout)
 
-    assert [one["name"] for one in told] == ["plain-text-bmc", "unverified-bmc", "inventory.bmc-logins"]
+    assert [one["name"] for one in answer] == ["plain-text-bmc", "unverified-bmc", "inventory.bmc-logins"]
     assert invoke("explain", "UNI-08").stdout.split() == [
         "ignored-changes",
         *["The", "engine", "ignores", "no", "changes", "of", "objects."],

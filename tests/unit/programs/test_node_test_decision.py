@@ -51,7 +51,9 @@ def test_preempted_unstarted_and_running_jobs_and_those_of_former_nodes_are_no_r
 def test_a_passed_burn_in_opens_the_gate_and_a_passed_verification_ends_the_fault() -> None:
     [burn_in], [verified] = found(job("Complete", phase=BURN_IN)), found(job("Complete"))
 
-    assert [(told["type"], told["status"]) for told in (condition(burn_in, GATE), condition(verified, GATE))] == [
+    assert [
+        (written["type"], written["status"]) for written in (condition(burn_in, GATE), condition(verified, GATE))
+    ] == [
         (GATE, "True"),
         (FAULT, "False"),
     ]
@@ -147,8 +149,8 @@ def test_a_condition_keeps_the_time_of_its_last_transition_and_is_written_once()
     first, again, failed = (
         {**verdict(FAULT, status, minutes)} for status, minutes in (("False", -60), ("False", -5), ("True", -1))
     )
-    for told in (first, again, failed):
-        del told["lastTransitionTime"]
+    for written in (first, again, failed):
+        del written["lastTransitionTime"]
     known = changes(None, first)
 
     assert known is not None

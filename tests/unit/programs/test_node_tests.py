@@ -93,13 +93,13 @@ def test_a_failed_burn_in_is_a_condition_of_node_and_machine_and_starts_nothing(
         nodes=[node()], jobs=[job("Failed", "PodFailurePolicy", BURN_IN)], pods=[pod(("gpu-stress", 226, "Fail"))]
     )
 
-    [(verb, _, plural, body, [told])] = run(tenant, management)
+    [(verb, _, plural, body, [written])] = run(tenant, management)
 
     assert (verb, plural, body["metadata"]["name"]) == ("patch", "nodes", "a")
-    assert (told["type"], told["status"]) == (GATE, "False")
-    assert told["message"] == "Job j: gpu-stress ended with exit code 226: Fail"
+    assert (written["type"], written["status"]) == (GATE, "False")
+    assert written["message"] == "Job j: gpu-stress ended with exit code 226: Fail"
     [(_, _, _, status)] = management.writes
-    assert status == {"conditions": [{key: told[key] for key in status["conditions"][0]}]}
+    assert status == {"conditions": [{key: written[key] for key in status["conditions"][0]}]}
     assert "lastHeartbeatTime" not in status["conditions"][0], "a Machine has no such field"
 
 

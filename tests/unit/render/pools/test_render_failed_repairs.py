@@ -117,7 +117,7 @@ def test_the_program_may_do_what_it_does_and_no_more() -> None:
         ("machines/status", "patch"),
         ("baremetalhosts", "get", "patch"),
     }
-    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "api.py", LIMITS}
+    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "objects.py", "api.py", LIMITS}
     assert json.loads(made["ConfigMap"]["data"][LIMITS]) == LIMIT
     [container] = made["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["python3", "-m", "components.programs.failed_repairs"]
