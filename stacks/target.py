@@ -5,10 +5,11 @@ from pathlib import Path
 
 from components.lookups.slices import Slice, needs, slices
 from components.rules.checks import check
-from components.specs.base import StackLayout, Stage
+from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError, listed
+from components.specs.region.region import StackLayout
 from stacks.errors import StackError
 from stacks.extensions import joined
 

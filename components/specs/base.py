@@ -120,15 +120,6 @@ class Stage(StrEnum):
     """Tenants depend on the region, and policies are at their strictest (``docs/reference/policies.md``)."""
 
 
-class StackLayout(StrEnum):
-    """Layout of Pulumi stacks: one stack for the whole environment, or one for each slice."""
-
-    WHOLE = "whole"
-    """One stack, named after the environment, applies everything."""
-    SLICED = "sliced"
-    """Each slice has its own stack, ``<environment>.<slice>``."""
-
-
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _SHARE = re.compile(r"0?\.([0-9]{1,2})")
 _PERCENT_IN_WORDS = re.compile(r"(100|[1-9]?[0-9])(?: %| ?percent| ?pct)")

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from components.render.manifest import Manifest
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
+from components.specs.region.region import StackLayout
 from jacquard.engine import events, guard
 from jacquard.engine.driver import Run
 from jacquard.engine.failures import causes, unmet_gate

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, PolicySpec, WaiversSpec
+from components.specs.region.region import StackLayout
 from policies.check import frozen
 from policies.facts import Context, Fact, stack_facts
 from policies.rules.deployments.change_in_freeze import RULE

@@ -23,7 +23,6 @@ from components.rules.region.name_entries import (
     twice,
 )
 from components.rules.rule import Rules
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.keys import CHARTS, DPUS, parts_of, pool_key, pool_of, vm_key
 from components.specs.reading.loader import (
@@ -37,6 +36,7 @@ from components.specs.reading.loader import (
     VM_OFFERINGS,
 )
 from components.specs.reading.problems import Problem
+from components.specs.region.region import StackLayout
 from components.specs.region.tenant import TenantSpec
 from components.specs.vms.vm_offering import VmsSpec
 

@@ -24,7 +24,6 @@ from components.specs.base import (
     Registry,
     ShortName,
     Spec,
-    StackLayout,
     Stage,
     Text,
 )
@@ -61,6 +60,15 @@ class ChartRolloutsSpec(Spec):
 
 
 STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
+
+
+class StackLayout(StrEnum):
+    """Layout of Pulumi stacks: one stack for the whole environment, or one for each slice."""
+
+    WHOLE = "whole"
+    """One stack, named after the environment, applies everything."""
+    SLICED = "sliced"
+    """Each slice has its own stack, ``<environment>.<slice>``."""
 
 
 class FailureDomain(StrEnum):

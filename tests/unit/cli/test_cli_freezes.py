@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from components.specs.region.policy import PolicySpec
+from components.specs.region.region import StackLayout
 from jacquard.cli.console import stderr
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.policy_gate import refuse

@@ -14,9 +14,9 @@ from components.inputs.slice_inputs import inputs
 from components.lookups.slices import Slice, slices
 from components.render.manifest import objects
 from components.rules.checks import check
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.reading.loader import environments
+from components.specs.region.region import StackLayout
 from jacquard.machine import paths
 
 NAMES = REFERENCES

@@ -16,14 +16,13 @@ from components.rules.hosts import inventory
 from components.rules.network import fabrics, tenant_network
 from components.rules.pools import node_pool
 from components.rules.region import capacity, contracts, names
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import Scale
 from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import PoolRole
 from components.specs.ranges import NumberRange
-from components.specs.region.region import ControlPlaneBackend, FailureDomain
+from components.specs.region.region import ControlPlaneBackend, FailureDomain, StackLayout
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 

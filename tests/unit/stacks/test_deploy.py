@@ -18,8 +18,8 @@ from components.lookups.slices import Slice, slices
 from components.render.concept import Made
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
-from components.specs.base import StackLayout
 from components.specs.environment import Environment
+from components.specs.region.region import StackLayout
 from jacquard.providers.objectset.patch_bodies import bodies
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
