@@ -32,6 +32,8 @@ from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix
 
 ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
 """Networks of IPv6 that are no VPC's: outside, on a link, of a CNI's own, and of whoever else."""
+EVERY = (("tcp", 1), ("udp", 1), ("icmp", 0), ("other", 1))
+"""Protocols, with ports that no rule is about: what a question without a port asks for at once."""
 PAIRS = 20
 """Pairs of ends that are judged in each region."""
 
@@ -74,10 +76,11 @@ def disagreements(environment: Environment, drawn: random.Random, pairs: int) ->
         drawn.shuffle(pair)
         source, target = pair
         port = drawn.choice((None, *PORTS))
-        protocol, number = port or ("other", 1)
-        asked = ALL if port is None else ports(f"{protocol}/{number}".removesuffix("/0"))
+        asked = ALL if port is None else ports("{}/{}".format(*port).removesuffix("/0"))
         answer = told.path(points[source], points[target], asked)
-        judged = rendered.reaches(every[source], every[target], (protocol, number))
+        judged = all(
+            rendered.reaches(every[source], every[target], one) for one in (EVERY if port is None else (port,))
+        )
         if answer.reached != judged:
             steps = [(step.way.value, step.device, step.rule) for step in answer.steps]
             found.append(f"{source} -> {target} {port}: rendered {judged}, told {steps}")

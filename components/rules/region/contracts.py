@@ -8,6 +8,7 @@ from components.lookups.pools import PlacedPool, most_nodes, place, pools, probl
 from components.lookups.spares import nodes_within
 from components.rules.rule import Rules
 from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed
 
 _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
@@ -74,7 +75,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
                 remedy = f"lower it by {short}" if short < contract.nodes else "remove the contract"
                 text = (
                     f"with these {contract.nodes} nodes, tenants are promised {promised[kind]} {kind}, but the"
-                    f" inventory fits {room[kind]} without spares; {remedy} or add racks"
+                    f" inventory fits {room[kind]} {_without_spares(environment)}; {remedy} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -88,9 +89,13 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
         if pool.max_nodes is not None and pool.max_nodes > room[pool.instance_type]:
             text = (
                 f"{pool.max_nodes} {pool.instance_type} nodes exceed the inventory, which fits"
-                f" {room[pool.instance_type]} without spares; write at most that"
+                f" {room[pool.instance_type]} {_without_spares(environment)}; write at most that"
             )
             yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
+
+
+def _without_spares(environment: Environment) -> str:
+    return f"without spares ({environment.region.spares}, {place(environment, REGION, ('spares',))})"
 
 
 def _promised(environment: Environment) -> Counter[str]:
