@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS, Filter
-from components.rules.region.running import running_nodes
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
@@ -73,27 +72,33 @@ def _shared(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec
     Omit VPCs whose changed isolation `isolation_kept` reports.
     """
     owners = [tenant.tenant for tenant in environment.tenants if any(cluster.pools for cluster in tenant.clusters)]
-    switched, running = {vpc.name for _, _, vpc, _ in _switched(environment)}, running_nodes(environment)
+    switched, nodes = {vpc.name for _, _, vpc, _ in _switched(environment)}, _nodes(environment)
     for tenant in environment.tenants if len(owners) > 1 else ():
         others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
         for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
             if vpc.name not in switched:
-                way = "create a new VPC with" if running["vpcs", vpc.name] else "write"
+                way = "create a new VPC with" if nodes[vpc.name] else "write"
                 remedy = f"{way} {_SUFFICIENT}, use a separate region for {tenant.tenant}, or add a waiver to {WAIVERS}"
                 yield tenant, index, vpc, others, remedy
 
 
 def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
     """Yield VPCs with running nodes whose isolation backend changed, with tenant, index and number of nodes."""
-    allocations, nodes = environment.allocations, Counter[str]()
-    for key, group in allocations.groups.items():
-        cluster = allocations.clusters.get(cluster_of(key))
-        nodes[(cluster and cluster.vpc) or ""] += group.nodes
+    allocations, nodes = environment.allocations, _nodes(environment)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             old = allocations.vpcs.get(vpc.name)
             if old and old.tenant == tenant.tenant and old.isolation not in {None, vpc.isolation} and nodes[vpc.name]:
                 yield tenant, index, vpc, nodes[vpc.name]
+
+
+def _nodes(environment: Environment) -> Counter[str]:
+    """Return the number of running nodes by VPC, including those of clusters that the data no longer contain."""
+    allocations, nodes = environment.allocations, Counter[str]()
+    for key, group in allocations.groups.items():
+        cluster = allocations.clusters.get(cluster_of(key))
+        nodes[(cluster and cluster.vpc) or ""] += group.nodes
+    return nodes
 
 
 RULES = Rules(

@@ -94,6 +94,16 @@ def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
     assert "; create a new VPC with dpf-hbn, use a separate region for ant, " in text
 
 
+def test_nodes_of_a_cluster_with_another_name_count_too() -> None:
+    ant, bee = _behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")
+    renamed = changed(ant, clusters=(changed(ant.clusters[0], name="ant-other"),))
+    region = changed(allocated(_region(ant, bee)), tenants=(renamed, bee))
+
+    text = next(without_isolation(region)).text
+
+    assert "; create a new VPC with dpf-hbn, " in text
+
+
 def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
     region = allocated(_region(_behind(Isolation.DPF_HBN, "ant"), _behind(Isolation.DPF_HBN, "bee")))
     edited = changed(region, tenants=(_behind(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
