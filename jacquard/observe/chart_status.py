@@ -90,7 +90,7 @@ def _causes(source: Object | None, releases: list[Object], digest: str, pools: l
     if any(last_installed(body).get("ociDigest") != digest for body in releases):
         yield "Flux has not installed the pinned version yet"
     for pool in pools:
-        for group in pool.groups:
+        for group in (group for group in pool.groups if group.burn_in is None):  # no pod of tenants runs there yet
             yield from (f"{pool.name} {group.failure_domain}: {reason}" for reason in group.why)
 
 

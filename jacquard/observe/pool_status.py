@@ -5,7 +5,9 @@ result, and the declared number of Machines exists, all with the pinned image. C
 a large scale-up and before a rollout starts, they do not differ from the final values.
 """
 
+import datetime as dt
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from components.lookups.pools import pools, wanted_nodes
@@ -19,6 +21,7 @@ from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
 from jacquard.observe.backends import bare_metal
+from jacquard.observe.burn_ins import NodesInBurnIn, burn_in_durations, nodes_in_burn_in
 from jacquard.observe.image_pulls import FailedPull, failed_pulls, texts
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
@@ -52,6 +55,8 @@ class Group:
     """Time at which the last node became ready; None if the group is not settled, or has no node."""
     why: list[str]
     """Reasons why the group is not settled; empty if it is settled."""
+    burn_in: NodesInBurnIn | None
+    """Nodes in burn-in, if the group is not settled for this reason only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,8 @@ class Pools:
     """Image of the template from which an infrastructure machine was cloned, by namespace and name."""
     failed_pulls: dict[tuple[str, str], list[FailedPull]] = field(init=False)
     """Images that cannot be pulled, by cluster and node."""
+    burn_ins: Mapping[tuple[str, str], dt.timedelta] = field(init=False)
+    """Expected duration of the burn-in, by cluster and pool."""
 
     def __post_init__(self) -> None:
         versions = {image.sha256: image.version for image in self.environment.images.images}
@@ -96,6 +103,7 @@ class Pools:
         for body in self.seen.of("Machine"):
             deployment = str(dig(body, "metadata", "labels", _DEPLOYMENT))
             self.machines.setdefault((key(body)[0], deployment), []).append(body)
+        self.burn_ins = burn_in_durations(self.environment)
         self.failed_pulls = {}
         for cluster in (cluster.name for tenant in self.environment.tenants for cluster in tenant.clusters):
             for pull in failed_pulls(self.seen.of("Pod", cluster)):
@@ -138,9 +146,14 @@ class Pools:
             self.image_of.get((cluster, str(dig(body, "spec", "infrastructureRef", "name"))), UNKNOWN)
             for body in machines
         )
-        why = _unsettled(deployment, machines, total) or _old_images(image, images)
-        hints = _hints(self.seen, cluster, name, machines)
-        waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
+        burn_in, unpulled = self._burn_in(cluster, pool, machines), self._unpulled(cluster, machines)
+        rest = _unsettled(deployment, machines, total, burn_in) or _old_images(image, images)
+        burn_in = None if rest or unpulled else burn_in
+        if burn_in is not None:
+            why = [_in_burn_in(burn_in, total)]
+        elif why := rest or _unsettled(deployment, machines, total):
+            waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
+            why = [*waits, *unpulled, *why, *_drains(every), *_hints(self.seen, cluster, name, machines)]
         return Group(
             name=name,
             failure_domain=domain,
@@ -153,8 +166,15 @@ class Pools:
             images=dict(sorted(images.items())),
             settled=not why,
             settled_since=None if why else _ready_since(machines),
-            why=[*waits, *self._unpulled(cluster, machines), *why, *_drains(every), *hints] if why else [],
+            why=why,
+            burn_in=burn_in,
         )
+
+    def _burn_in(self, cluster: str, pool: str, machines: list[Object]) -> NodesInBurnIn | None:
+        gate, expected = self.environment.region.nodes.gate, self.burn_ins.get((cluster, pool))
+        if gate is None or expected is None or self.seen.at is None:
+            return None
+        return nodes_in_burn_in(machines, gate.condition, expected, self.seen.at)
 
     def _unpulled(self, cluster: str, machines: list[Object]) -> list[str]:
         """Return the images that pods on nodes of ``machines`` cannot pull, at most three lines."""
@@ -168,8 +188,22 @@ def _ready_since(machines: list[Object]) -> str | None:
     return max(map(str, moments)) if moments and all(moments) else None
 
 
-def _unsettled(deployment: Object | None, machines: list[Object], total: int) -> list[str]:
-    """Return the reason why a MachineDeployment is not settled, the nearest cause only."""
+def _in_burn_in(nodes: NodesInBurnIn, total: int) -> str:
+    until = dt.datetime.fromisoformat(nodes.until)
+    return f"{nodes.nodes} of {total} nodes in burn-in until {until.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _unsettled(
+    deployment: Object | None, machines: list[Object], total: int, burn_in: NodesInBurnIn | None = None
+) -> list[str]:
+    """Return the reason why a MachineDeployment is not settled, the nearest cause only.
+
+    Args:
+        deployment: the MachineDeployment; None if it does not exist.
+        machines: its machines.
+        total: declared number of nodes.
+        burn_in: nodes that are expected to be unavailable.
+    """
     if deployment is None:
         return ["its MachineDeployment does not exist"]
     status = deployment.get("status") or {}
@@ -179,13 +213,14 @@ def _unsettled(deployment: Object | None, machines: list[Object], total: int) ->
     if wanted != total:
         return [f"the MachineDeployment declares {wanted} nodes, the data {total}"]
     ready = sum(holds(body, "Ready") for body in machines)
-    if len(machines) != total or ready != total:
+    if len(machines) != total or ready + (burn_in.nodes if burn_in else 0) != total:
         return [f"{ready} of {total} nodes ready, {len(machines)} machines exist"]
-    names = ("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas")
-    differing = [f"{name} {status.get(name, 0)}" for name in names if status.get(name, 0) != total]
+    counters = {"replicas": total, "readyReplicas": ready, "availableReplicas": ready, "upToDateReplicas": total}
+    differing = [f"{name} {status.get(name, 0)}" for name, count in counters.items() if status.get(name, 0) != count]
     if differing:
         return [f"{', '.join(differing)} of {total}"]
-    expected = {"Available": "True", "RollingOut": "False", "MachinesUpToDate": "True"}
+    expected = {} if burn_in else {"Available": "True"}
+    expected |= {"RollingOut": "False", "MachinesUpToDate": "True"}
     wrong = [kind for kind, value in expected.items() if not holds(deployment, kind, value)]
     return [f"condition {kind} is {condition(deployment, kind).get('status', 'not set')}" for kind in wrong]
 

@@ -97,6 +97,8 @@ class RegionStatus:
     """Time of the observation."""
     settled: bool
     why: list[str]
+    burn_in: list[str]
+    """Rollout groups with nodes in burn-in, and its expected end. They do not affect ``settled``."""
     unreachable: dict[str, str]
     """Reason why a cluster could not be read, by cluster."""
     clusters: list[ControlPlane]
@@ -135,12 +137,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         else [
             *unread,
             *(f"control plane {c.name} is not ready" for c in clusters if not c.ready),
-            *(
-                f"{pool_key(p.cluster, p.name)} {g.failure_domain}: {reason}"
-                for p in pools
-                for g in p.groups
-                for reason in g.why
-            ),
+            *_reasons(pools, in_burn_in=False),
             *(f"{chart_key(chart.chart, chart.cluster)}: {reason}" for chart in charts for reason in chart.why),
             *(
                 f"release {release.name} of {release.cluster} {release.why}"
@@ -156,6 +153,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         observed_at=seen.at.isoformat() if seen.at else None,
         settled=not why,
         why=why,
+        burn_in=list(_reasons(pools, in_burn_in=True)),
         unreachable=seen.unreachable,
         clusters=clusters,
         pools=pools,
@@ -173,6 +171,15 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         ],
         vms=vms,
     )
+
+
+def _reasons(pools: Iterable[Pool], *, in_burn_in: bool) -> Iterable[str]:
+    """Yield why groups are not settled: those that wait only for a burn-in, or all others."""
+    for pool in pools:
+        for group in pool.groups:
+            if (group.burn_in is not None) is in_burn_in:
+                where = f"{pool_key(pool.cluster, pool.name)} {group.failure_domain}"
+                yield from (f"{where}: {reason}" for reason in group.why)
 
 
 def _tally(states: Iterable[str]) -> dict[str, int]:
@@ -269,14 +276,14 @@ def settle(
     """Poll until the region is settled in ``polls`` consecutive observations, and return the last status.
 
     One observation is not sufficient after a change: the state before a controller starts equals the state after it
-    finishes.
+    finishes. Burn-ins are waited for as well, but a region whose burn-ins outlast the timeout is settled.
     """
     deadline = clock() + timeout_seconds
     in_a_row = 0
     while True:
         status = look()
         show(status)
-        in_a_row = in_a_row + 1 if status.settled else 0
+        in_a_row = in_a_row + 1 if status.settled and not status.burn_in else 0
         if in_a_row >= polls or clock() >= deadline:
             return status
         sleep(_POLL_SECONDS)

@@ -107,6 +107,18 @@ def faults(region: LocalRegion) -> list[dict[str, Any]]:
     return list(json.loads(shown.stdout)["faults"])
 
 
+def status_of(region: LocalRegion) -> dict[str, Any]:
+    shown = region.jacquard("status", ENVIRONMENT, "--format", "json")
+    assert shown.code == 0, shown.text
+    return dict(json.loads(shown.stdout))
+
+
+def hold_tests(region: LocalRegion, *, on: bool) -> None:
+    """Let the program start no test, so that a burn-in does not end."""
+    patch = {"spec": {"suspend": on}}
+    region.api().patch(ObjectRef("batch/v1", "CronJob", "node-tests", CLUSTER), patch, field_manager="test")
+
+
 def verify_again(region: LocalRegion, node: str) -> None:
     """Let the last results of a node be two hours old, so that it is verified at once.
 
@@ -145,10 +157,17 @@ def test_a_new_host_that_fails_its_burn_in_never_runs_a_pod_until_it_is_repaired
     [waiting] = [name for name in ("first", "second", "waiting") if not place_of(region, name)]
 
     fail(region, {"*": {"gpu-stress": 226}})
+    hold_tests(region, on=True)
     edit_pools(region, {POOL: {"nodes": 3}})
     assert region.jacquard("allocate", ENVIRONMENT).code == 0
     up = region.start(JACQUARD, "up", ENVIRONMENT)
+    wait_until(lambda: status_of(region)["burn_in"] != [], timeout_seconds=_SECONDS, what="the burn-in", during=up)
+    during = status_of(region)
+    assert (during["settled"], during["why"]) == (True, [])
+    assert "1 of 3 nodes in burn-in until" in during["burn_in"][0]
+    hold_tests(region, on=False)
     node = _failed(region, before, up)
+    assert (status_of(region)["settled"], status_of(region)["burn_in"]) == (False, [])
 
     assert BURN_IN["key"] in taints(region, node)
     assert place_of(region, waiting) is None

@@ -25,6 +25,7 @@ GROUP = Group(
     settled=True,
     settled_since="2026-11-21T08:00:00Z",
     why=[],
+    burn_in=None,
 )
 
 TRAIN = Pool(
@@ -54,6 +55,7 @@ STATUS = RegionStatus(
     observed_at="2026-11-21T09:00:00+00:00",
     settled=True,
     why=[],
+    burn_in=[],
     unreachable={},
     clusters=[CLUSTER],
     pools=[TRAIN],

@@ -54,6 +54,8 @@ def show(
     for stack in changes.values():
         total.update(stack)
     console.print(Text.assemble((environment.name, "bold"), f": {counted(total)}, {_size(status)}"), soft_wrap=True)
+    for line in status_view.burn_ins(status):
+        console.print(line, soft_wrap=True)
     console.print(Text(f"time: {_times(durations)}", "dim"), soft_wrap=True)
     if status.settled:
         console.print()

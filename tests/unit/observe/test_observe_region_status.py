@@ -63,6 +63,7 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
         "observed_at",
         "settled",
         "why",
+        "burn_in",
         "unreachable",
         "clusters",
         "pools",
@@ -78,18 +79,8 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
     ]
     assert {name: set(answer[name][0]) for name in KEYS} == KEYS
     assert set(answer["pools"][0]["groups"][0]) == {
-        "name",
-        "failure_domain",
-        "image",
-        "fingerprint",
-        "total",
-        "machines",
-        "ready",
-        "updated",
-        "images",
-        "settled",
-        "settled_since",
-        "why",
+        *("name", "failure_domain", "image", "fingerprint", "total", "machines", "ready", "updated", "images"),
+        *("settled", "settled_since", "why", "burn_in"),
     }
 
 

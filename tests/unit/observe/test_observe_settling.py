@@ -10,9 +10,9 @@ from jacquard.observe.region_status import RegionStatus, assemble, settle
 
 
 def looks(environment: Environment, states: str) -> list[RegionStatus]:
-    """Return one status per letter: S settled, n not settled."""
+    """Return one status per letter: S settled, B settled with nodes in burn-in, n not settled."""
     nothing = assemble(environment, Observation())
-    return [replace(nothing, settled=letter == "S") for letter in states]
+    return [replace(nothing, settled=letter != "n", burn_in=["a node"] if letter == "B" else []) for letter in states]
 
 
 def wait(environment: Environment, states: str, *, polls: int, timeout_seconds: float) -> tuple[bool, int]:
@@ -47,3 +47,9 @@ def test_the_time_given_is_kept(laptop: Environment) -> None:
 
 def test_no_time_means_one_look(laptop: Environment) -> None:
     assert wait(laptop, "n", polls=3, timeout_seconds=0) == (False, 1)
+
+
+def test_burn_ins_are_waited_for_but_do_not_prevent_the_end(laptop: Environment) -> None:
+    assert wait(laptop, "SBBS", polls=1, timeout_seconds=60) == (True, 1)
+    assert wait(laptop, "BBSBSS", polls=2, timeout_seconds=60) == (True, 6)
+    assert wait(laptop, "BBBBBBB", polls=1, timeout_seconds=3) == (True, 4)

@@ -31,14 +31,24 @@ def verdict(status: RegionStatus) -> RenderableType:
         open_dpus = sum(not deployment.settled for deployment in status.dpu_deployments)
         rest = f", except the DPUs of {plural(open_dpus, 'DPUDeployment')}" if open_dpus else ""
         matches = f", everything matches the data{rest}"
-        return Text.assemble((status.environment, "bold"), ": ", ("settled", _GOOD), matches)
+        settled = Text.assemble((status.environment, "bold"), ": ", ("settled", _GOOD), matches)
+        return Group(settled, *burn_ins(status))
     lines = [Text.assemble((status.environment, "bold"), ": ", ("not settled", _BAD))]
     lines += [Text(f"  {reason}") for reason in status.why[:_REASONS_SHOWN]]
+    lines += burn_ins(status)
     if len(status.unreachable) > len(status.clusters):
         lines.append(Text(f"no cluster is reachable; start the region with: jacquard up {status.environment}"))
     if len(status.why) > _REASONS_SHOWN:
         lines.append(Text(f"  and {len(status.why) - _REASONS_SHOWN} more (--format json lists all)", _QUIET))
     return Group(*lines)
+
+
+def burn_ins(status: RegionStatus) -> list[Text]:
+    """Return a line for each rollout group with nodes in burn-in."""
+    lines = [Text(f"  {text}") for text in status.burn_in[:_REASONS_SHOWN]]
+    if len(status.burn_in) > _REASONS_SHOWN:
+        lines.append(Text(f"  and {len(status.burn_in) - _REASONS_SHOWN} more (--format json lists all)", _QUIET))
+    return lines
 
 
 def pools(status: RegionStatus) -> Table:
