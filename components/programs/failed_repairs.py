@@ -15,7 +15,11 @@ After its last attempt Metal3 sets ``OwnerRemediated`` among the deprecated cond
 (CAPI:util/collections/machine_filters.go, v1.13.5). The Machine would stay unhealthy forever. This program sets the
 condition where Cluster API reads it. Cluster API then replaces the Machine, with its own checks and limits.
 
-`components.render.pools.failed_repairs` renders its pod, which runs this module and `api` with the standard library
+Cluster API deletes a Machine before its replacement claims a host. Without a free host, the pool would only lose the
+node. Both steps above therefore require a free host of the pool and failure domain (`spare_hosts`). Without one, a
+Machine whose repair failed stays, with an annotation, and a node whose fault returned stays in use after its reboot.
+
+`components.render.pools.failed_repairs` renders its pod, which runs these modules with the standard library
 only.
 """
 
@@ -26,18 +30,21 @@ import json
 import logging
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from components.programs.api import Api, is_written
 from components.programs.objects import conditions, text_of, time_of
+from components.programs.spare_hosts import HOSTS, UNHEALTHY, Spares
 
 MANAGER = "jacquard-failed-repairs"
 REPAIRS = "jacquard.dev/repairs"
 """Annotation of a host: start of each repair within the window of its instance type, separated by spaces."""
 INSTANCE_TYPE = "jacquard.dev/instance-type"
-UNHEALTHY = "capm3.metal3.io/unhealthy"
-"""Annotation of a host that no Machine claims. Metal3 sets it after its last attempt, and no controller removes it."""
+WAITS_FOR, SPARE = "jacquard.dev/waits-for", "spare"
+"""Annotation of a Machine whose repair failed, and its value while no host is free to replace its host."""
 RETURNED = "jacquard/FaultReturned"
 """Value of `UNHEALTHY` on hosts whose fault returned after repairs."""
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"
@@ -46,73 +53,107 @@ RUNNING, WAITING, GAVE_UP = "Running", "Waiting", "Deleting machine"
 """Phases of a Metal3Remediation: power off, power on and recovery, after the last attempt. Hosts are not rebooted in
 other phases."""
 CONDITION = "OwnerRemediated"
-_METAL3, _CAPI, _HOSTS = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1"
+_METAL3, _CAPI = "infrastructure.cluster.x-k8s.io/v1beta2", "cluster.x-k8s.io/v1beta2"
 _HOST = "metal3.io/BareMetalHost"
 """Annotation of a Metal3Machine with namespace and name of its host."""
 LOG = logging.getLogger("failed-repairs")
 
 
-def step(api: Api, remediation: dict[str, Any], limits: Mapping[str, Mapping[str, int]], now: dt.datetime) -> None:
+@dataclass(frozen=True)
+class Repair:
+    """Remediation of a Machine, with its host."""
+
+    remediation: dict[str, Any]
+    machine: dict[str, Any]
+    metal3_machine: dict[str, Any] | None
+    host: dict[str, Any] | None
+    spares: Spares
+
+    @property
+    def phase(self) -> str | None:
+        """Return the phase of the remediation."""
+        return (self.remediation.get("status") or {}).get("phase")
+
+    @cached_property
+    def is_replaceable(self) -> bool:
+        """Reserve a free host; return False without one. A Machine without a host needs none."""
+        return self.metal3_machine is None or self.host is None or self.spares.take(self.metal3_machine)
+
+
+def step(
+    api: Api, remediation: dict[str, Any], limits: Mapping[str, Mapping[str, int]], spares: Spares, now: dt.datetime
+) -> None:
     """Record a repair, end it if earlier repairs did not last, and hand its Machine over after the end.
 
     Args:
         api: client of the management cluster.
         remediation: the Metal3Remediation of a Machine.
         limits: ``repairs`` within ``within_hours`` by instance type; the name of the default is empty.
+        spares: free hosts.
         now: time of the run.
     """
-    phase = (remediation.get("status") or {}).get("phase")
-    machine = _machine(api, remediation)
-    if machine is None or phase not in {RUNNING, WAITING, GAVE_UP}:
+    repair = _repair(api, remediation, spares)
+    if repair is None or leaves(repair.machine) or repair.phase not in {RUNNING, WAITING, GAVE_UP}:
         return
-    exceeded = _record(api, remediation, machine, limits, now)
-    if exceeded and phase == WAITING and not remediation["metadata"].get("finalizers"):
+    ends = _record(api, repair, limits, now)
+    if ends and repair.phase == WAITING and not remediation["metadata"].get("finalizers"):
         api.patch_status(_METAL3, "metal3remediations", remediation, {"phase": GAVE_UP})
-        phase = GAVE_UP
-    if phase == GAVE_UP and stays(machine):
-        api.apply_status("machines", machine, {"conditions": [condition(now)]})
-        LOG.info("%s: handed over for replacement", _name(machine))
+    elif repair.phase != GAVE_UP:
+        if WAITS_FOR in _annotations(repair.machine):
+            api.note(_CAPI, "machines", repair.machine, {WAITS_FOR: None})
+        return
+    if stays(repair.machine):
+        _hand_over(api, repair, now)
 
 
-def _machine(api: Api, remediation: dict[str, Any]) -> dict[str, Any] | None:
+def _repair(api: Api, remediation: dict[str, Any], spares: Spares) -> Repair | None:
+    """Return a repair; None without a Machine."""
     metadata = remediation["metadata"]
+    namespace = metadata["namespace"]
     for owner in metadata.get("ownerReferences") or ():
-        if owner["kind"] == "Machine":
-            return api.get(_CAPI, "machines", metadata["namespace"], owner["name"])
+        if owner["kind"] == "Machine" and (machine := api.get(_CAPI, "machines", namespace, owner["name"])):
+            reference = machine["spec"]["infrastructureRef"]["name"]
+            metal3_machine = api.get(_METAL3, "metal3machines", namespace, reference)
+            notes = _annotations(metal3_machine) if metal3_machine else {}
+            place, _, name = notes.get(_HOST, "").partition("/")
+            host = api.get(HOSTS, "baremetalhosts", place, name) if name else None
+            return Repair(remediation, machine, metal3_machine, host, spares)
     return None
 
 
-def _record(
-    api: Api,
-    remediation: dict[str, Any],
-    machine: dict[str, Any],
-    limits: Mapping[str, Mapping[str, int]],
-    now: dt.datetime,
-) -> bool:
-    """Record a repair on its host; return whether the host exceeds its limit, after marking host and Machine."""
-    host = _host(api, machine)
+def _record(api: Api, repair: Repair, limits: Mapping[str, Mapping[str, int]], now: dt.datetime) -> bool:
+    """Record a repair on its host; return whether it ends, because the host exceeds its limit and a spare is free.
+
+    Host and Machine are then marked.
+    """
+    host, machine = repair.host, repair.machine
     if host is None:
         return False
     limit = limits.get((host["metadata"].get("labels") or {}).get(INSTANCE_TYPE, ""), limits[""])
-    started = time_of(remediation["metadata"]["creationTimestamp"])
+    started = time_of(repair.remediation["metadata"]["creationTimestamp"])
     starts = sorted({started, *repairs(host, now, limit["within_hours"])})
-    exceeded, present = len(starts) > limit["repairs"], _annotations(host)
+    present = _annotations(host)
+    ends = len(starts) > limit["repairs"] and (repair.is_replaceable or present.get(UNHEALTHY) == RETURNED)
     notes = {REPAIRS: " ".join(map(text_of, starts))}
-    if exceeded:
+    if ends:
         notes[UNHEALTHY] = present.get(UNHEALTHY, RETURNED)
     if not notes.items() <= present.items():
-        api.note(_HOSTS, "baremetalhosts", host, notes)
+        api.note(HOSTS, "baremetalhosts", host, notes)
         LOG.info("%s: %d repairs within %d hours", _name(host), len(starts), limit["within_hours"])
-    if exceeded and REMEDIATE not in _annotations(machine):
+    if ends and REMEDIATE not in _annotations(machine):
         api.note(_CAPI, "machines", machine, {REMEDIATE: ""})
-    return exceeded
+    return ends
 
 
-def _host(api: Api, machine: dict[str, Any]) -> dict[str, Any] | None:
-    namespace, name = machine["metadata"]["namespace"], machine["spec"]["infrastructureRef"]["name"]
-    infrastructure = api.get(_METAL3, "metal3machines", namespace, name)
-    host = _annotations(infrastructure).get(_HOST, "").rpartition("/")[2] if infrastructure else ""
-    return api.get(_HOSTS, "baremetalhosts", namespace, host) if host else None
+def _hand_over(api: Api, repair: Repair, now: dt.datetime) -> None:
+    """Let Cluster API replace a Machine if a host is free; otherwise record what the Machine waits for."""
+    machine = repair.machine
+    if repair.is_replaceable:
+        api.apply_status("machines", machine, {"conditions": [condition(now)]})
+        LOG.info("%s: handed over for replacement", _name(machine))
+    elif WAITS_FOR not in _annotations(machine):
+        api.note(_CAPI, "machines", machine, {WAITS_FOR: SPARE})
+        LOG.info("%s: waits for a spare host", _name(machine))
 
 
 def repairs(host: dict[str, Any], now: dt.datetime, within_hours: int) -> Iterator[dt.datetime]:
@@ -136,10 +177,12 @@ def _name(body: dict[str, Any]) -> str:
 
 def stays(machine: dict[str, Any]) -> bool:
     """Return whether a Machine is unhealthy and nothing replaces it."""
-    if "deletionTimestamp" in machine["metadata"]:
-        return False
-    known = conditions(machine)
-    return known.get("HealthCheckSucceeded", {}).get("status") == "False" and CONDITION not in known
+    return conditions(machine).get("HealthCheckSucceeded", {}).get("status") == "False" and not leaves(machine)
+
+
+def leaves(machine: dict[str, Any]) -> bool:
+    """Return whether Cluster API deletes a Machine, or was asked to replace it."""
+    return "deletionTimestamp" in machine["metadata"] or CONDITION in conditions(machine)
 
 
 def condition(now: dt.datetime) -> dict[str, str]:
@@ -157,8 +200,10 @@ def main(server: str, account: str, limits: str) -> None:
     """Take the next step of each repair; ``limits`` is the path of a JSON file."""
     api, now = Api.of_account(server, Path(account), MANAGER), dt.datetime.now(dt.UTC)
     by_type = json.loads(Path(limits).read_text())
-    for remediation in api.items(_METAL3, "metal3remediations"):
-        if not is_written(step, api, remediation, by_type, now):
+    remediations = list(api.items(_METAL3, "metal3remediations"))
+    spares = Spares(api.items(HOSTS, "baremetalhosts") if remediations else ())
+    for remediation in remediations:
+        if not is_written(step, api, remediation, by_type, spares, now):
             LOG.info("%s: skipped, object changed since it was read", _name(remediation))
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from components.programs.failed_repairs import REPAIRS, RETURNED, UNHEALTHY
+from components.programs.failed_repairs import REPAIRS, RETURNED
+from components.programs.spare_hosts import UNHEALTHY
 from components.specs.environment import Environment
 from jacquard.observe.objects import Kind, key
 from jacquard.observe.observation import Observation

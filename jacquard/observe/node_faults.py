@@ -1,12 +1,14 @@
 """Reads the faults of a region's nodes: conditions of Nodes that checks set, and remediations in progress."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.lookups.node_checks import checks_by_type, repair_limit
 from components.lookups.pools import PlacedCluster, clusters
-from components.programs.failed_repairs import GAVE_UP, RETURNED, UNHEALTHY, repairs
+from components.programs.failed_repairs import GAVE_UP, RETURNED, SPARE, WAITS_FOR, repairs
+from components.programs.spare_hosts import UNHEALTHY, is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.pools import metal3
@@ -36,7 +38,11 @@ class _Host:
     """Phase of the repair in progress; None without one."""
     starts: tuple[dt.datetime, ...]
     exceeded: bool
-    """Whether the next repair replaces the node, or the one in progress does."""
+    """Whether the next repair replaces the node, or the one in progress does, if a host is free."""
+    spare: bool = True
+    """Whether a host is free that would replace the host."""
+    waits: bool = False
+    """Whether the repair has failed, and the Machine waits for a free host."""
 
 
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
@@ -45,18 +51,21 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
     phases = {key(body): str(dig(body, "status", "phase") or "Pending") for body in seen.of(REMEDIATION[1])}
     hosts = {key(body): body for body in seen.of(HOSTS[0][1])}
     machines = {
-        (cluster, str(node)): name
+        (key(body)[0], str(node)): body
         for body in seen.of(MACHINE[1])
-        for cluster, name in [key(body)]
         if (node := dig(body, "status", "nodeRef", "name"))
     }
+    free = Counter(_place(body) for body in hosts.values() if is_free(body))
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         cluster = placed.cluster.name
         by_pool = _checks(environment, placed)
         for node in sorted(seen.of("Node", cluster), key=key):
-            phase = phases.get((cluster, machines.get((cluster, key(node)[1]), "")))
+            machine = machines.get((cluster, key(node)[1]))
+            phase = phases.get(key(machine)) if machine else None
             name = place_of(environment, node)
-            host = _host(environment, name, hosts.get((cluster, name or "")), phase, now)
+            body = hosts.get((cluster, name or ""))
+            spare = body is None or free[_place(body)] > 0
+            host = replace(_host(environment, name, body, phase, now), spare=spare, waits=_waits(machine))
             yield from _of_node(environment, cluster, node, by_pool, host)
 
 
@@ -71,6 +80,16 @@ def _host(
     marked = (dig(body, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
     exceeded = marked or (phase is None and len(starts) >= limit.repairs)
     return _Host(name=name, phase=phase, starts=starts, exceeded=exceeded)
+
+
+def _waits(machine: Object | None) -> bool:
+    return (dig(machine, "metadata", "annotations") or {}).get(WAITS_FOR) == SPARE
+
+
+def _place(host: Object) -> tuple[str, ...]:
+    """Return what the templates of pools select a host by."""
+    labels = dig(host, "metadata", "labels") or {}
+    return key(host)[0], *(str(labels.get(name, "")) for name in (keys.POOL, keys.FAILURE_DOMAIN))
 
 
 def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str, NodeCheck]]:
@@ -142,22 +161,26 @@ def _time(text: object) -> dt.datetime | None:
 
 def _next(environment: str, host: _Host, action: HealthAction | None) -> str:
     if host.phase is None:
-        return _without_repair(environment, host.name, action, exceeded=host.exceeded)
+        return _without_repair(environment, host, action)
+    if host.phase == GAVE_UP and host.waits:
+        return "return a repaired host of the pool to production, or assign more hosts; no spare is free to replace it"
     if host.phase == GAVE_UP:
         return "none; a spare replaces the node, because reboots did not help"
-    if host.exceeded:
+    if host.exceeded and host.spare:
         return f"none; a spare replaces the node after the reboot, because the fault returned ({host.phase})"
     return f"none; a remediation is in progress ({host.phase})"
 
 
-def _without_repair(environment: str, host: str | None, action: HealthAction | None, *, exceeded: bool) -> str:
+def _without_repair(environment: str, host: _Host, action: HealthAction | None) -> str:
     match action:
-        case HealthAction.REPAIR if exceeded:
+        case HealthAction.REPAIR if host.exceeded and not host.spare:
+            return "none; the host is rebooted again, and its node stays in use, because no spare is free to replace it"
+        case HealthAction.REPAIR if host.exceeded:
             return "none; the host is rebooted and a spare replaces the node, because an earlier repair did not last"
         case HealthAction.REPAIR:
             return "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
         case HealthAction.QUARANTINE:
-            out = f"jacquard host {environment} {host or 'HOST'} --to triage --reason TEXT"
+            out = f"jacquard host {environment} {host.name or 'HOST'} --to triage --reason TEXT"
             return f"when its jobs have ended: {out}"
         case _:
             return "none; look at the alert"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from components.lookups.pools import pools, wanted_nodes
+from components.programs.failed_repairs import SPARE, WAITS_FOR
 from components.render.labels import FINGERPRINT
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_rollout import opening_text
@@ -248,7 +249,12 @@ def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Obje
         for body in seen.of("MachineSet")
         if key(body)[0] == cluster and dig(body, "metadata", "labels", _DEPLOYMENT) == deployment
     ]
-    messages = [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
+    messages: list[str | None] = [
+        f"{key(body)[1]} cannot be repaired and waits for a free host that replaces it"
+        for body in machines
+        if dig(body, "metadata", "annotations", WAITS_FOR) == SPARE
+    ]
+    messages += [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
     messages += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
     lines = [" ".join(str(message).split()).removeprefix("* ") for message in messages if message]
     return list(dict.fromkeys(lines))[:_REASONS_SHOWN]

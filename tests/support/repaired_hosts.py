@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any
 
 from components.programs import failed_repairs
 from components.programs.failed_repairs import REPAIRS, step
+from components.programs.spare_hosts import Spares
 
 UNHEALTHY_MACHINE: dict[str, str] = {"HealthCheckSucceeded": "False", "NodeHealthy": "False"}
 NOW = dt.datetime(2026, 11, 20, 8, tzinfo=dt.UTC)
 STARTED = "2026-11-20T07:50:00Z"
 _PLACE = "acme-train"
+SELECTED = {"jacquard.dev/pool": "train", "jacquard.dev/failure-domain": "a01"}
 
 
 def machine(**conditions: str) -> dict[str, Any]:
@@ -24,6 +27,12 @@ def machine(**conditions: str) -> dict[str, Any]:
     }
 
 
+def spare(state: str = "available", **annotations: str) -> dict[str, Any]:
+    """Return a host without a Machine."""
+    metadata = {"name": "h9", "namespace": _PLACE, "labels": SELECTED, "annotations": annotations}
+    return {"metadata": metadata, "spec": {}, "status": {"provisioning": {"state": state}}}
+
+
 class Management:
     """Management cluster with an unhealthy Machine, its host, and the writes of the program."""
 
@@ -34,17 +43,23 @@ class Management:
         reference = {"metal3.io/BareMetalHost": f"{_PLACE}/h1"}
         self.objects: dict[str, dict[str, Any] | None] = {
             "machines": machine(**UNHEALTHY_MACHINE),
-            "metal3machines": {"metadata": {"namespace": _PLACE, "name": "m", "annotations": reference}},
+            "metal3machines": {
+                "metadata": {"namespace": _PLACE, "name": "m", "annotations": reference},
+                "spec": {"hostSelector": {"matchLabels": SELECTED}},
+            },
             "baremetalhosts": {"metadata": {"namespace": _PLACE, "name": "h1", "labels": labels, "annotations": notes}},
         }
         self.written: dict[str, Any] = {}
 
-    def run(self, phase: str | None, *finalizers: str, limits: Any) -> dict[str, Any]:
-        """Run the program on a remediation in ``phase``; return what it wrote."""
+    def run(
+        self, phase: str | None, *finalizers: str, limits: Any, hosts: Sequence[dict[str, Any]] | None = None
+    ) -> dict[str, Any]:
+        """Run the program on a remediation in ``phase``; return what it wrote. One host is free, or ``hosts`` are."""
         metadata = {"name": "m", "namespace": _PLACE, "creationTimestamp": STARTED}
         metadata |= {"ownerReferences": [{"kind": "Machine", "name": "m"}]}
         remediation = {"metadata": {**metadata, **({"finalizers": [*finalizers]} if finalizers else {})}}
-        step(self, {**remediation, **({"status": {"phase": phase}} if phase else {})}, limits, NOW)  # type: ignore[arg-type]
+        spares = Spares([spare()] if hosts is None else hosts)
+        step(self, {**remediation, **({"status": {"phase": phase}} if phase else {})}, limits, spares, NOW)  # type: ignore[arg-type]
         return self.written
 
     def get(self, _version: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
@@ -53,7 +68,7 @@ class Management:
         assert body is None or (namespace, name) == (body["metadata"]["namespace"], body["metadata"]["name"])
         return body
 
-    def note(self, _version: str, plural: str, _body: dict[str, Any], notes: dict[str, str]) -> None:
+    def note(self, _version: str, plural: str, _body: dict[str, Any], notes: dict[str, str | None]) -> None:
         """Record written annotations."""
         self.written[plural] = notes
 

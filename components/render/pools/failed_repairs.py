@@ -13,7 +13,7 @@ from components.render.workloads import RBAC, cluster_binding, service_account
 from components.specs.health.node_checks import RepairLimit
 
 NAME = "failed-repairs"
-PROGRAM = ("failed_repairs.py", "objects.py", "api.py")
+PROGRAM = ("failed_repairs.py", "spare_hosts.py", "objects.py", "api.py")
 """Modules that run in the pod; the first one is started."""
 LIMITS = "limits.json"
 """File of the ConfigMap with the limits of repairs by instance type."""
@@ -43,7 +43,7 @@ class FailedRepairs:
             {"apiGroups": [f"infrastructure.{_CAPI}"], "resources": ["metal3machines"], "verbs": ["get"]},
             {"apiGroups": [_CAPI], "resources": ["machines"], "verbs": ["get", "patch"]},
             {"apiGroups": [_CAPI], "resources": ["machines/status"], "verbs": ["patch"]},
-            {"apiGroups": [_HOSTS], "resources": ["baremetalhosts"], "verbs": ["get", "patch"]},
+            {"apiGroups": [_HOSTS], "resources": ["baremetalhosts"], "verbs": ["get", "list", "patch"]},
         ]
         items = (
             manifest("v1", "ServiceAccount", NAME, **place),

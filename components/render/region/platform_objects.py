@@ -28,7 +28,14 @@ _GROUP = {"group": ["metadata", "labels", keys.GROUP]}
 _KINDS: Mapping[str, tuple[str, Mapping[str, list[str]]]] = {
     "Cluster": ("clusters", _TENANT),
     "MachineDeployment": ("machinedeployments", {**_TENANT, **_GROUP}),
-    "Machine": ("machines", {**_GROUP, "node": ["status", "nodeRef", "name"]}),
+    "Machine": (
+        "machines",
+        {
+            **_GROUP,
+            "node": ["status", "nodeRef", "name"],
+            "waits_for": ["metadata", "annotations", keys.WAITS_FOR],
+        },
+    ),
 }
 """Plural and further labels of the kinds of Cluster API, by kind. All have the label ``cluster``."""
 _CONDITIONS: Mapping[str, list[str]] = {"Machine": ["[type=HealthCheckSucceeded]"]}
@@ -84,6 +91,13 @@ def rules(namespace: str) -> Manifest:
             " condition HealthCheckSucceeded of its Machine.",
             audience=Audience.TENANT,
             hold=_SOON,
+        ),
+        alert(
+            "NoSpareForNode",
+            "warning",
+            unhealthy.replace("}", ',waits_for="spare"}') + " == 1",
+            "Reboots did not repair a node, and no host is free in its failure domain to replace it. Return a repaired"
+            " host to production, or assign more hosts.",
         ),
     ]
     return prometheus_rule(_NAME, _NAME, alerts, {}, namespace=namespace, labels={})

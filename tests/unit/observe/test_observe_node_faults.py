@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.programs.failed_repairs import REPAIRS, RETURNED, UNHEALTHY
+from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.spare_hosts import UNHEALTHY
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
@@ -118,13 +119,62 @@ def test_earlier_repairs_of_the_host_decide_what_follows(
 ) -> None:
     there = {"name": "m1", "namespace": "acme-train"}
     host = {"metadata": {"name": "a01-u01", "namespace": "acme-train", "annotations": annotations}}
-    management = {"BareMetalHost": [host], "Machine": [{"metadata": there, "status": {"nodeRef": {"name": "x1"}}}]}
+    free = {
+        "metadata": {"name": "a01-u08", "namespace": "acme-train"},
+        "status": {"provisioning": {"state": "available"}},
+    }
+    management = {
+        "BareMetalHost": [host, free],
+        "Machine": [{"metadata": there, "status": {"nodeRef": {"name": "x1"}}}],
+    }
     if phase:
         management["Metal3Remediation"] = [{"metadata": there, "status": {"phase": phase}}]
 
     [fault] = found(laptop, node("x1", GpuLost="True"), **management)
 
     assert [f"{start:%Y-%m-%dT%H:%M:%SZ}" for start in fault.repairs] == starts
+    assert fault.next_action == text
+
+
+@pytest.mark.parametrize(
+    ("machine", "phase", "spares", "text"),
+    [
+        (
+            {},
+            None,
+            0,
+            "none; the host is rebooted again, and its node stays in use, because no spare is free to replace it",
+        ),
+        (
+            {},
+            None,
+            1,
+            "none; the host is rebooted and a spare replaces the node, because an earlier repair did not last",
+        ),
+        (
+            {WAITS_FOR: SPARE},
+            "Deleting machine",
+            0,
+            "return a repaired host of the pool to production, or assign more hosts; no spare is free to replace it",
+        ),
+    ],
+)
+def test_without_a_free_host_of_the_pool_and_failure_domain_no_spare_replaces_a_node(
+    laptop: Environment, machine: dict[str, str], phase: str | None, spares: int, text: str
+) -> None:
+    there = {"name": "m1", "namespace": "acme-train"}
+    labels = {"jacquard.dev/pool": "train", "jacquard.dev/failure-domain": "a01"}
+    known = {"namespace": "acme-train", "labels": labels}
+    free = {"status": {"provisioning": {"state": "available"}}}
+    elsewhere = {"metadata": {**known, "name": "a02-u01", "labels": {**labels, "jacquard.dev/failure-domain": "a02"}}}
+    hosts = [{"metadata": {**known, "name": "a01-u01", "annotations": {REPAIRS: EARLIER}}}, {**elsewhere, **free}]
+    hosts += [{"metadata": {**known, "name": f"a01-u0{number + 8}"}, **free} for number in range(spares)]
+    machines = [{"metadata": {**there, "annotations": machine}, "status": {"nodeRef": {"name": "x1"}}}]
+    repairs = [{"metadata": there, "status": {"phase": phase}}] if phase else []
+
+    management = {"BareMetalHost": hosts, "Machine": machines, "Metal3Remediation": repairs}
+    [fault] = found(laptop, node("x1", GpuLost="True"), **management)
+
     assert fault.next_action == text
 
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from environment_data import ENVIRONMENTS
 from rendered_objects import objects_of
-from repaired_hosts import NOW, Management
+from repaired_hosts import NOW, Management, spare
 
 from components.inputs.node_pool import pool_input
 from components.lookups.node_checks import checks_by_type, library_checks, repair_limits
@@ -128,8 +128,8 @@ def repaired(laptop: Environment, node: Node, age: int, others: int) -> bool:
     return unhealthy and others + 1 <= check["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"]
 
 
-def replaced(laptop: Environment, node: Node, hours_ago: list[int]) -> bool:
-    """Return whether the program ends the repair after its first reboot."""
+def replaced(laptop: Environment, node: Node, hours_ago: list[int], spares: int) -> bool:
+    """Return whether the program ends the repair after its first reboot, with this number of free hosts."""
     starts = " ".join(
         f"{NOW - dt.timedelta(hours=hours):%Y-%m-%dT%H:%M:%SZ}" for hours in sorted(hours_ago, reverse=True)
     )
@@ -137,7 +137,7 @@ def replaced(laptop: Environment, node: Node, hours_ago: list[int]) -> bool:
         kind: {"repairs": limit.repairs, "within_hours": limit.within_hours}
         for kind, limit in repair_limits(laptop).items()
     }
-    written = Management(starts, node.kind).run(WAITING, limits=limits)
+    written = Management(starts, node.kind).run(WAITING, limits=limits, hosts=[spare()] * spares)
     return written.get("metal3remediations/status") == {"phase": GAVE_UP}
 
 
@@ -145,7 +145,8 @@ def outcome(laptop: Environment, case: dict[str, Any]) -> str:
     node = node_of(laptop, case)
     keys = taints(laptop, node)
     if repaired(laptop, node, case.get("age", 3600), case.get("others", 0)):
-        return "replace" if replaced(laptop, node, case.get("repaired_hours_ago", [])) else "reboot"
+        hours_ago, spares = case.get("repaired_hours_ago", []), case.get("spares", 1)
+        return "replace" if replaced(laptop, node, hours_ago, spares) else "reboot"
     if EVICTION["key"] in keys:
         return "evict"
     if keys & {QUARANTINE["key"], UNLIKE}:

@@ -6,12 +6,22 @@ import json
 from typing import Any
 
 import pytest
-from repaired_hosts import NOW, STARTED, UNHEALTHY_MACHINE, Management, machine
+from repaired_hosts import NOW, SELECTED, STARTED, UNHEALTHY_MACHINE, Management, machine, spare
 
 from components.inputs.region import of_region
 from components.lookups.node_checks import repair_limits
 from components.programs import failed_repairs
-from components.programs.failed_repairs import GAVE_UP, REMEDIATE, REPAIRS, RETURNED, UNHEALTHY, condition, stays
+from components.programs.failed_repairs import (
+    GAVE_UP,
+    REMEDIATE,
+    REPAIRS,
+    RETURNED,
+    SPARE,
+    WAITS_FOR,
+    condition,
+    stays,
+)
+from components.programs.spare_hosts import UNHEALTHY, Spares, is_free
 from components.render import labels as keys
 from components.render.manifest import Manifest, objects
 from components.render.pools.failed_repairs import LIMITS, FailedRepairs
@@ -64,6 +74,63 @@ def test_the_limit_is_that_of_the_instance_type() -> None:
     }
 
 
+def test_without_a_free_host_the_node_stays_in_use_after_its_reboot() -> None:
+    """The repair goes on as a first one, and Cluster API ends it once the node is healthy."""
+    recorded = {"baremetalhosts": {REPAIRS: f"{YESTERDAY} {STARTED}"}}
+    assert Management(YESTERDAY).run("Waiting", limits=LIMIT, hosts=[]) == recorded
+
+
+def test_without_a_free_host_a_machine_whose_repair_failed_waits_for_one() -> None:
+    waiting = Management(STARTED)
+    assert waiting.run(GAVE_UP, limits=LIMIT, hosts=[]) == {"machines": {WAITS_FOR: SPARE}}
+
+    waiting.objects["machines"]["metadata"]["annotations"] = {WAITS_FOR: SPARE}  # type: ignore[index]
+    waiting.written.clear()
+    assert waiting.run(GAVE_UP, limits=LIMIT, hosts=[]) == {}
+    assert waiting.run(GAVE_UP, limits=LIMIT) == {"machines/status": ["OwnerRemediated"]}
+    waiting.written.clear()
+    assert waiting.run("Running", limits=LIMIT) == {"machines": {WAITS_FOR: None}}
+
+
+def test_a_machine_that_is_replaced_takes_no_further_host() -> None:
+    leaving = Management(f"{YESTERDAY} {STARTED}")
+    leaving.objects["machines"] = machine(**UNHEALTHY_MACHINE, OwnerRemediated="False")
+    assert run(leaving, GAVE_UP) == {}
+
+
+def test_each_free_host_replaces_one_host() -> None:
+    broken: dict[str, Any] = {
+        "metadata": {"namespace": "acme-train"},
+        "spec": {"hostSelector": {"matchLabels": SELECTED}},
+    }
+    elsewhere = {**broken, "metadata": {"namespace": "globex-lab"}}
+    other: dict[str, Any] = {
+        **broken,
+        "spec": {"hostSelector": {"matchLabels": {**SELECTED, "jacquard.dev/pool": "infer"}}},
+    }
+    spares = Spares([spare()])
+
+    assert [spares.take(one) for one in (elsewhere, other, broken, broken)] == [False, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        (spare(), True),
+        (spare("ready"), True),
+        (spare("provisioned"), False),
+        (spare(**{UNHEALTHY: RETURNED}), False),
+        (spare(**{"baremetalhost.metal3.io/paused": ""}), False),
+        ({**spare(), "spec": {"consumerRef": {"name": "m"}}}, False),
+        ({**spare(), "status": {"provisioning": {"state": "available"}, "errorMessage": "no power"}}, False),
+        ({**spare(), "metadata": {"name": "h9", "deletionTimestamp": "now"}}, False),
+        ({"metadata": {"name": "h9"}}, False),
+    ],
+)
+def test_a_host_is_free_if_metal3_would_claim_it(host: dict[str, Any], *, expected: bool) -> None:
+    assert is_free(host) is expected
+
+
 def test_the_mark_of_metal3_stays() -> None:
     marked = Management(STARTED, **{UNHEALTHY: "capm3/UnhealthyNode"})
     assert run(marked, GAVE_UP) == {"machines/status": ["OwnerRemediated"]}
@@ -103,6 +170,7 @@ def test_the_condition_is_what_cluster_api_looks_for() -> None:
 def test_the_program_uses_the_keys_of_the_library() -> None:
     assert failed_repairs.INSTANCE_TYPE == keys.INSTANCE_TYPE
     assert keys.REPAIRS == REPAIRS
+    assert keys.WAITS_FOR == WAITS_FOR
 
 
 def test_the_program_may_do_what_it_does_and_no_more() -> None:
@@ -115,9 +183,9 @@ def test_the_program_may_do_what_it_does_and_no_more() -> None:
         ("metal3machines", "get"),
         ("machines", "get", "patch"),
         ("machines/status", "patch"),
-        ("baremetalhosts", "get", "patch"),
+        ("baremetalhosts", "get", "list", "patch"),
     }
-    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "objects.py", "api.py", LIMITS}
+    assert {*made["ConfigMap"]["data"]} == {"failed_repairs.py", "spare_hosts.py", "objects.py", "api.py", LIMITS}
     assert json.loads(made["ConfigMap"]["data"][LIMITS]) == LIMIT
     [container] = made["CronJob"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["command"] == ["python3", "-m", "components.programs.failed_repairs"]
