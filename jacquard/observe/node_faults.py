@@ -12,9 +12,11 @@ from components.programs.spare_hosts import UNHEALTHY, is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.pools import metal3
+from components.render.pools.pool_rollout import opening_text
 from components.reports.health import NodeFault
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
+from components.specs.region.tenant import Approval, TenantSpec
 from jacquard.observe.failed_hosts import KINDS as HOSTS
 from jacquard.observe.live_nodes import place_of
 from jacquard.observe.objects import Object, key
@@ -58,7 +60,7 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
     free = Counter(_place(body) for body in hosts.values() if is_free(body))
     for placed in sorted(clusters(environment), key=lambda placed: placed.cluster.name):
         cluster = placed.cluster.name
-        by_pool = _checks(environment, placed)
+        by_pool, when = _checks(environment, placed), _when(placed.tenant)
         for node in sorted(seen.of("Node", cluster), key=key):
             machine = machines.get((cluster, key(node)[1]))
             phase = phases.get(key(machine)) if machine else None
@@ -66,7 +68,15 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
             body = hosts.get((cluster, name or ""))
             spare = body is None or free[_place(body)] > 0
             host = replace(_host(environment, name, body, phase, now), spare=spare, waits=_waits(machine))
-            yield from _of_node(environment, cluster, node, by_pool, host)
+            yield from _of_node(environment, cluster, node, by_pool, host, when)
+
+
+def _when(tenant: TenantSpec) -> str:
+    """Return the condition for the drain of a node of ``tenant`` whose jobs can continue."""
+    changes = tenant.changes
+    allowed = ["with the tenant's approval"] if changes.approval is Approval.REQUIRED else []
+    allowed += [f"in the tenant's window ({opening_text(changes.window)})"] if changes.window else []
+    return f"when its jobs have ended, or {' '.join(allowed)}" if allowed else "when its jobs have ended"
 
 
 def _host(
@@ -87,7 +97,7 @@ def _waits(machine: Object | None) -> bool:
 
 
 def _place(host: Object) -> tuple[str, ...]:
-    """Return what the templates of pools select a host by."""
+    """Return the namespace of a host, and the labels by which templates of pools select it."""
     labels = dig(host, "metadata", "labels") or {}
     return key(host)[0], *(str(labels.get(name, "")) for name in (keys.POOL, keys.FAILURE_DOMAIN))
 
@@ -111,6 +121,7 @@ def _of_node(
     node: Object,
     by_pool: Mapping[str, Mapping[str, NodeCheck]],
     host: _Host,
+    when: str,
 ) -> Iterator[NodeFault]:
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
@@ -135,7 +146,7 @@ def _of_node(
             action=action,
             remediation=host.phase,
             repairs=host.starts,
-            next_action=_next(environment.name, host, action),
+            next_action=_next(environment.name, host, action, when),
         )
 
 
@@ -159,9 +170,9 @@ def _time(text: object) -> dt.datetime | None:
     return dt.datetime.fromisoformat(str(text)) if text else None
 
 
-def _next(environment: str, host: _Host, action: HealthAction | None) -> str:
+def _next(environment: str, host: _Host, action: HealthAction | None, when: str) -> str:
     if host.phase is None:
-        return _without_repair(environment, host, action)
+        return _without_repair(environment, host, action, when)
     if host.phase == GAVE_UP and host.waits:
         return "return a repaired host of the pool to production, or assign more hosts; no spare is free to replace it"
     if host.phase == GAVE_UP:
@@ -171,7 +182,7 @@ def _next(environment: str, host: _Host, action: HealthAction | None) -> str:
     return f"none; a remediation is in progress ({host.phase})"
 
 
-def _without_repair(environment: str, host: _Host, action: HealthAction | None) -> str:
+def _without_repair(environment: str, host: _Host, action: HealthAction | None, when: str) -> str:
     match action:
         case HealthAction.REPAIR if host.exceeded and not host.spare:
             return "none; the host is rebooted again, and its node stays in use, because no spare is free to replace it"
@@ -181,6 +192,6 @@ def _without_repair(environment: str, host: _Host, action: HealthAction | None) 
             return "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
         case HealthAction.QUARANTINE:
             out = f"jacquard host {environment} {host.name or 'HOST'} --to triage --reason TEXT"
-            return f"when its jobs have ended: {out}"
+            return f"{when}: {out}"
         case _:
             return "none; look at the alert"

@@ -13,11 +13,15 @@ from components.render.add_ons.declared_hardware import UNLIKE
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
+from components.specs.region.tenant import ChangesSpec
 from jacquard.observe.node_faults import node_faults
 from jacquard.observe.observation import Observation
 
 AT = "2026-11-20T08:30:00Z"
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
+WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}
+IN_WINDOW = "in the tenant's window (sat,sun 22:00 Europe/Berlin)"
+TRIAGE = "jacquard host laptop a01-u01 --to triage --reason TEXT"
 EARLIER, LONG_AGO = "2026-11-19T08:30:00Z", "2026-11-01T08:30:00Z"
 
 
@@ -57,7 +61,7 @@ def test_each_condition_is_a_fault_with_its_action_and_host(laptop: Environment)
     assert (str(faults[0].since), faults[0].message) == ("2026-11-20 08:30:00+00:00", "about GpuLost")
     assert [one.next_action for one in faults] == [
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
-        "when its jobs have ended: jacquard host laptop a01-u01 --to triage --reason TEXT",
+        f"when its jobs have ended, or with the tenant's approval: {TRIAGE}",
         "none; look at the alert",
         "none; the host is rebooted, then the node is replaced, within the limit of its rollout group",
     ]
@@ -186,4 +190,31 @@ def test_a_node_without_a_gpu_of_its_type_is_a_fault(laptop: Environment) -> Non
 
     assert (fault.condition, fault.action, fault.since) == (UNLIKE, HealthAction.QUARANTINE, None)
     assert fault.message == "a GPU, fabric port or DPU function is missing, or of another model"
-    assert fault.next_action.startswith("when its jobs have ended: jacquard host laptop a01-u01 --to triage")
+    assert fault.next_action.endswith(f"approval: {TRIAGE}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "when"),
+    [
+        ({"approval": "not-required"}, "when its jobs have ended"),
+        ({}, "when its jobs have ended, or with the tenant's approval"),
+        (
+            {"window": WINDOW},
+            f"when its jobs have ended, or with the tenant's approval {IN_WINDOW}",
+        ),
+        (
+            {"approval": "not-required", "window": WINDOW},
+            f"when its jobs have ended, or {IN_WINDOW}",
+        ),
+    ],
+)
+def test_a_soft_fault_waits_for_jobs_or_for_what_the_tenant_allows(
+    laptop: Environment, changes: dict[str, Any], when: str
+) -> None:
+    acme, *others = laptop.tenants
+    tenant = acme.model_copy(update={"changes": ChangesSpec.model_validate(changes)})
+    changed = laptop.model_copy(update={"tenants": (tenant, *others)})
+
+    [fault] = found(changed, node("x1", NicFailed="True"))
+
+    assert fault.next_action == f"{when}: {TRIAGE}"
