@@ -9,6 +9,7 @@ from pydantic import AwareDatetime
 from components.lookups.add_ons import gives
 from components.lookups.node_checks import checks_of, override_of, repair_limit
 from components.lookups.pools import clusters
+from components.reports.failure_history import FailureHistory
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment
@@ -98,6 +99,8 @@ class Health(Spec):
     """Pools whose nodes are tested, with their last results; empty if only the data were read."""
     unreachable: tuple[str, ...] = ()
     """Clusters that could not be read."""
+    history: FailureHistory | None = None
+    """Failures of hosts in a part of the git history; None if it was not read."""
 
 
 def health(
@@ -106,6 +109,7 @@ def health(
     unreachable: Iterable[str] = (),
     now: dt.datetime | None = None,
     tested: Iterable[PoolResults] = (),
+    history: FailureHistory | None = None,
 ) -> Health:
     """Return the checks of all instance types of pools, with faults and results of tests if the clusters were read.
 
@@ -115,6 +119,7 @@ def health(
         unreachable: clusters that could not be read.
         now: time at which the clusters were read.
         tested: results of node tests by pool.
+        history: failures of hosts; None if the history was not read.
     """
     every = list(clusters(environment))
     types = {(at.cluster.name, pool.name): pool.instance_type for at in every for pool in at.cluster.pools}
@@ -136,6 +141,7 @@ def health(
         faults=read,
         unreachable=tuple(sorted(unreachable)),
         tested=tuple(tested),
+        history=history,
     )
 
 

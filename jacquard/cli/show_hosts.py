@@ -11,6 +11,7 @@ from components.render.manifest import MANAGEMENT
 from components.reports import health as health_report
 from components.reports import host_states as host_state_report
 from components.reports import uniformity as uniformity_report
+from components.reports.failure_history import FailureHistory, failure_history
 from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat, answer
@@ -18,11 +19,14 @@ from jacquard.cli.views.region import enrolment as enrolment_view
 from jacquard.cli.views.region import health as health_view
 from jacquard.cli.views.region import host_states as host_state_view
 from jacquard.cli.views.region import uniformity as uniformity_view
+from jacquard.machine import paths
 from jacquard.observe import enrolment as live_enrolment
 from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
 from jacquard.observe.node_test_states import pool_results
 from jacquard.observe.observation import observe
+from jacquard.previews.base_commits import BaseError
+from jacquard.previews.host_history import revisions
 
 
 def report(environment: Environment, name: str, output: ShowFormat, now: dt.datetime, *, live: bool) -> None:
@@ -34,8 +38,6 @@ def report(environment: Environment, name: str, output: ShowFormat, now: dt.date
     match name:
         case "enrolment":
             _enrolment(environment, output)
-        case "health":
-            _health(environment, output, live=live)
         case "host-states":
             data = partial(host_state_report.to_json, environment, now)
             answer(output, data, host_state_view.lines(environment, now))
@@ -53,14 +55,29 @@ def _uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> 
     answer(output, document, chain(uniformity_view.lines(report), _unread(unreachable)))
 
 
-def _health(environment: Environment, output: ShowFormat, *, live: bool) -> None:
-    report, unreachable = health_report.health(environment), dict[str, str]()
+def health(environment: Environment, output: ShowFormat, history: str | None, *, live: bool) -> None:
+    """Show the health of nodes; with ``live`` as clusters report it, with ``history`` the failures between two commits.
+
+    Raises:
+        Stop: the repository does not contain the commits.
+    """
+    failures = _failures(environment, history) if history is not None else None
+    report, unreachable = health_report.health(environment, history=failures), dict[str, str]()
     if live:
         seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
         faults, unreachable = node_faults(environment, seen), seen.unreachable
         tested = pool_results(environment, seen)
-        report = health_report.health(environment, faults, unreachable, seen.at, tested)
+        report = health_report.health(environment, faults, unreachable, seen.at, tested, failures)
     answer(output, report, chain(health_view.lines(report), _unread(unreachable)))
+
+
+def _failures(environment: Environment, span: str) -> FailureHistory:
+    try:
+        found, until = revisions(paths.environments() / environment.name, span)
+    except BaseError as error:
+        msg = f"--history: {error}"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
+    return failure_history(environment, found, until)
 
 
 def _enrolment(environment: Environment, output: ShowFormat) -> None:

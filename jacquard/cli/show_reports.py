@@ -98,6 +98,14 @@ LiveOption = Annotated[
     bool,
     typer.Option("--live", help="With health or uniformity: also query the clusters; required with enrolment."),
 ]
+HistoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--history",
+        metavar="A..B",
+        help="With health: failures of hosts between two commits, and the mean time between them.",
+    ),
+]
 PlatformOption = Annotated[
     bool, typer.Option("--platform", help="With images: charts, providers and images of the platform itself.")
 ]
@@ -133,6 +141,7 @@ def refuse_contradictions(
     members: bool,
     live: bool,
     platform: bool,
+    history: str | None,
 ) -> None:
     """Reject options that are not valid with ``path`` or with each other.
 
@@ -169,8 +178,14 @@ def refuse_contradictions(
     if path == ENROLMENT and not live:
         msg = f"{ENROLMENT} requires --live; use: jacquard show {environment} {ENROLMENT} --live"
         raise Stop(msg, ExitCode.BAD_DATA)
-    if platform and path != IMAGES:
-        msg = f"--platform requires {IMAGES}; use: jacquard show {environment} {IMAGES} --platform"
+    _require(environment, path, HEALTH, "--history", value=history)
+    _require(environment, path, IMAGES, "--platform", value="" if platform else None)
+
+
+def _require(environment: str, path: str, report: str, option: str, *, value: str | None) -> None:
+    """Reject ``option`` with a ``value`` for any other report than ``report``."""
+    if value is not None and path != report:
+        msg = f"{option} requires {report}; use: jacquard show {environment} {report} {option} {value}".rstrip()
         raise Stop(msg, ExitCode.BAD_DATA)
 
 

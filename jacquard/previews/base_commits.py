@@ -27,7 +27,7 @@ def merge_base(top: Path, ref: str) -> str:
         msg = "the repository of the environments has no commit to compare with; commit the data first"
         raise BaseError(msg)
     commit = _commit(top, ref)
-    ancestor = _answer(top, "merge-base", commit, "HEAD") if commit else ""
+    ancestor = answer(top, "merge-base", commit, "HEAD") if commit else ""
     if ancestor:
         return ancestor
     if not commit:
@@ -37,6 +37,17 @@ def merge_base(top: Path, ref: str) -> str:
     else:
         msg = f"{ref} and HEAD have no common ancestor; pass a commit of the history of HEAD"
     raise BaseError(msg)
+
+
+def commit_of(top: Path, ref: str) -> str:
+    """Return the full hash of the commit ``ref``.
+
+    Raises:
+        BaseError: this clone has no such commit.
+    """
+    if commit := _commit(top, ref):
+        return commit
+    raise BaseError(_why_unknown(top, ref))
 
 
 def _why_unknown(top: Path, ref: str) -> str:
@@ -63,18 +74,18 @@ def _branches(top: Path) -> list[str]:
 
 
 def _is_shallow(top: Path) -> bool:
-    return _answer(top, "rev-parse", "--is-shallow-repository") == "true"
+    return answer(top, "rev-parse", "--is-shallow-repository") == "true"
 
 
 def _commit(top: Path, ref: str) -> str:
-    return "" if ref.startswith("-") else _answer(top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+    return "" if ref.startswith("-") else answer(top, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
 
 def _lines(top: Path, *arguments: str) -> list[str]:
-    return _answer(top, *arguments).splitlines()
+    return answer(top, *arguments).splitlines()
 
 
-def _answer(top: Path, *arguments: str) -> str:
+def answer(top: Path, *arguments: str) -> str:
     """Return the output of a git command; empty if it fails."""
     try:
         return git(top, *arguments, what=arguments[0])

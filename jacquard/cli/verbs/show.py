@@ -61,6 +61,7 @@ def show(
     between: show_reports.BetweenOption = None,
     port: show_reports.PortOption = None,
     live: show_reports.LiveOption = False,
+    history: show_reports.HistoryOption = None,
     platform: show_reports.PlatformOption = False,
     today: arguments.TodayOption = None,
 ) -> None:
@@ -78,7 +79,8 @@ def show(
     with 7 if a cluster cannot be read, else with 3 if a host in production was not inspected yet.
 
     health: the checks of the nodes of each instance type, and the action on each fault; with --live the nodes with
-    faults, since when, and what follows.
+    faults, since when, and what follows; with --history the failures of hosts that the git history of
+    out_of_service.yaml records, and the mean time between them by instance type.
 
     host-states: hosts out of service with the state, its first day and deadline, and the states that may follow;
     the number of hosts in production, and of those with a recorded test.
@@ -117,6 +119,7 @@ def show(
         members=members,
         live=live,
         platform=platform,
+        history=history,
     )
     show_reports.refuse_format(environment, path, output)
     match path:
@@ -134,7 +137,9 @@ def show(
             _show_prerequisites(spec, output)
         case "upgrades":
             _show_upgrades(spec, output)
-        case "enrolment" | "health" | "host-states" | "uniformity":
+        case "health":
+            show_hosts.health(spec, output, history, live=live)
+        case "enrolment" | "host-states" | "uniformity":
             at = today.replace(tzinfo=dt.UTC) if today else settings.now()
             show_hosts.report(spec, path, output, at, live=live)
         case _:

@@ -211,6 +211,10 @@ def test_many_failure_domains_with_the_same_figures_are_one_row() -> None:
             ("show", "laptop", "images", "--live"),
             "--live requires one of enrolment, health, uniformity; use: jacquard show laptop uniformity --live",
         ),
+        (
+            ("show", "laptop", "capacity", "--history", "v1..v2"),
+            "--history requires health; use: jacquard show laptop health --history v1..v2",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_told(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:

@@ -6,10 +6,12 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
+from components.reports.failure_history import FailureHistory
 from components.reports.health import CheckRow, Health, NodeFault, PoolResults, TypeHealth
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.problems import listed
 from jacquard.cli.console import long_duration, plural
+from jacquard.cli.tables import plain_table
 
 _STYLES = {HealthAction.NOTIFY: "", HealthAction.QUARANTINE: "yellow", HealthAction.REPAIR: "red"}
 _CLUSTERS = 5
@@ -33,6 +35,8 @@ def lines(report: Health) -> Iterator[Table | Text]:
     yield from map(_tested, report.tested)
     if report.faults is not None:
         yield from _faults(report.faults)
+    if report.history is not None:
+        yield from _history(report.history)
 
 
 def _limit(kind: TypeHealth) -> tuple[int, int]:
@@ -61,6 +65,17 @@ def _tested(pool: PoolResults) -> Text:
     oldest = f"; the oldest result is from {pool.oldest:%Y-%m-%d %H:%M} UTC" if pool.oldest else ""
     text = f"{pool.cluster}/{pool.pool}: {pool.passed} of {plural(nodes, 'node')} passed the last tests, "
     return Text(f"{text}{pool.failed} failed, {pool.untested} not tested yet{oldest}", "yellow" if pool.failed else "")
+
+
+def _history(history: FailureHistory) -> Iterator[Table | Text]:
+    yield Text()
+    yield Text(f"failures of hosts from {history.since:%Y-%m-%d} to {history.until:%Y-%m-%d}", "bold")
+    numbers = ("hosts", "host days", "failures", "mean days between failures of a host")
+    table = plain_table("instance type", *numbers, numbers=numbers)
+    for row in history.types:
+        mean = "-" if row.mean_days is None else f"{row.mean_days:,.1f}"
+        table.add_row(row.instance_type, f"{row.hosts:,}", f"{row.host_days:,.0f}", f"{row.failures:,}", mean)
+    yield table
 
 
 def _faults(faults: tuple[NodeFault, ...]) -> Iterator[Text]:
