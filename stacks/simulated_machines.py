@@ -1,12 +1,14 @@
 """Machines of a rehearsal, as their inspection reports them: the hardware of each inventory row.
 
-The machines are in the form of Metal3's HardwareData, which simulated controllers of other backends convert.
+The machines are in the form of Metal3's HardwareData, which simulated controllers of other backends convert, with the
+devices that agents on nodes find.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from components.render.hosts.bare_metal_hosts import MACHINES
-from components.render.hosts.pci_devices import DPUS
+from components.render.hosts.pci_devices import DPUS, GPUS, NVIDIA
 from components.render.network.device_plugins import ADAPTERS, VENDOR
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
@@ -22,6 +24,12 @@ _BOOT_PORT = "0x8086 0x1533"
 _OCTETS = ("06", "0a")
 """First octets of the MAC addresses of a DPU's functions; the others are those of the boot port."""
 _MIB = 1 << 20
+DEVICES = "devices"
+"""Key of a machine with its PCI devices and MIG profiles, which no inspection reports."""
+_ETHERNET, _INFINIBAND = "0200", "0207"
+"""PCI classes of network adapters."""
+_UNKNOWN_DEVICE = "ffff"
+"""Device ID of a model without a known one."""
 
 
 def machines(environment: Environment) -> dict[str, Any]:
@@ -37,7 +45,21 @@ def _machine(host: HostSpec, kind: InstanceType) -> dict[str, Any]:
         "ramMebibytes": bytes_of(kind.memory) // _MIB,
         "nics": _nics(host, kind),
         "storage": [_boot_disk(kind.root_device), *(_scratch_disk(kind, number) for number in range(kind.nvme_disks))],
+        DEVICES: {"pci": list(_pci_devices(kind)), "mig": dict(kind.gpu.mig) if kind.gpu else {}},
     }
+
+
+def _pci_devices(kind: InstanceType) -> Iterator[dict[str, Any]]:
+    """Yield number and attributes of the GPUs, fabric ports and DPU functions, as an operating system finds them."""
+    if kind.gpu is not None:
+        gpu = GPUS.get(kind.gpu.model, _UNKNOWN_DEVICE)
+        yield {"count": kind.gpu.count, "class": "0302", "vendor": NVIDIA, "device": gpu}
+    yield {"count": kind.dpu.host_functions, "class": _ETHERNET, "vendor": VENDOR, "device": _dpu(kind)}
+    adapter = ADAPTERS.get(kind.nics.model, _UNKNOWN_DEVICE) if kind.nics else None
+    ports = ((kind.infiniband_ports, _INFINIBAND), (kind.roce_ports or _plain_ports(kind), _ETHERNET))
+    for count, of_class in ports if adapter else ():
+        if count:
+            yield {"count": count, "class": of_class, "vendor": VENDOR, "device": adapter}
 
 
 def _cpu(kind: InstanceType) -> str:
@@ -53,7 +75,7 @@ def _nics(host: HostSpec, kind: InstanceType) -> list[dict[str, Any]]:
     """Return the boot port, the functions of the DPU, and RoCE ports; no ramdisk reports InfiniBand ports."""
     first = kind.dpu.interface or "enp1s0f0np0"
     names = (first, first.replace("f0", "f1").replace("np0", "np1"))
-    dpu, adapter = DPUS.get(kind.dpu.model, DPUS["bluefield-3"]), ADAPTERS.get(kind.nics.model) if kind.nics else None
+    dpu, adapter = _dpu(kind), ADAPTERS.get(kind.nics.model) if kind.nics else None
     rest = host.boot_mac[2:]
     functions = [
         {"name": name, "mac": f"{octet}{rest}", "model": f"0x{VENDOR} 0x{dpu}", "pxe": False}
@@ -65,6 +87,10 @@ def _nics(host: HostSpec, kind: InstanceType) -> list[dict[str, Any]]:
         for port in range(ports if adapter else 0)
     ]
     return [{"name": "eth0", "mac": host.boot_mac, "model": _BOOT_PORT, "pxe": True}, *functions, *fabric]
+
+
+def _dpu(kind: InstanceType) -> str:
+    return DPUS.get(kind.dpu.model, DPUS["bluefield-3"])
 
 
 def _plain_ports(kind: InstanceType) -> int:

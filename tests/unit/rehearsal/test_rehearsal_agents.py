@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from jacquard.lab.rehearsal.operators.hosts import agents, gpus, node_features
+from jacquard.lab.rehearsal.operators.hosts.devices import Devices
 
 GPU_NODE = {"nodeInfo": {"osImage": "gpu-2026.11.1"}}
 FOUND = "feature.node.kubernetes.io/pci-0302_10de.present"
@@ -119,6 +120,21 @@ def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
     assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
 
 
+def test_a_node_offers_the_gpus_of_its_machine(objects: Any) -> None:
+    worker = node("n1", **GPU_NODE)
+    worker["metadata"]["labels"] = {FOUND: "true", "nvidia.com/mig.config": "all-1g.47gb"}
+    view = objects(worker, pod(PLUGIN, SPACE, "n1"), pod("node-feature-discovery-worker", DISCOVERY, "n1"))
+    management = objects(release("node-feature-discovery"), release("gpu-operator", mig={"strategy": "mixed"}))
+    gb200 = Devices(pci=[{"count": 4, "class": "0302", "vendor": "10de", "device": "2941"}], mig={"1g.47gb": 4})
+
+    for _ in range(3):
+        agents.reconcile(management, "acme", view, devices=lambda *_: gb200)
+
+    assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/mig-1g.47gb": "16"}
+    features = view.get("NodeFeature", "n1", DISCOVERY)["spec"]["features"]["instances"]["pci.device"]["elements"]
+    assert [item["attributes"]["device"] for item in features] == ["2941"] * 4
+
+
 def test_a_node_whose_operands_are_disabled_gets_no_agent(objects: Any) -> None:
     worker = node("n1", **GPU_NODE)
     worker["metadata"]["labels"] = {FOUND: "true", "nvidia.com/gpu.deploy.operands": "false", gpus.SELECTOR[0]: "true"}
@@ -144,6 +160,7 @@ def test_a_node_without_the_label_any_more_offers_none_although_a_plugin_runs_th
     assert live["status"]["allocatable"] == {"nvidia.com/gpu": "0", "cpu": "224"}
 
 
+DISCOVERY = "node-feature-discovery-space"
 PLUGIN, SPACE = "nvidia-device-plugin-daemonset", "gpu-operator-space"
 SLICED = {"config": {"name": "device-plugin-config"}}
 TURNS = {"renameByDefault": True, "resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from components.specs.environment import Environment
 from components.specs.hosts.bmc import parse_bmc
 from components.specs.reading.loader import load_environment
 from jacquard.lab.rehearsal.operators.hosts import bare_metal, ironcore
+from jacquard.lab.rehearsal.operators.hosts.devices import devices_of
 from jacquard.lab.rehearsal.operators.hosts.machines import Machines
 from jacquard.machine import paths
 from jacquard.observe.enrolment import enrolled
@@ -75,6 +77,36 @@ def test_a_machine_is_wrong_if_a_file_says_so(tmp_path: Path) -> None:
         ("cpus", "224", "112"),
         ("memory", "2048Gi", "2016Gi"),
     ]
+
+
+def test_an_operating_system_finds_the_devices_of_the_type_and_no_inspection_reports_them(
+    objects: Any, tmp_path: Path
+) -> None:
+    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    found = installed(tmp_path, environment)
+    first = {host.instance_type: host for host in reversed(environment.hosts)}
+    bodies = {kind: metal3_host(host.host, host.bmc) for kind, host in first.items()}
+    management = objects(*bodies.values(), metal3_host("unknown", "redfish://10.9.9.9/redfish/v1"))
+    gb200, cpus, unknown = (
+        devices_of(found, management, {"spec": {"providerID": f"metal3://free/{name}/m"}})
+        for name in (first["gb200-nvl72"].host, first["cpu-gen5"].host, "unknown")
+    )
+
+    assert gb200 is not None
+    assert cpus is not None
+    assert Counter({(item["vendor"], item["class"], item["device"]): item["count"] for item in gb200.pci}) == {
+        ("10de", "0302", "2941"): 4,
+        ("15b3", "0207", "1021"): 4,
+        ("15b3", "0200", "a2dc"): 2,
+    }
+    assert (gb200.gpus, gb200.mig["1g.23gb"], cpus.gpus, cpus.mig) == (4, 7, 0, {})
+    assert "devices" not in found.details(bodies["gb200-nvl72"])
+    assert unknown is None
+    assert devices_of(found, management, {"spec": {"providerID": f"metal://free/{first['cpu-gen5'].host}"}}) is None
+
+
+def metal3_host(name: str, bmc: str) -> Any:
+    return obj(*bare_metal.HOST, name, {"bmc": {"address": bmc}}, "free")
 
 
 def test_a_machine_stays_as_it_was_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

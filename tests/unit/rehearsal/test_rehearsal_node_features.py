@@ -48,7 +48,7 @@ def configuration(**sources: Any) -> Any:
 
 
 def published(view: Any, image: str = GPU, pod: Any = None) -> Any:
-    node_features.publish(view, node(image), pod or worker(), {})
+    node_features.publish(view, node(image), pod or worker(), {}, lambda: None)
     return view.get("NodeFeature", "n1", PLACE)
 
 
@@ -103,7 +103,7 @@ def test_which_of_them_become_labels_the_charts_configuration_says(
 def test_a_worker_whose_configuration_is_not_there_says_nothing(objects: Any) -> None:
     view = objects()
 
-    node_features.publish(view, node(GPU), worker(), {})
+    node_features.publish(view, node(GPU), worker(), {}, lambda: None)
 
     assert list(view.all(*node_features.NODE_FEATURE)) == []
 

@@ -28,6 +28,7 @@ from jacquard.lab.rehearsal.operators.hosts import (
     agents,
     bare_metal,
     claims,
+    devices,
     ironcore,
     machines,
     node_features,
@@ -136,6 +137,7 @@ class Parts:
         self.cron_jobs = cron_jobs.CronJobs(region)
         self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
         self.machines = machines.Machines(region.folder)
+        self.devices = partial(devices.devices_of, self.machines)
         self.blocks = address_pools.Blocks()
         self.sandboxes = attachments.Sandboxes(partial(platform.is_exclusive, region.folder))
 
@@ -181,7 +183,7 @@ def round_of(parts: Parts) -> int:
         _try(cluster, parts.programs.reconcile, cluster, view)
         if cluster != MANAGEMENT:
             if management is not None:
-                _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve)
+                _try(cluster, agents.reconcile, management, cluster, view, parts.upstream.serve, parts.devices)
                 _try(cluster, parts.problem_detectors.reconcile, management, cluster, view)
                 _try(cluster, node_readiness.reconcile, management, cluster, view)
                 _try(cluster, parts.drivers.reconcile, management, cluster, view)

@@ -1,16 +1,17 @@
 """Simulated node agents of operators that Flux has installed in the cluster of a tenant.
 
-No image runs, so the effect of an operator on nodes is simulated. If helm renders its chart (`helm`), the DaemonSet is
-real. For each other operator that acts on nodes, from a chart or manifests, a DaemonSet with the tolerations of its
-release is created here. The controllers of the cluster create and schedule its pods. The effect of such a pod on its
-node is written when the pod runs there.
+No image runs, so the effect of an operator on nodes is simulated. The DaemonSet of a chart that helm renders is real
+(`helm`). For each other operator that acts on nodes, a DaemonSet with the tolerations of its release is created here.
+Controllers create and schedule its pods. The effect of a pod on its node is written when the pod runs there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from jacquard.lab.rehearsal.operators.hosts import gpus, node_features, node_problems
+from jacquard.lab.rehearsal.operators.hosts.devices import Devices, Found
 from jacquard.lab.rehearsal.operators.network import adapters
 from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from jacquard.lab.rehearsal.operators.releases.installed import is_of, source_of
@@ -28,7 +29,7 @@ REGISTRATION = "plugins_registry"
 """Folder in the kubelet's root directory in which the kubelet finds the sockets of CSI drivers."""
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
-_Acts = Callable[[View, Object, Object, Object], None]
+_Acts = Callable[[View, Object, Object, Object, Found], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ class Agent:
     image: str
     """Image; ``{}`` is replaced by the version of the chart or manifests, which may not be the real tag."""
     acts: _Acts | None = None
-    """Applies the effect of a running pod; called with the view, the node, the pod and the release."""
+    """Applies the effect of a running pod; called with view, node, pod, release and the finder of devices."""
     namespace: str = ""
     """Namespace that the chart's operator creates for the DaemonSet; empty: the namespace of the release."""
     host_network: bool = False
@@ -59,7 +60,7 @@ class Agent:
 
 
 def _network_ready(reason: str) -> _Acts:
-    def acts(view: View, node: Object, _pod: Object, _release: Object) -> None:
+    def acts(view: View, node: Object, _pod: Object, _release: Object, _found: Found) -> None:
         conditions = dig(node, "status", "conditions") or []
         if all(condition["type"] != "NetworkUnavailable" for condition in conditions):
             ready = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
@@ -68,7 +69,7 @@ def _network_ready(reason: str) -> _Acts:
     return acts
 
 
-def _annotate(view: View, node: Object, _pod: Object, _release: Object) -> None:
+def _annotate(view: View, node: Object, _pod: Object, _release: Object, _found: Found) -> None:
     if "ovn.kubernetes.io/allocated" not in (node["metadata"].get("annotations") or {}):
         view.patch(node, {"metadata": {"annotations": {"ovn.kubernetes.io/allocated": "true"}}})
 
@@ -159,11 +160,15 @@ AGENTS = {
 
 
 def reconcile(
-    management: View, cluster: str, view: View, serve: Callable[[Iterable[str]], None] = lambda _: None
+    management: View,
+    cluster: str,
+    view: View,
+    serve: Callable[[Iterable[str]], None] = lambda _: None,
+    devices: Callable[[View, Object], Devices | None] = lambda *_: None,
 ) -> None:
     """Update the agents of one cluster from its releases, and apply the effects of running agents on their nodes.
 
-    Registries outside the region ``serve`` the images of agents.
+    Registries outside the region ``serve`` the images of agents, and ``devices`` returns those of a Node.
     """
     releases = list(installed(management, cluster))
     wanted = {
@@ -186,9 +191,10 @@ def reconcile(
         for node in nodes.values():
             labels(view, node)
     for agent, release, pod in running(view, releases) if nodes else ():
-        name = pod["spec"]["nodeName"]
-        if name in nodes and agent.acts and (agent.selector is None or _has(nodes[name], agent.selector)):
-            agent.acts(view, nodes[name], pod, release)
+        on = nodes.get(pod["spec"]["nodeName"])
+        labels_of = (dig(on, "metadata", "labels") or {}).items()
+        if on is not None and agent.acts and (agent.selector is None or agent.selector in labels_of):
+            agent.acts(view, on, pod, release, partial(devices, management, on))
 
 
 def running(view: View, releases: Iterable[tuple[Agent, Object]]) -> Iterator[tuple[Agent, Object, Object]]:
@@ -290,8 +296,3 @@ def _placement(body: Object) -> list[Any]:
 def host_paths(pod: Object) -> list[str]:
     """Return the host paths of a pod spec."""
     return [path for volume in pod.get("volumes") or () if (path := dig(volume, "hostPath", "path"))]
-
-
-def _has(node: Object, label: tuple[str, str]) -> bool:
-    key, value = label
-    return (node["metadata"].get("labels") or {}).get(key) == value

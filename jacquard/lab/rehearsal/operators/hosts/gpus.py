@@ -5,10 +5,12 @@ partitions the GPUs by a label of the node, and a device plugin offers the GPUs 
 Both simulations read and write the same fields as the real programs; no GPU is partitioned.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
+from jacquard.lab.rehearsal.operators.hosts.devices import Found
 from jacquard.lab.rehearsal.operators.view import Object, View
 from jacquard.providers.kube.objects import dig
 
@@ -20,10 +22,8 @@ _FOUND = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in 
 _PRESENT = "nvidia.com/gpu.present"
 _OPERANDS = "nvidia.com/gpu.deploy.operands"
 """Label with which users exclude a node."""
-_COUNT = 8
-"""Number of GPUs of a simulated host with GPUs."""
-_PIECES = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1}
-"""Number of slices of each MIG profile on a simulated GPU, an H100 with 80 GB."""
+_COUNT, _PIECES = 8, {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1}
+"""GPUs of a machine that is not in the inventory, and instances of each MIG profile on one: an H100 with 80 GB."""
 _LAYOUT, _STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
 _CONFIGURATION = "nvidia.com/device-plugin.config"
 _PIECE, _SHARED = "nvidia.com/mig-", ".shared"
@@ -48,16 +48,18 @@ def label(view: View, node: Object) -> None:
         view.patch(node, {"metadata": {"labels": wanted}})
 
 
-def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
+def offer(view: View, node: Object, _pod: Object, release: Object, found: Found) -> None:
     """Partition the GPUs of ``node`` if a requested partitioning is not done yet; otherwise, offer the GPUs."""
+    devices = found()
+    count, pieces = (devices.gpus, devices.mig) if devices else (_COUNT, _PIECES)
     values = release["spec"].get("values") or {}
     labels = node["metadata"].get("labels") or {}
     if _has_mig_manager(values) and _LAYOUT in labels:
-        state = "success" if _profile(labels) in {"disabled", *_PIECES} else "failed"
+        state = "success" if _profile(labels) in {"disabled", *pieces} else "failed"
         if labels.get(_STATE) != state:
             view.patch(node, {"metadata": {"labels": {_STATE: state}}})
             return
-    _set_resources(view, node, _time_sliced(view, release, labels, _partitioned(values, labels)))
+    _set_resources(view, node, _time_sliced(view, release, labels, _partitioned(values, labels, count, pieces)))
 
 
 def is_of_gpus(resource: str) -> bool:
@@ -84,12 +86,12 @@ def _profile(labels: Object) -> str:
     return str(labels.get(_LAYOUT, "")).removeprefix("all-")
 
 
-def _partitioned(values: Object, labels: Object) -> dict[str, int]:
+def _partitioned(values: Object, labels: Object, count: int, pieces: Mapping[str, int]) -> dict[str, int]:
     profile = _profile(labels)
-    if not _has_mig_manager(values) or labels.get(_STATE) != "success" or profile not in _PIECES:
-        return {GPU: _COUNT}
+    if not _has_mig_manager(values) or labels.get(_STATE) != "success" or profile not in pieces:
+        return {GPU: count}
     is_mixed = dig(values, "mig", "strategy") == "mixed"
-    return {f"{_PIECE}{profile}" if is_mixed else GPU: _COUNT * _PIECES[profile]}
+    return {f"{_PIECE}{profile}" if is_mixed else GPU: count * pieces[profile]}
 
 
 def _time_sliced(view: View, release: Object, labels: Object, resources: dict[str, int]) -> dict[str, int]:

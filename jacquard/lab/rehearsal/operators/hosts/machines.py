@@ -20,6 +20,8 @@ ServerReport: TypeAlias = Callable[[Object], Object]
 """Returns the fields of a Server's status with the hardware behind a BMC."""
 _SETS = {"x86_64": ("x86", "x86-64"), "aarch64": ("ARM", "ARM-A64")}
 """Architecture and instruction set in the notation of Redfish."""
+DEVICES = "devices"
+"""Key of a machine with its PCI devices and MIG profiles, which no inspection reports."""
 _SOCKETS = 2
 _GIB_OF_MIB = 1024
 
@@ -35,13 +37,19 @@ class Machines:
 
     def details(self, host: Object) -> Object:
         """Return the HardwareData of a BareMetalHost."""
-        machine = self._at(parse_bmc(dig(host, "spec", "bmc", "address") or "").machine)
-        return generic_details(host) if machine is None else {"hostname": host["metadata"]["name"], **machine}
+        machine = self.machine_of(host)
+        if machine is None:
+            return generic_details(host)
+        return {"hostname": host["metadata"]["name"], **{key: machine[key] for key in machine if key != DEVICES}}
 
     def report(self, bmc: Object) -> Object:
         """Return the fields of a Server's status with the hardware behind ``bmc``."""
         machine = self._at(str(dig(bmc, "spec", "access", "ip")))
         return generic_report(bmc) if machine is None else _report(machine)
+
+    def machine_of(self, host: Object) -> Object | None:
+        """Return the machine of a BareMetalHost; None if it is not in the inventory."""
+        return self._at(parse_bmc(dig(host, "spec", "bmc", "address") or "").machine)
 
     def _at(self, address: str) -> Object | None:
         """Return the machine at the address of a BMC; None for an unknown machine."""

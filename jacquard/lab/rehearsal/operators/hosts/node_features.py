@@ -1,9 +1,9 @@
 """Simulated Node Feature Discovery: workers report the features of their nodes, and the master sets labels.
 
-Workers are simulated (NFD:pkg/nfd-worker, NFD:source/pci, version 0.19.0). All hosts are identical; the image name
-determines whether a host has GPUs. No image was booted, so kernel and operating system release are omitted. The master
-is real if its chart and its program are available locally; otherwise, nodes get the labels requested by their workers,
-and neither the labels nor the taints of rules.
+Workers are simulated (NFD:pkg/nfd-worker, NFD:source/pci, version 0.19.0). They find the devices of the machine in the
+inventory; the image name determines whether any other machine has GPUs. No image was booted, so kernel and operating
+system release are omitted. The master is real if its chart and its program are available locally; otherwise, nodes get
+the labels requested by their workers, and neither the labels nor the taints of rules.
 nfd-gc is always simulated: the features of a node are deleted with the node.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from jacquard.lab.rehearsal.operators.containers import NotThere, files, is_run
+from jacquard.lab.rehearsal.operators.hosts.devices import Devices, Found
 from jacquard.lab.rehearsal.operators.view import LOG, Object, View
 from jacquard.providers.kube.objects import dig
 
@@ -31,18 +32,18 @@ _PLAIN_IMAGES = "cpu"
 _IMAGES_FOR_VMS = "vfio"
 """Prefix of image names that bind GPUs to vfio-pci."""
 _MODULES = ("mlx5_core", "overlay")
-_DPU = (2, {"class": "0200", "vendor": "15b3", "device": "a2dc"})
+_DPU = {"count": 2, "class": "0200", "vendor": "15b3", "device": "a2dc"}
 _WITH_GPUS = (
-    (8, {"class": "0302", "vendor": "10de", "device": "2330"}),
-    (8, {"class": "0207", "vendor": "15b3", "device": "1021"}),
+    {"count": 8, "class": "0302", "vendor": "10de", "device": "2330"},
+    {"count": 8, "class": "0207", "vendor": "15b3", "device": "1021"},
 )
-"""Number and attributes of devices: the GPUs and the ConnectX-7 InfiniBand ports of a DGX H100."""
+"""Devices of a machine that is not in the inventory: GPUs and ConnectX-7 InfiniBand ports of a DGX H100."""
 
 
-def publish(view: View, node: Object, pod: Object, _release: Object) -> None:
+def publish(view: View, node: Object, pod: Object, _release: Object, found: Found) -> None:
     """Write the features of ``node`` like its running worker ``pod``, by the configuration of the worker's chart."""
     try:
-        wanted = _node_feature(node, pod, _configuration(view, pod))
+        wanted = _node_feature(node, list(_devices(node, found())), pod, _configuration(view, pod))
     except NotThere as reason:
         LOG.debug("%s", reason)
         return
@@ -79,8 +80,8 @@ def _label(view: View, node: Object, wanted: Mapping[str, str]) -> None:
         view.patch(node, {"metadata": {"labels": {**gone, **wanted}}})
 
 
-def _node_feature(node: Object, pod: Object, configuration: Object) -> Object:
-    name, devices = node["metadata"]["name"], list(_devices(node))
+def _node_feature(node: Object, devices: list[dict[str, str]], pod: Object, configuration: Object) -> Object:
+    name = node["metadata"]["name"]
     metadata, containers = pod["metadata"], pod["spec"]["containers"]
     of_set = [reference for reference in metadata.get("ownerReferences") or () if reference["kind"] == "DaemonSet"]
     owners = [{"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}, *of_set]
@@ -111,11 +112,13 @@ def _modules(node: Object) -> tuple[str, ...]:
     return _MODULES if image.startswith((_PLAIN_IMAGES, _IMAGES_FOR_VMS)) else (*_MODULES, "nvidia")
 
 
-def _devices(node: Object) -> Iterator[dict[str, str]]:
+def _devices(node: Object, found: Devices | None) -> Iterator[dict[str, str]]:
     """Yield all PCI devices of a node; the board of a device is not specified."""
     image = str(dig(node, "status", "nodeInfo", "osImage") or _PLAIN_IMAGES)
-    for count, device in (_DPU, *(() if image.startswith(_PLAIN_IMAGES) else _WITH_GPUS)):
-        for _ in range(count):
+    generic = (_DPU, *(() if image.startswith(_PLAIN_IMAGES) else _WITH_GPUS))
+    for item in generic if found is None else found.pci:
+        device = {key: value for key, value in item.items() if key != "count"}
+        for _ in range(item["count"]):
             yield {**device, "subsystem_vendor": device["vendor"], "subsystem_device": "0000"}
 
 

@@ -39,7 +39,7 @@ def monitors(release: Object) -> Iterator[tuple[str, Object]]:
             yield path.name, monitor
 
 
-def report(view: View, node: Object, _pod: Object, release: Object) -> None:
+def report(view: View, node: Object, _pod: Object, release: Object, _found: object = None) -> None:
     """Set the initial conditions of all monitors that ``node`` lacks."""
     conditions = dig(node, "status", "conditions") or []
     reported, moment = {condition["type"] for condition in conditions}, now()

@@ -47,7 +47,7 @@ def device(view: View, node: Object, resource: str) -> Device:
     return Device()
 
 
-def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
+def offer(view: View, node: Object, _pod: Object, release: Object, _found: object = None) -> None:
     """Set the resources of ``node`` by the policies that select it."""
     labels = node["metadata"].get("labels") or {}
     functions = _functions(view, labels, release["spec"]["targetNamespace"])
