@@ -2,17 +2,21 @@
 
 from collections.abc import Callable, Iterator
 
-from components.render.labels import NODE_IMAGE
+from components.render.health.quarantine import BURN_IN, EVICTION, QUARANTINE
+from components.render.labels import NODE_IMAGE, NODE_INSTANCE_TYPE
 from components.reports.uniformity import LiveNode
 from components.specs.environment import Environment
+from components.specs.region.tenant import TenantSpec
 from jacquard.observe.backends import bare_metal, control_planes
-from jacquard.observe.objects import Kind, Object, Place, key
+from jacquard.observe.objects import Kind, Object, Place, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
 TENANT_KINDS = (("v1", "Node"),)
 _POOL = "node-restriction.kubernetes.io/pool"
 _FAILURE_DOMAIN = "node-restriction.kubernetes.io/failure-domain"
+_UNUSED = frozenset(taint["key"] for taint in (BURN_IN, EVICTION, QUARANTINE))
+"""Taints of nodes that take no pods of tenants because of faults or tests."""
 _DRIVER = "nvidia.com/cuda.driver-version.full"
 """Label that GPU feature discovery sets."""
 _FLAVOUR = "-generic"
@@ -79,3 +83,21 @@ def _of_node(node: Object, kubernetes: Callable[[str], str]) -> Iterator[tuple[s
         yield "containerd", info["containerRuntimeVersion"].removeprefix("containerd://")
     if _DRIVER in labels:
         yield "gpu_driver", labels[_DRIVER]
+
+
+def capacity_text(seen: Observation, tenant: TenantSpec, node: Object) -> str:
+    """Return the number of nodes of the tenant and type of ``node`` that take pods, and the contracted number."""
+    kind = _kind(node)
+    nodes = (body for cluster in tenant.clusters for body in seen.of("Node", cluster.name))
+    usable = sum(_kind(body) == kind and _is_usable(body) for body in nodes)
+    contracted = [f", {item.nodes} are contracted" for item in tenant.contract if item.instance_type == kind]
+    return f"{usable} {kind} nodes of {tenant.tenant} take pods{''.join(contracted)}"
+
+
+def _kind(node: Object) -> str:
+    return str((dig(node, "metadata", "labels") or {}).get(NODE_INSTANCE_TYPE, ""))
+
+
+def _is_usable(node: Object) -> bool:
+    taints = {taint.get("key") for taint in dig(node, "spec", "taints") or ()}
+    return holds(node, "Ready") and not dig(node, "spec", "unschedulable") and taints.isdisjoint(_UNUSED)

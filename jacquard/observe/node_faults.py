@@ -18,7 +18,7 @@ from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.region.tenant import Approval, TenantSpec
 from jacquard.observe.failed_hosts import KINDS as HOSTS
-from jacquard.observe.live_nodes import place_of
+from jacquard.observe.live_nodes import capacity_text, place_of
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
@@ -43,8 +43,8 @@ class _Host:
     """Whether the next repair replaces the node, or the one in progress does, if a host is free."""
     spare: bool = True
     """Whether a host is free that would replace the host."""
-    waits: bool = False
-    """Whether the repair has failed, and the Machine waits for a free host."""
+    waits: str = ""
+    """Usable and contracted nodes, if the repair has failed and the Machine waits for a free host; otherwise empty."""
 
 
 def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFault]:
@@ -67,7 +67,8 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
             name = place_of(environment, node)
             body = hosts.get((cluster, name or ""))
             spare = body is None or free[_place(body)] > 0
-            host = replace(_host(environment, name, body, phase, now), spare=spare, waits=_waits(machine))
+            waits = capacity_text(seen, placed.tenant, node) if _waits(machine) else ""
+            host = replace(_host(environment, name, body, phase, now), spare=spare, waits=waits)
             yield from _of_node(environment, cluster, node, by_pool, host, when)
 
 
@@ -174,7 +175,8 @@ def _next(environment: str, host: _Host, action: HealthAction | None, when: str)
     if host.phase is None:
         return _without_repair(environment, host, action, when)
     if host.phase == GAVE_UP and host.waits:
-        return "return a repaired host of the pool to production, or assign more hosts; no spare is free to replace it"
+        remedy = "return a repaired host of the pool to production, or assign more hosts"
+        return f"{remedy}; no spare is free to replace it ({host.waits})"
     if host.phase == GAVE_UP:
         return "none; a spare replaces the node, because reboots did not help"
     if host.exceeded and host.spare:

@@ -10,6 +10,7 @@ import pytest
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.spare_hosts import UNHEALTHY
 from components.render.add_ons.declared_hardware import UNLIKE
+from components.render.health.quarantine import EVICTION
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
@@ -21,6 +22,7 @@ AT = "2026-11-20T08:30:00Z"
 NOW = dt.datetime(2026, 11, 20, 9, tzinfo=dt.UTC)
 WINDOW = {"days": ["sat", "sun"], "from": "22:00", "to": "02:00", "timezone": "Europe/Berlin"}
 IN_WINDOW = "in the tenant's window (sat,sun 22:00 Europe/Berlin)"
+REMEDY = "return a repaired host of the pool to production, or assign more hosts"
 TRIAGE = "jacquard host laptop a01-u01 --to triage --reason TEXT"
 EARLIER, LONG_AGO = "2026-11-19T08:30:00Z", "2026-11-01T08:30:00Z"
 
@@ -159,7 +161,7 @@ def test_earlier_repairs_of_the_host_decide_what_follows(
             {WAITS_FOR: SPARE},
             "Deleting machine",
             0,
-            "return a repaired host of the pool to production, or assign more hosts; no spare is free to replace it",
+            f"{REMEDY}; no spare is free to replace it (1 h100-ib-8 nodes of acme take pods, 14 are contracted)",
         ),
     ],
 )
@@ -177,7 +179,11 @@ def test_without_a_free_host_of_the_pool_and_failure_domain_no_spare_replaces_a_
     repairs = [{"metadata": there, "status": {"phase": phase}}] if phase else []
 
     management = {"BareMetalHost": hosts, "Machine": machines, "Metal3Remediation": repairs}
-    [fault] = found(laptop, node("x1", GpuLost="True"), **management)
+    lost, sound = node("x1", GpuLost="True"), node("x2")
+    for body in (lost, sound):
+        body["metadata"]["labels"]["node-restriction.kubernetes.io/instance-type"] = "h100-ib-8"
+    lost["spec"]["taints"] = [EVICTION]
+    [fault] = found(laptop, lost, sound, **management)
 
     assert fault.next_action == text
 
