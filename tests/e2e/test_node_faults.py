@@ -14,16 +14,18 @@ from typing import Any
 
 import pytest
 from away import uids
-from broken_nodes import CHECK, TEMPLATE, counted_repairs
+from broken_nodes import counted_repairs
 from faulty_nodes import (
     LOST,
     SECONDS,
     checks,
     condition,
+    hasten,
     host,
     host_of,
     is_well,
     job,
+    let_metal3_wait,
     machines,
     node_names,
     node_of,
@@ -33,6 +35,7 @@ from faulty_nodes import (
     run_job,
     runs,
     taints,
+    with_problem_detectors,
 )
 from host_power import HOST, power_states, watched_power
 from kernel_logs import FELL_OFF_THE_BUS, GSP_TIMEOUT, inject_kernel_log, kernel_log
@@ -40,7 +43,8 @@ from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, NODES, edit, region_of
 from watches import watched_uids
 
-from components.programs.failed_repairs import REPAIRS, RETURNED
+from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.spare_hosts import UNHEALTHY as UNHEALTHY_KEY
 from components.render.health.quarantine import EVICTION, QUARANTINE
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
 from jacquard.providers.kube import ObjectRef
@@ -50,8 +54,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 POOL = "train"
 SPEED = 20
-_HELD_SECONDS = 5
-"""How long a node may have the condition before it is repaired."""
 _SETTLED_SECONDS = 15.0
 _PATIENT_SECONDS, _HASTY_SECONDS = 3600, 800
 """What Metal3 waits for a node to be healthy again, before it is divided by the speed of the region."""
@@ -62,38 +64,17 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of four nodes in a rack with two spare hosts, and problem detectors on its nodes."""
     folder = tmp_path_factory.mktemp("node-faults")
     with gone_at_the_end(region_of(folder, {POOL: {"spares": 2}})) as local:
-        edit(local, _with_problem_detectors)
+        edit(local, with_problem_detectors)
         local.variables["JACQUARD_SPEED"] = str(SPEED)
         local.up()
         for check in checks(local):
-            _hasten(local, check)
+            hasten(local, check)
         wait_until(
             lambda: all(condition(local, node) == "False" for node in node_names(local)),
             timeout_seconds=SECONDS,
             what="all nodes have the condition",
         )
         yield local
-
-
-def _with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
-    [cluster] = tenant["clusters"]
-    cluster["add_ons"] = [*cluster["add_ons"], "node-problems", "node-readiness"]
-    return tenant
-
-
-def _hasten(region: LocalRegion, check: dict[str, Any]) -> None:
-    """Repair a node soon after its fault; that it is repaired is rendered."""
-    rendered = check["spec"]["checks"]["unhealthyNodeConditions"]
-    assert LOST in [one["type"] for one in rendered]
-    conditions = [{**one, "timeoutSeconds": _HELD_SECONDS} if one["type"] == LOST else one for one in rendered]
-    patch = {"spec": {"checks": {"unhealthyNodeConditions": conditions}}}
-    region.api().patch(ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER), patch, field_manager="test")
-
-
-def let_metal3_wait(region: LocalRegion, seconds: int) -> None:
-    patch = {"spec": {"template": {"spec": {"strategy": {"timeoutSeconds": seconds}}}}}
-    for template in region.api().list(*TEMPLATE, namespace=CLUSTER):
-        region.api().patch(ObjectRef(*TEMPLATE, template["metadata"]["name"], CLUSTER), patch, field_manager="test")
 
 
 def broken(region: LocalRegion, file: Path) -> tuple[str, str]:
@@ -250,6 +231,46 @@ def test_a_fault_that_outlasts_both_reboots_marks_its_host_and_a_spare_replaces_
     assert UNHEALTHY.items() <= notes(region, name).items()
     assert dig(host(region, name), "spec", "consumerRef") is None
     wait_until(lambda: not repairs(region), timeout_seconds=SECONDS, what="the repair goes with its machine")
+
+
+def test_without_a_free_host_a_broken_node_waits_and_is_replaced_once_a_host_returns(region: LocalRegion) -> None:
+    """Earlier tests have used both spares."""
+    let_metal3_wait(region, _HASTY_SECONDS)
+    [machine, *_], before = machines(region), uids(region)
+    node, name, uid = machine["status"]["nodeRef"]["name"], host_of(region, machine), machine["metadata"]["uid"]
+    broken_hosts = [one["metadata"]["name"] for one in region.api().list(*HOST) if UNHEALTHY_KEY in _notes_of(one)]
+    log = kernel_log(region, CLUSTER, node)
+
+    def waits() -> bool:
+        if log.exists() and not log.stat().st_size:
+            inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+        return any(_notes_of(one).get(WAITS_FOR) == SPARE for one in machines(region))
+
+    inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
+    wait_until(waits, timeout_seconds=6 * SECONDS, what="the machine waits for a spare")
+
+    time.sleep(_SETTLED_SECONDS)
+    assert uids(region) == before
+    assert EVICTION["key"] in taints(region, node)
+    shown = region.jacquard("show", ENVIRONMENT, "health", "--live", "--format", "json")
+    [fault] = [one for one in json.loads(shown.stdout)["faults"] if one["node"] == node]
+    assert f"no spare is free to replace it ({NODES - 1} h100-ib-8 nodes of acme take pods" in fault["next_action"]
+    status = region.jacquard("status", ENVIRONMENT)
+    assert "cannot be repaired and waits for a free host that replaces it" in " ".join(status.text.split())
+
+    patch = {"metadata": {"annotations": {UNHEALTHY_KEY: None, REPAIRS: None}}}
+    region.api().patch(ObjectRef(*HOST, broken_hosts[0], CLUSTER), patch, field_manager="test")
+    wait_until(
+        lambda: uid not in uids(region) and len(node_names(region)) == NODES,
+        timeout_seconds=3 * SECONDS,
+        what="the host that returned replaces the node",
+    )
+    assert name not in {host_of(region, one) for one in machines(region)}
+    assert before - {uid} < uids(region), "no other node is replaced"
+
+
+def _notes_of(body: dict[str, Any]) -> dict[str, str]:
+    return dict(body["metadata"].get("annotations") or {})
 
 
 def test_a_fault_of_all_nodes_of_a_rack_repairs_no_more_than_the_limit(region: LocalRegion, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from broken_nodes import CHECK, MACHINE, REMEDIATION
+from broken_nodes import CHECK, MACHINE, REMEDIATION, TEMPLATE
 from host_power import HOST
 from local_region import LocalRegion, wait_until
 from pools_of_four import CLUSTER
@@ -16,6 +16,33 @@ from jacquard.providers.kube.objects import dig
 LOST = "GpuLost"
 SECONDS = 120.0
 """Maximum duration of each step, on a machine without other load."""
+
+
+HELD_SECONDS = 5
+"""Duration of the condition before a node is repaired."""
+
+
+def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
+    """Add the add-ons that detect faults and set taints to the cluster of a tenant's data."""
+    [cluster] = tenant["clusters"]
+    cluster["add_ons"] = [*cluster["add_ons"], "node-problems", "node-readiness"]
+    return tenant
+
+
+def hasten(region: LocalRegion, check: dict[str, Any]) -> None:
+    """Repair a node soon after its fault; that it is repaired is rendered."""
+    rendered = check["spec"]["checks"]["unhealthyNodeConditions"]
+    assert LOST in [one["type"] for one in rendered]
+    conditions = [{**one, "timeoutSeconds": HELD_SECONDS} if one["type"] == LOST else one for one in rendered]
+    patch = {"spec": {"checks": {"unhealthyNodeConditions": conditions}}}
+    region.api().patch(ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER), patch, field_manager="test")
+
+
+def let_metal3_wait(region: LocalRegion, seconds: int) -> None:
+    """Set the time that Metal3 waits for a node to be healthy again."""
+    patch = {"spec": {"template": {"spec": {"strategy": {"timeoutSeconds": seconds}}}}}
+    for template in region.api().list(*TEMPLATE, namespace=CLUSTER):
+        region.api().patch(ObjectRef(*TEMPLATE, template["metadata"]["name"], CLUSTER), patch, field_manager="test")
 
 
 def checks(region: LocalRegion) -> list[dict[str, Any]]:
