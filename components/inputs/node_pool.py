@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from components.inputs.node_addresses import addresses_of
 from components.intents.nodes import intents_of
-from components.lookups.add_ons import gives
+from components.lookups.add_ons import gives, node_tests
 from components.lookups.node_checks import checks_of
 from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
+from components.render.health.node_tests import IDLE_FAULT
 from components.render.pools.join_service import HostIdentity
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.rollout.repair import most_broken, startup_seconds
@@ -20,6 +21,9 @@ from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.region.catalog import BootMode
 from components.specs.region.tenant import TenantSpec
+
+IDLE_SECONDS = 300
+"""Seconds that a node must be idle with a fault before it is repaired, so that a pod can be deleted and return."""
 
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[NodePoolInput]:
@@ -48,21 +52,24 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         startup_seconds=startup_seconds(environment, placed.cluster.name, pool),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.gate,
-        faults=_faults(environment, placed, kind),
+        faults=_faults(environment, placed, pool, kind),
         addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),
     )
 
 
-def _faults(environment: Environment, placed: PlacedCluster, kind: InstanceType) -> dict[str, int]:
+def _faults(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec, kind: InstanceType) -> dict[str, int]:
     """Return the conditions that are repaired; none in a cluster where no add-on sets conditions."""
     if not gives(environment, placed, Capability.NODE_PROBLEMS):
         return {}
-    checks = checks_of(environment, kind)
-    return {
+    checks, tests = checks_of(environment, kind), node_tests(environment, placed)
+    faults = {
         check.condition: check.hold_seconds
         for check in checks
         if check.condition and check.action is HealthAction.REPAIR
     }
+    if tests is not None and pool.name in tests.pools and tests.pools[pool.name].when_idle:
+        faults[IDLE_FAULT] = IDLE_SECONDS
+    return faults
 
 
 def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:

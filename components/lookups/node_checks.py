@@ -9,6 +9,7 @@ import yaml
 from components.specs.base import DataFile
 from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthOverride, NodeCheck, Part, RepairLimit
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.hosts.instance_types import InstanceType
 
 FILE = Path(__file__).with_suffix(".yaml")
@@ -54,21 +55,24 @@ def override_of(environment: Environment, check: str, kind: str) -> HealthOverri
 def checks_of(environment: Environment, kind: InstanceType) -> tuple[NodeCheck, ...]:
     """Return the checks of nodes of ``kind``, each with its action and hold time after deviations.
 
-    Checks of the node tests are omitted in a region without these tests.
+    In a region without node tests, their checks are omitted, and so are actions on idle nodes. The latter are also
+    omitted with a backend without repairs by reboot.
     """
     tested = environment.region.nodes.tests is not None
+    reboots = environment.region.bare_metal.backend is BareMetalBackend.METAL3
     checks = (check for check in library_checks().values() if tested or check.detector is not Detector.NODE_TESTS)
     return tuple(
-        _overridden(check, override_of(environment, check.name, kind.name))
+        _overridden(check, override_of(environment, check.name, kind.name), idle=tested and reboots)
         for check in checks
         if applies(check.part, kind)
     )
 
 
-def _overridden(check: NodeCheck, override: HealthOverride | None) -> NodeCheck:
-    if override is None:
-        return check
-    return check.model_copy(update=override.model_dump(include={"action", "hold_seconds"}, exclude_none=True))
+def _overridden(check: NodeCheck, override: HealthOverride | None, *, idle: bool) -> NodeCheck:
+    changes = override.model_dump(include={"action", "hold_seconds"}, exclude_none=True) if override else {}
+    if check.when_idle and (not idle or "action" in changes):
+        changes["when_idle"] = None
+    return check.model_copy(update=changes) if changes else check
 
 
 def checks_by_type(environment: Environment, kinds: Iterable[str]) -> dict[str, tuple[NodeCheck, ...]]:

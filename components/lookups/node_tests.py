@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from components.lookups.node_checks import applies
+from components.lookups.node_checks import applies, checks_of
 from components.lookups.pools import PlacedCluster
 from components.render.health.node_tests import NodeTests, PoolTests
 from components.render.program_pods import TOOL
@@ -83,6 +83,9 @@ def _of_pool(environment: Environment, pool: NodePoolSpec, kind: InstanceType | 
         burn_in=burn_in,
         rounds=burn_in_rounds(nodes.tests, burn_in),
         verification=node_tests_of(kind, Phase.VERIFICATION, gpus=gpus),
+        when_idle=tuple(
+            check.condition for check in checks_of(environment, kind) if check.when_idle and check.condition
+        ),
     )
 
 

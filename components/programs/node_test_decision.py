@@ -18,6 +18,9 @@ from components.programs.objects import conditions, text_of, time_of
 BURN_IN, VERIFICATION = "burn-in", "verification"
 FAULT = "NodeTestFailed"
 """Condition of a Node that is True after a failed verification."""
+IDLE_FAULT = "IdleWithFault"
+"""Condition of a Node that is True while it has a fault that a reboot ends, and runs no pods that a reboot would end.
+The health check of its rollout group repairs it."""
 PHASE = "jacquard.dev/node-test"
 """Label of a Job and its pods: the phase."""
 NODE, NODE_UID = "jacquard.dev/node", "jacquard.dev/node-uid"
@@ -178,9 +181,9 @@ def occupied(pods: Iterable[dict[str, Any]], phase: str) -> bool:
     """Return whether pods of a node prevent a test.
 
     A verification waits for pods with devices, a burn-in for all pods except those of DaemonSets, because it also uses
-    memory and disks.
+    memory and disks. Pods of tests do not count.
     """
-    for pod in pods:
+    for pod in (pod for pod in pods if PHASE not in (pod["metadata"].get("labels") or {})):
         owners = {owner["kind"] for owner in pod["metadata"].get("ownerReferences") or ()}
         ended = (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
         if not ended and not owners & {"DaemonSet", "Node"} and (phase == BURN_IN or _has_devices(pod["spec"])):
@@ -205,6 +208,26 @@ def condition(result: Result, gate: str) -> dict[str, Any]:
         "message": result.message,
         "lastHeartbeatTime": text_of(result.finished),
     }
+
+
+def has_fault(node: dict[str, Any], faults: Iterable[str]) -> bool:
+    """Return whether one of the conditions ``faults`` of a node is True."""
+    known = conditions(node)
+    return any(known.get(fault, {}).get("status") == "True" for fault in faults)
+
+
+def idle_condition(node: dict[str, Any], *, idle: bool, now: dt.datetime) -> dict[str, Any] | None:
+    """Return the changed condition of a node that is ``idle`` with a fault; None if the condition stays."""
+    known = conditions(node).get(IDLE_FAULT)
+    if (known or {"status": "False"})["status"] == str(idle):
+        return None
+    reason, message = (
+        ("RebootRequired", "only pods of DaemonSets run on the node, and a reboot ends its fault")
+        if idle
+        else ("NoFaultOrInUse", "the node has no fault that a reboot ends, or runs pods")
+    )
+    times = dict.fromkeys(("lastHeartbeatTime", "lastTransitionTime"), text_of(now))
+    return {"type": IDLE_FAULT, "status": str(idle), "reason": reason, "message": message, **times}
 
 
 def changes(known: Mapping[str, Any] | None, wanted: dict[str, Any]) -> dict[str, Any] | None:

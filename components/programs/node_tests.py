@@ -5,6 +5,9 @@ without a result gets a Job of its pool's burn-in, an idle Node a Job of the ver
 result is a condition of the Node, and for the burn-in also of its Machine, where Cluster API reads it as a readiness
 gate. Taints and alerts follow from the conditions by other controllers.
 
+The program also reports nodes that are idle with a fault that a reboot ends. The health check of their rollout group
+repairs them, within its limit on unhealthy nodes.
+
 `components.render.health.node_tests` renders its pod, which runs these modules with the standard library only.
 """
 
@@ -31,6 +34,8 @@ from components.programs.node_test_decision import (
     compared,
     condition,
     due,
+    has_fault,
+    idle_condition,
     occupied,
     results,
 )
@@ -101,6 +106,15 @@ class Cluster:
             self._tenant.create(_BATCH, "jobs", self._place, job)
             LOG.info("%s: started %s", name, job["metadata"]["name"])
 
+    def mark_idle(self, now: dt.datetime) -> None:
+        """Set the condition of idle nodes with a fault that a reboot ends, so that they are repaired."""
+        for name, node in self._nodes.items():
+            faults = self._settings["when_idle"].get((node["metadata"].get("labels") or {}).get(POOL), ())
+            idle = has_fault(node, faults) and not occupied(self._pods_of(name), BURN_IN)
+            changed = idle_condition(node, idle=idle, now=now)
+            if changed and is_written(self._tenant.merge_conditions, _CORE, "nodes", node, [changed]):
+                LOG.info("%s: %s is %s, %s", name, changed["type"], changed["status"], changed["message"])
+
     def _pods_of(self, node: str) -> list[dict[str, Any]]:
         return list(self._tenant.items(_CORE, "pods", fieldSelector=f"spec.nodeName={node}"))
 
@@ -128,6 +142,7 @@ def main(server: str, account: str, settings: str, kubeconfig: str) -> None:
     nodes = Cluster(management, Api.of_kubeconfig(Path(kubeconfig), MANAGER), file)
     nodes.report()
     nodes.open_gates(file["cluster"])
+    nodes.mark_idle(now)
     nodes.start(now)
 
 

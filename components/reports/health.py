@@ -21,6 +21,8 @@ class CheckRow(Spec):
 
     check: str
     action: HealthAction
+    when_idle: HealthAction | None
+    """Action on a quarantined node once it is idle, in clusters with node tests; None if it stays quarantined."""
     hold_seconds: int
     condition: str | None
     """Condition of the Node; None for a check that counts events."""
@@ -183,6 +185,7 @@ def _rows(environment: Environment, kind: str, now: _Now | None) -> tuple[CheckR
             CheckRow(
                 check=check.name,
                 action=check.action,
+                when_idle=check.when_idle,
                 hold_seconds=check.hold_seconds,
                 condition=check.condition,
                 detector=check.detector,

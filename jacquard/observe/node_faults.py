@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from components.lookups.add_ons import node_tests
 from components.lookups.node_checks import checks_by_type, repair_limit
 from components.lookups.pools import PlacedCluster, clusters
 from components.programs.failed_repairs import GAVE_UP, RETURNED, SPARE, WAITS_FOR, repairs
 from components.programs.spare_hosts import UNHEALTHY, is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
+from components.render.health.node_tests import IDLE_FAULT
 from components.render.pools import metal3
 from components.render.pools.pool_rollout import opening_text
 from components.reports.health import NodeFault
@@ -28,6 +30,9 @@ REMEDIATION = (metal3.API, "Metal3Remediation")
 MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
+
+
+_WHEN_IDLE = "none; the host is rebooted once only pods of DaemonSets are left, within the limit of its rollout group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +109,16 @@ def _place(host: Object) -> tuple[str, ...]:
 
 
 def _checks(environment: Environment, placed: PlacedCluster) -> dict[str, dict[str, NodeCheck]]:
-    """Return the checks of each pool by the condition that they set."""
+    """Return the checks of each pool by the condition that they set, with actions on idle nodes only where they act."""
     by_type = checks_by_type(environment, (pool.instance_type for pool in placed.cluster.pools))
+    tests = node_tests(environment, placed)
+    repaired = {name for name, pool in tests.pools.items() if pool.when_idle} if tests else set()
     return {
-        pool.name: {kind: check for check in by_type[pool.instance_type] if (kind := _condition(check))}
+        pool.name: {
+            kind: check if pool.name in repaired else check.model_copy(update={"when_idle": None})
+            for check in by_type[pool.instance_type]
+            if (kind := _condition(check))
+        }
         for pool in placed.cluster.pools
     }
 
@@ -127,6 +138,7 @@ def _of_node(
     pool = str((dig(node, "metadata", "labels") or {}).get(keys.NODE_POOL, ""))
     if pool not in by_pool:
         return
+    quarantined = f"{when}: jacquard host {environment.name} {host.name or 'HOST'} --to triage --reason TEXT"
     gate = environment.region.nodes.gate
     burn_in = gate.condition if gate else None
     for item in sorted(_conditions(node), key=lambda item: str(item.get("type"))):
@@ -147,7 +159,7 @@ def _of_node(
             action=action,
             remediation=host.phase,
             repairs=host.starts,
-            next_action=_next(environment.name, host, action, when),
+            next_action=_next(host, action, _WHEN_IDLE if check and check.when_idle else quarantined),
         )
 
 
@@ -164,16 +176,17 @@ def _is_fault(item: Object, burn_in: str | None) -> bool:
     kind, status = item.get("type"), item.get("status")
     if kind == "Ready":
         return bool(status != "True")
-    return bool(status == "False") if kind == burn_in else status == "True" and kind not in _UPSTREAM
+    return bool(status == "False") if kind == burn_in else status == "True" and kind not in {*_UPSTREAM, IDLE_FAULT}
 
 
 def _time(text: object) -> dt.datetime | None:
     return dt.datetime.fromisoformat(str(text)) if text else None
 
 
-def _next(environment: str, host: _Host, action: HealthAction | None, when: str) -> str:
+def _next(host: _Host, action: HealthAction | None, quarantined: str) -> str:
+    """Return the next step; ``quarantined`` is that of a node in quarantine."""
     if host.phase is None:
-        return _without_repair(environment, host, action, when)
+        return _without_repair(host, action, quarantined)
     if host.phase == GAVE_UP and host.waits:
         remedy = "return a repaired host of the pool to production, or assign more hosts"
         return f"{remedy}; no spare is free to replace it ({host.waits})"
@@ -184,7 +197,7 @@ def _next(environment: str, host: _Host, action: HealthAction | None, when: str)
     return f"none; a remediation is in progress ({host.phase})"
 
 
-def _without_repair(environment: str, host: _Host, action: HealthAction | None, when: str) -> str:
+def _without_repair(host: _Host, action: HealthAction | None, quarantined: str) -> str:
     match action:
         case HealthAction.REPAIR if host.exceeded and not host.spare:
             return "none; the host is rebooted again, and its node stays in use, because no spare is free to replace it"
@@ -193,7 +206,6 @@ def _without_repair(environment: str, host: _Host, action: HealthAction | None, 
         case HealthAction.REPAIR:
             return "none; the host is rebooted, then the node is replaced, within the limit of its rollout group"
         case HealthAction.QUARANTINE:
-            out = f"jacquard host {environment} {host.name or 'HOST'} --to triage --reason TEXT"
-            return f"{when}: {out}"
+            return quarantined
         case _:
             return "none; look at the alert"

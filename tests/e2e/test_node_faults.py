@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from away import uids
@@ -30,6 +29,7 @@ from faulty_nodes import (
     node_names,
     node_of,
     notes,
+    notes_of,
     reasons,
     repairs,
     run_job,
@@ -44,6 +44,7 @@ from pools_of_four import CLUSTER, NODES, edit, region_of
 from watches import watched_uids
 
 from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
+from components.programs.node_test_decision import IDLE_FAULT
 from components.programs.spare_hosts import UNHEALTHY as UNHEALTHY_KEY
 from components.render.health.quarantine import EVICTION, QUARANTINE
 from jacquard.lab.rehearsal.operators.hosts.remediation import UNHEALTHY
@@ -172,7 +173,10 @@ def test_a_request_of_an_admin_reboots_a_host_exactly_once(region: LocalRegion, 
     assert repairs(region) == []
 
 
-def test_a_soft_fault_keeps_new_pods_away_and_leaves_the_job_alone(region: LocalRegion, tmp_path: Path) -> None:
+def test_a_soft_fault_keeps_new_pods_away_and_the_host_is_rebooted_once_its_job_has_ended(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    let_metal3_wait(region, _PATIENT_SECONDS)
     machine = machines(region)[2]
     node, name, file = machine["status"]["nodeRef"]["name"], host_of(region, machine), tmp_path / "host"
     uid, before = run_job(region, node, "patient"), uids(region)
@@ -197,10 +201,13 @@ def test_a_soft_fault_keeps_new_pods_away_and_leaves_the_job_alone(region: Local
         "action": "quarantine",
     }
 
-    patch = {"metadata": {"annotations": {"reboot.metal3.io": ""}}}
-    region.api().patch(ObjectRef(*HOST, name, CLUSTER), patch, field_manager="test")
-    what = "the node takes pods again after a reboot by an admin"
-    wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=SECONDS, what=what)
+    with watched_power(region, CLUSTER, name, tmp_path / "idle"):
+        region.api(CLUSTER).delete(ObjectRef("v1", "Pod", "patient", "default"))
+        what = "the node is rebooted and takes pods again"
+        wait_until(lambda: QUARANTINE["key"] not in taints(region, node), timeout_seconds=2 * SECONDS, what=what)
+        wait_until(lambda: is_well(region, node), timeout_seconds=SECONDS, what="the repair ends")
+    assert power_states(tmp_path / "idle") == [True, False, True]
+    assert condition(region, node, IDLE_FAULT) != "True"
     assert uids(region) == before
 
 
@@ -238,13 +245,13 @@ def test_without_a_free_host_a_broken_node_waits_and_is_replaced_once_a_host_ret
     let_metal3_wait(region, _HASTY_SECONDS)
     [machine, *_], before = machines(region), uids(region)
     node, name, uid = machine["status"]["nodeRef"]["name"], host_of(region, machine), machine["metadata"]["uid"]
-    broken_hosts = [one["metadata"]["name"] for one in region.api().list(*HOST) if UNHEALTHY_KEY in _notes_of(one)]
+    broken_hosts = [one["metadata"]["name"] for one in region.api().list(*HOST) if UNHEALTHY_KEY in notes_of(one)]
     log = kernel_log(region, CLUSTER, node)
 
     def waits() -> bool:
         if log.exists() and not log.stat().st_size:
             inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
-        return any(_notes_of(one).get(WAITS_FOR) == SPARE for one in machines(region))
+        return any(notes_of(one).get(WAITS_FOR) == SPARE for one in machines(region))
 
     inject_kernel_log(region, CLUSTER, node, FELL_OFF_THE_BUS)
     wait_until(waits, timeout_seconds=6 * SECONDS, what="the machine waits for a spare")
@@ -267,10 +274,6 @@ def test_without_a_free_host_a_broken_node_waits_and_is_replaced_once_a_host_ret
     )
     assert name not in {host_of(region, one) for one in machines(region)}
     assert before - {uid} < uids(region), "no other node is replaced"
-
-
-def _notes_of(body: dict[str, Any]) -> dict[str, str]:
-    return dict(body["metadata"].get("annotations") or {})
 
 
 def test_a_fault_of_all_nodes_of_a_rack_repairs_no_more_than_the_limit(region: LocalRegion, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from host_power import HOST
 from local_region import LocalRegion, wait_until
 from pools_of_four import CLUSTER
 
+from components.programs.node_test_decision import IDLE_FAULT
 from jacquard.lab.rehearsal.images import PUBLIC
 from jacquard.providers.kube import ObjectRef
 from jacquard.providers.kube.objects import dig
@@ -31,9 +32,9 @@ def with_problem_detectors(tenant: dict[str, Any]) -> dict[str, Any]:
 
 def hasten(region: LocalRegion, check: dict[str, Any]) -> None:
     """Repair a node soon after its fault; that it is repaired is rendered."""
-    rendered = check["spec"]["checks"]["unhealthyNodeConditions"]
-    assert LOST in [one["type"] for one in rendered]
-    conditions = [{**one, "timeoutSeconds": HELD_SECONDS} if one["type"] == LOST else one for one in rendered]
+    rendered, hastened = check["spec"]["checks"]["unhealthyNodeConditions"], {LOST, IDLE_FAULT}
+    assert hastened <= {one["type"] for one in rendered}
+    conditions = [{**one, "timeoutSeconds": HELD_SECONDS} if one["type"] in hastened else one for one in rendered]
     patch = {"spec": {"checks": {"unhealthyNodeConditions": conditions}}}
     region.api().patch(ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER), patch, field_manager="test")
 
@@ -79,7 +80,11 @@ def host_of(region: LocalRegion, machine: dict[str, Any]) -> str:
 
 def notes(region: LocalRegion, name: str) -> dict[str, str]:
     """Return the annotations of a host."""
-    return dict(host(region, name)["metadata"].get("annotations") or {})
+    return notes_of(host(region, name))
+
+
+def notes_of(body: dict[str, Any]) -> dict[str, str]:
+    return dict(body["metadata"].get("annotations") or {})
 
 
 def taints(region: LocalRegion, node: str) -> set[str]:

@@ -29,6 +29,8 @@ NAME = "node-tests"
 """Name of the CronJob, and of the PriorityClass of its Jobs."""
 PROGRAM = ("node_tests.py", "node_test_decision.py", "objects.py", "api.py")
 SETTINGS = "settings.json"
+IDLE_FAULT = "IdleWithFault"
+"""Condition of Nodes that the program sets, and that the health checks of rollout groups repair."""
 PRIORITY = -HIGHEST - 1
 """Value below those of all priorities for tenants."""
 _LINKS = "link_errors.py"
@@ -54,6 +56,8 @@ class PoolTests:
     rounds: int
     """Number of times that a burn-in repeats its tests."""
     verification: tuple[NodeTest, ...]
+    when_idle: tuple[str, ...] = ()
+    """Conditions of Nodes with which an idle node is repaired."""
 
     @property
     def by_phase(self) -> dict[Phase, tuple[NodeTest, ...]]:
@@ -139,6 +143,7 @@ class NodeTests:
                 pool: {phase.value: _job_name(pool, phase) for phase in tests.by_phase}
                 for pool, tests in self.pools.items()
             },
+            "when_idle": {pool: tests.when_idle for pool, tests in self.pools.items() if tests.when_idle},
         }
         return json.dumps(settings, indent=1) + "\n"
 

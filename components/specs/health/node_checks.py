@@ -78,6 +78,8 @@ class NodeCheck(CheckedSpec):
     """Source of the pattern and of the default action."""
     action: HealthAction
     """Action on a node with the fault."""
+    when_idle: HealthAction | None = None
+    """Action on a quarantined node that runs only pods of DaemonSets, in clusters with node tests; only ``repair``."""
     detector: Detector = Detector.KERNEL_LOG
     """Part of the cluster that detects the fault."""
     condition: CamelCase | None = None
@@ -102,6 +104,8 @@ class NodeCheck(CheckedSpec):
         """Yield an impossible action, fields of another detector, and a pattern that is no regular expression."""
         if self.action not in self.actions:
             yield ConstraintViolation("requires a condition", ("action",), str(self.action))
+        if self.when_idle and (self.action, self.when_idle) != (HealthAction.QUARANTINE, HealthAction.REPAIR):
+            yield ConstraintViolation("can only repair a node after a quarantine", ("when_idle",), str(self.when_idle))
         required = _REQUIRED[self.detector]
         missing = [name for name in required if getattr(self, name) is None]
         if missing or any(getattr(self, name) for name in _DETECTION if name not in required):

@@ -98,3 +98,32 @@ def test_an_override_changes_what_it_names() -> None:
 
     assert (found["h100-ib-8"].hold_seconds, found["h100-ib-8"].action) == (900, HealthAction.REPAIR)
     assert found["h200-ib-8"] == library_checks()["gpu-lost"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "when_idle"),
+    [
+        ({}, HealthAction.REPAIR),
+        ({"hold_seconds": 900}, HealthAction.REPAIR),
+        ({"action": "quarantine"}, None),
+        ({"action": "notify"}, None),
+    ],
+)
+def test_an_override_of_the_action_ends_the_action_on_idle_nodes(
+    fields: dict[str, Any], when_idle: HealthAction | None
+) -> None:
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    overrides = [{"check": "gpu-reset-required", "reason": "measured", **fields}] if fields else []
+    health = HealthCatalog.model_validate({"schema_version": 1, "health_overrides": overrides})
+
+    checks = checks_of(laptop.model_copy(update={"health": health}), laptop.instance_types.by_name["h100-ib-8"])
+
+    assert {check.name: check.when_idle for check in checks}["gpu-reset-required"] == when_idle
+
+
+@pytest.mark.parametrize(("check", "when_idle"), [("gpu-lost", "repair"), ("gpu-reset-required", "quarantine")])
+def test_only_a_quarantine_is_followed_by_a_repair(check: str, when_idle: str) -> None:
+    row = library_checks()[check].model_dump(exclude_none=True)
+
+    with pytest.raises(ValidationError, match="after a quarantine"):
+        NodeCheck.model_validate({**row, "when_idle": when_idle})

@@ -7,12 +7,19 @@ import urllib.error
 from email.message import Message
 from typing import Any
 
+import pytest
 from node_test_objects import GATE, NOW, SETTINGS, at, job, node, pod, verdict
 
-from components.programs.node_test_decision import BURN_IN, NODE, NODE_UID, PHASE
+from components.programs.node_test_decision import BURN_IN, IDLE_FAULT, NODE, NODE_UID, PHASE
 from components.programs.node_tests import Cluster, job_for
 
-FILE = {**SETTINGS, "namespace": "node-tests", "cluster": "c", "measures": {}}
+FILE = {
+    **SETTINGS,
+    "namespace": "node-tests",
+    "cluster": "c",
+    "measures": {},
+    "when_idle": {"train": ["GpuResetRequired"]},
+}
 
 
 class Server:
@@ -25,7 +32,7 @@ class Server:
     def items(self, _version: str, plural: str, namespace: str = "", **_query: str) -> list[dict[str, Any]]:
         every = self.objects.get(plural, [])
         if plural == "pods":
-            return [body for body in every if (namespace == "node-tests") == ("labels" in body["metadata"])]
+            return [body for body in every if not namespace or "labels" in body["metadata"]]
         return every
 
     def merge_conditions(self, *arguments: Any) -> None:
@@ -54,8 +61,40 @@ def run(tenant: Server, management: Server | None = None, now: dt.datetime = NOW
     cluster = Cluster(management or Server(), tenant, FILE)  # type: ignore[arg-type]
     cluster.report()
     cluster.open_gates("c")
+    cluster.mark_idle(now)
     cluster.start(now)
     return tenant.writes
+
+
+LOST = verdict("GpuResetRequired", "True", -30)
+IDLE = verdict(IDLE_FAULT, "True", -5)
+JOB = {"metadata": {"name": "job"}, "spec": {"containers": [{}]}, "status": {"phase": "Running"}}
+DAEMON = {**JOB, "metadata": {"name": "d", "ownerReferences": [{"kind": "DaemonSet"}]}}
+TEST = {**JOB, "metadata": {"name": "t", "labels": {PHASE: "verification"}}}
+
+
+@pytest.mark.parametrize(
+    ("faulty", "pods", "status"),
+    [
+        pytest.param(node("a", "train", LOST), [DAEMON], "True", id="only pods of DaemonSets"),
+        pytest.param(node("a", "train", LOST), [TEST], "True", id="a test, which may be stopped"),
+        pytest.param(node("a", "train", LOST), [JOB], None, id="a job continues"),
+        pytest.param(node("a", "idle", LOST), [], None, id="a type whose fault no reboot ends"),
+        pytest.param(node("a", "train"), [], None, id="no fault"),
+        pytest.param(node("a", "train", LOST, IDLE), [], None, id="reported before"),
+        pytest.param(node("a", "train", LOST, IDLE), [JOB], "False", id="a pod that tolerates the taint"),
+        pytest.param(node("a", "train", IDLE), [], "False", id="rebooted"),
+    ],
+)
+def test_a_node_with_a_fault_that_a_reboot_ends_is_reported_once_it_is_idle(
+    faulty: dict[str, Any], pods: list[dict[str, Any]], status: str | None
+) -> None:
+    server = Server(pods=pods, nodes=[faulty])
+    Cluster(Server(), server, FILE).mark_idle(NOW)  # type: ignore[arg-type]
+
+    written = [conditions for _, _, _, _, conditions in server.writes]
+    assert [(item["type"], item["status"]) for [item] in written] == ([(IDLE_FAULT, status)] if status else [])
+    assert all(item["lastTransitionTime"] == at(0) for [item] in written)
 
 
 def test_a_new_node_gets_one_job_that_runs_there_only() -> None:

@@ -56,7 +56,8 @@ def _table(rows: tuple[CheckRow, ...]) -> Table:
         why = f" (override: {row.reason})" if row.reason else ""
         now = "" if row.nodes is None else f"{row.nodes}, {row.due} due" if row.due else str(row.nodes)
         cells = (after, what, *((now,) if live else ()), f"{row.summary}{why}")
-        table.add_row(row.check, Text(row.action, _STYLES[row.action]), *cells)
+        action = f"{row.action}, {row.when_idle} when idle" if row.when_idle else row.action
+        table.add_row(row.check, Text(action, _STYLES[row.action]), *cells)
     return table
 
 

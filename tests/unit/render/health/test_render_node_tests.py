@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 from environment_data import reference
 
+from components.inputs.node_pool import pool_input
 from components.lookups.node_tests import cluster_tests, library_node_tests, node_tests_of, round_minutes
 from components.lookups.pools import PlacedCluster, clusters
-from components.render.health.node_tests import NodeTests
+from components.programs import node_test_decision
+from components.render.health.node_tests import IDLE_FAULT, NodeTests
 from components.render.health.quarantine import BURN_IN, rules
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
-from components.specs.health.node_tests import MOST_VERIFICATION_MINUTES, Phase
+from components.specs.health.node_tests import MOST_VERIFICATION_MINUTES, NodeTestsSpec, Phase
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 from components.specs.pools.node_pool import BurnIn
 
@@ -180,3 +183,40 @@ def test_new_nodes_of_gated_pools_keep_their_taint_until_the_condition_is_true(g
     assert rule.body["spec"]["taint"] == BURN_IN
     [expression] = rule.body["spec"]["nodeSelector"]["matchExpressions"]
     assert expression == {"key": "node-restriction.kubernetes.io/pool", "operator": "In", "values": ["infer"]}
+
+
+@pytest.mark.parametrize(
+    ("backend", "conditions"),
+    [
+        (BareMetalBackend.METAL3, {"train": ["GpuResetRequired"], "infer": ["GpuResetRequired"]}),
+        (BareMetalBackend.IRONCORE_METAL, {}),
+    ],
+)
+def test_idle_nodes_are_repaired_where_a_reboot_is_a_repair(
+    laptop: Environment, backend: BareMetalBackend, conditions: dict[str, list[str]]
+) -> None:
+    metal = laptop.region.bare_metal.model_copy(update={"backend": backend})
+    changed = laptop.model_copy(update={"region": laptop.region.model_copy(update={"bare_metal": metal})})
+
+    settings = json.loads(made(planned(changed))["ConfigMap", "node-tests"].body["data"]["settings.json"])
+
+    assert settings["when_idle"] == conditions
+
+
+@pytest.mark.parametrize(("tests", "repaired"), [(NodeTestsSpec(), True), (None, False)])
+def test_a_health_check_repairs_idle_nodes_with_faults(
+    laptop: Environment, tests: NodeTestsSpec | None, *, repaired: bool
+) -> None:
+    nodes = laptop.region.nodes.model_copy(update={"tests": tests})
+    changed = laptop.model_copy(update={"region": laptop.region.model_copy(update={"nodes": nodes})})
+    placed = first(changed)
+
+    faults = {pool.name: pool_input(changed, placed, pool).faults for pool in placed.cluster.pools}
+
+    assert {name for name, conditions in faults.items() if IDLE_FAULT in conditions} == (
+        {"train", "infer"} if repaired else set()
+    )
+
+
+def test_the_program_sets_the_condition_that_health_checks_repair() -> None:
+    assert node_test_decision.IDLE_FAULT == IDLE_FAULT
