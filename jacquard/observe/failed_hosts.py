@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from components.programs.failed_repairs import REPAIRS, RETURNED
+from components.programs.failed_repairs import REPAIRS, RETURNED, SPARE, WAITS_FOR
 from components.programs.spare_hosts import UNHEALTHY
 from components.specs.environment import Environment
-from jacquard.observe.objects import Kind, key
+from jacquard.observe.objects import Kind, Object, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig
 
@@ -39,3 +39,8 @@ def _reason(annotations: Mapping[str, str]) -> str:
         return REASON
     first, *others = annotations.get(REPAIRS, "").split() or ("",)
     return f"fault returned after repair by reboot ({1 + len(others)} repairs since {first})"
+
+
+def waits_for_spare(machine: Object | None) -> bool:
+    """Return whether the repair of a Machine has failed, and no host is free to replace its host."""
+    return bool(dig(machine, "metadata", "annotations", WAITS_FOR) == SPARE)

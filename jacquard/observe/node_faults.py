@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from components.lookups.add_ons import node_tests
 from components.lookups.node_checks import checks_by_type, repair_limit
 from components.lookups.pools import PlacedCluster, clusters
-from components.programs.failed_repairs import GAVE_UP, RETURNED, SPARE, WAITS_FOR, repairs
+from components.programs.failed_repairs import GAVE_UP, RETURNED, repairs
 from components.programs.spare_hosts import UNHEALTHY, is_free
 from components.render import labels as keys
 from components.render.add_ons.declared_hardware import UNLIKE
@@ -20,6 +20,7 @@ from components.specs.environment import Environment
 from components.specs.health.node_checks import Detector, HealthAction, NodeCheck
 from components.specs.region.tenant import Approval, TenantSpec
 from jacquard.observe.failed_hosts import KINDS as HOSTS
+from jacquard.observe.failed_hosts import waits_for_spare
 from jacquard.observe.live_nodes import capacity_text, place_of
 from jacquard.observe.objects import Object, key
 from jacquard.observe.observation import Observation
@@ -30,8 +31,6 @@ REMEDIATION = (metal3.API, "Metal3Remediation")
 MANAGEMENT_KINDS = (MACHINE, REMEDIATION, *HOSTS)
 _UPSTREAM = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
 """Conditions that a kubelet or a pod network sets. All others that are True report a fault, except the burn-in's."""
-
-
 _WHEN_IDLE = "none; the host is rebooted once only pods of DaemonSets are left, within the limit of its rollout group"
 
 
@@ -72,7 +71,7 @@ def node_faults(environment: Environment, seen: Observation) -> Iterator[NodeFau
             name = place_of(environment, node)
             body = hosts.get((cluster, name or ""))
             spare = body is None or free[_place(body)] > 0
-            waits = capacity_text(seen, placed.tenant, node) if _waits(machine) else ""
+            waits = capacity_text(seen, placed.tenant, node) if waits_for_spare(machine) else ""
             host = replace(_host(environment, name, body, phase, now), spare=spare, waits=waits)
             yield from _of_node(environment, cluster, node, by_pool, host, when)
 
@@ -96,10 +95,6 @@ def _host(
     marked = (dig(body, "metadata", "annotations") or {}).get(UNHEALTHY) == RETURNED
     exceeded = marked or (phase is None and len(starts) >= limit.repairs)
     return _Host(name=name, phase=phase, starts=starts, exceeded=exceeded)
-
-
-def _waits(machine: Object | None) -> bool:
-    return (dig(machine, "metadata", "annotations") or {}).get(WAITS_FOR) == SPARE
 
 
 def _place(host: Object) -> tuple[str, ...]:

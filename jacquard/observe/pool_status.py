@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from components.lookups.pools import pools, wanted_nodes
-from components.programs.failed_repairs import SPARE, WAITS_FOR
 from components.render.labels import FINGERPRINT
 from components.render.pools.node_pool import group_name
 from components.render.pools.pool_rollout import opening_text
@@ -23,6 +22,7 @@ from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.burn_ins import NodesInBurnIn, burn_in_durations, nodes_in_burn_in
+from jacquard.observe.failed_hosts import waits_for_spare
 from jacquard.observe.image_pulls import FailedPull, failed_pulls, texts
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
@@ -252,7 +252,7 @@ def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Obje
     messages: list[str | None] = [
         f"{key(body)[1]} cannot be repaired and waits for a free host that replaces it"
         for body in machines
-        if dig(body, "metadata", "annotations", WAITS_FOR) == SPARE
+        if waits_for_spare(body)
     ]
     messages += [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
     messages += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]

@@ -60,7 +60,7 @@ def rules(namespace: str) -> Manifest:
     """Return the alerts for releases, clusters, pools and nodes whose conditions report a fault."""
     kinds = "|".join(kind for _, kind, _ in _FLUX.values())
     unavailable = 'status_condition{type="Available",status="False"} == 1'
-    unhealthy = 'capi_machine_status_condition{type="HealthCheckSucceeded",status="False"}'
+    machine, unhealthy = "capi_machine_status_condition", 'type="HealthCheckSucceeded",status="False"'
     alerts = [
         alert(
             "ReleaseNotReady",
@@ -86,7 +86,7 @@ def rules(namespace: str) -> Manifest:
         alert(
             NODE_UNHEALTHY,
             "warning",
-            f"{unhealthy} * on (cluster) group_left (tenant) capi_cluster_info == 1",
+            f"{machine}{{{unhealthy}}} * on (cluster) group_left (tenant) capi_cluster_info == 1",
             "A node failed its health check, and is repaired or replaced unless too many nodes have faults; see the"
             " condition HealthCheckSucceeded of its Machine.",
             audience=Audience.TENANT,
@@ -95,7 +95,7 @@ def rules(namespace: str) -> Manifest:
         alert(
             "NoSpareForNode",
             "warning",
-            unhealthy.replace("}", ',waits_for="spare"}') + " == 1",
+            f'{machine}{{{unhealthy},waits_for="spare"}} == 1',
             "Reboots did not repair a node, and no host is free in its failure domain to replace it. Return a repaired"
             " host to production, or assign more hosts.",
         ),
