@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 from components.intents.time_slicing import turns_on_fabrics
 from components.lookups.add_ons import left_out, own_values
 from components.lookups.bmcs import unverified_bmcs
-from components.lookups.closed_ports import closed_ports
+from components.lookups.network.closed_ports import closed_ports
 from components.lookups.overcommitted import overcommitted
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices

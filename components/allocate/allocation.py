@@ -17,7 +17,7 @@ from components.intents.images import choose_image, incompatibilities
 from components.intents.nodes import pinned_image, wanted_intent
 from components.intents.pins import knowing
 from components.lookups.control_planes import control_plane_pins
-from components.lookups.dpu_clusters import assign_links
+from components.lookups.network.dpu_clusters import assign_links
 from components.lookups.pools import PlacedPool, pools, problem
 from components.rollout.waves import carried
 from components.specs.environment import Environment

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from components.allocate.free_hosts import FreeHosts
 from components.allocate.shortage import Account, too_few_nodes, too_few_racks
-from components.lookups.fabrics import halls_for
+from components.lookups.network.fabrics import halls_for
 from components.lookups.pools import PlacedPool, clusters, declared_spares, most_nodes, pools, wanted_nodes
 from components.lookups.spares import nodes_within, spares_for
 from components.specs.environment import Environment

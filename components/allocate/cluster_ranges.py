@@ -11,11 +11,11 @@ from typing import Any
 
 from components.allocate.demands import Taker, Want
 from components.allocate.ledger import Ledger
-from components.lookups.fabrics import guids_needed
+from components.lookups.network.fabrics import guids_needed
+from components.lookups.network.rails import prefix_length, rail_ports, rails_needed, room_of_rail
 from components.lookups.number_kinds import ADDRESS_BITS, Kind, guids, rail_prefixes
 from components.lookups.numbers import as_block
 from components.lookups.pools import PlacedCluster, problem
-from components.lookups.rails import prefix_length, rail_ports, rails_needed, room_of_rail
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of

@@ -8,7 +8,7 @@ assignments.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from components.lookups.dpu_clusters import linked, links, running_dpu
+from components.lookups.network.dpu_clusters import linked, links, running_dpu
 from components.lookups.pools import problem
 from components.render.network.dpf_hbn import HOST_INDEX, POINT_TO_POINT
 from components.specs.base import Address, Network

@@ -12,7 +12,7 @@ from components.allocate.cluster_ranges import ClusterRanges
 from components.allocate.controllers import Controllers
 from components.allocate.demands import Taker, Want
 from components.allocate.ledger import Ledger, numbers_of, room
-from components.lookups.fabrics import infiniband, roce
+from components.lookups.network.fabrics import infiniband, roce
 from components.lookups.number_kinds import (
     ASNS,
     NUMBER_KINDS,

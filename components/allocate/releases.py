@@ -5,7 +5,7 @@ from operator import itemgetter
 
 from components.allocate.allocation import allocate
 from components.allocate.free_hosts import position
-from components.lookups.fabrics import halls_for
+from components.lookups.network.fabrics import halls_for
 from components.lookups.pools import PlacedPool, declared_spares, pool_named, problem
 from components.lookups.spares import spares_for
 from components.specs.environment import Environment

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons
-from components.lookups.fabrics import handed_out
+from components.lookups.network.fabrics import handed_out
 from components.lookups.pools import PlacedCluster
 from components.render.add_ons import cni, flux
 from components.render.control_planes.cluster_namespaces import DNS_NAMESPACE, ClusterNamespacesInput, TeamNamespace

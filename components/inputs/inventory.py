@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from components.lookups.bmcs import unverified_bmcs
-from components.lookups.dpu_clusters import DpuClusters
-from components.lookups.dpus import uses_dpf
+from components.lookups.network.dpu_clusters import DpuClusters
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import clusters, failure_domain
 from components.render.hosts.hosts import HostOwner, PlacedHost
 from components.render.hosts.inventory import InventoryInput

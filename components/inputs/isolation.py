@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from components.lookups.dns import has_names
-from components.lookups.dpus import uses_dpf
-from components.lookups.fabrics import connected, infiniband
+from components.lookups.network.dns import has_names
+from components.lookups.network.dpus import uses_dpf
+from components.lookups.network.fabrics import connected, infiniband
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.control_planes.kamaji_etcd import endpoints
 from components.render.namespaces import FREE_HOSTS, tenant_namespace

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from components.allocate.node_addresses import link_of
-from components.lookups.dpu_clusters import running_dpu
+from components.lookups.network.dpu_clusters import running_dpu
 from components.lookups.pools import vpc_of_host
 from components.render.hosts.inventory import dpu_name
 from components.specs.base import Address, Network

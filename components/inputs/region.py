@@ -6,7 +6,7 @@ from dataclasses import replace
 from components.inputs.dpu_release import dpu_release
 from components.lookups.charts import needed_charts
 from components.lookups.data_stores import region_stores
-from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
+from components.lookups.network.dpus import dpu_platform, uses_dpf, uses_ovn
 from components.lookups.node_checks import repair_limits
 from components.lookups.pools import clusters
 from components.lookups.receivers import tenant_receivers

@@ -21,7 +21,8 @@ from components.inputs import (
     vm_offering,
 )
 from components.inputs.extensions import extension_inputs
-from components.lookups import add_ons, dns
+from components.lookups import add_ons
+from components.lookups.network import dns
 from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind
 from components.render.concept import Concept, Made

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from components.inputs.node_addresses import Links, host_links
-from components.lookups.dpus import dpu_platform
-from components.lookups.fabrics import partition, roce_ports
-from components.lookups.peerings import agreed
+from components.lookups.network.dpus import dpu_platform
+from components.lookups.network.fabrics import partition, roce_ports
+from components.lookups.network.peerings import agreed
+from components.lookups.network.rails import rails_of
 from components.lookups.pools import PlacedCluster, clusters_of, public_addresses
-from components.lookups.rails import rails_of
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.packets import Service
 from components.render.network.tenant_network import TenantNetworkInput, on_dpus

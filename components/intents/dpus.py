@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.intents.differences import At, Difference, differences
-from components.lookups.dpu_clusters import running_dpu
-from components.lookups.dpus import uses_dpf
+from components.lookups.network.dpu_clusters import running_dpu
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import DataPath, vpc_of_host
 from components.render.backends import NETWORK_BACKENDS
 from components.render.network.dpf_hbn import clusters_with

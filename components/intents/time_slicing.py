@@ -1,7 +1,7 @@
 """Pools that combine a fabric with GPU time-slicing, although multi-node jobs do not tolerate time-slicing."""
 
 from components.intents.nodes import intents_of
-from components.lookups.fabrics import connected, on_roce
+from components.lookups.network.fabrics import connected, on_roce
 from components.lookups.pools import clusters
 from components.specs.environment import Environment
 from components.specs.keys import pool_key

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of
-from components.lookups.dpu_ports import load_balancer_port
-from components.lookups.fabrics import connected
+from components.lookups.network.dpu_ports import load_balancer_port
+from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
 from components.lookups.node_tests import cluster_tests
 from components.lookups.pools import PlacedCluster, clusters, public_addresses

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from components.lookups.add_ons import add_ons, brings_network
-from components.lookups.dpus import uses_dpf, uses_ovn
-from components.lookups.fabrics import cutting, handed_out
+from components.lookups.network.dpus import uses_dpf, uses_ovn
+from components.lookups.network.fabrics import cutting, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, tenant_file
 from components.render.add_ons import flux
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS

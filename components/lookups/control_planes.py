@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from components.lookups.dpus import uses_dpf
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import PlacedCluster, clusters, most_nodes, place, problem
 from components.specs.base import DEDICATED, PLACED, KubernetesVersion
 from components.specs.control_planes.data_stores import DPU_STORE

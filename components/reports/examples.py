@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from components.inputs import vm_offering
 from components.intents.images import find_image
 from components.intents.nodes import intents_of
-from components.lookups.fabrics import on_roce, partition
+from components.lookups.network.fabrics import on_roce, partition
+from components.lookups.network.rails import rails_of
 from components.lookups.pools import PlacedCluster, PlacedPool, clusters
-from components.lookups.rails import rails_of
 from components.render import examples
 from components.render.manifest import Json
 from components.render.network import infiniband, rails

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime
 from components.lookups.add_ons import gives
 from components.lookups.node_checks import checks_of, override_of, repair_limit
 from components.lookups.pools import clusters
-from components.reports.failure_history import FailureHistory
+from components.reports.hosts.failure_history import FailureHistory
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Spec
 from components.specs.environment import Environment

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from components.intents.nodes import intents_of
 from components.intents.vm_nodes import Setup, setups
 from components.intents.vm_room import vms_on
-from components.lookups.fabrics import on_roce, partition
 from components.lookups.host_use import HostUse, counted_hosts
+from components.lookups.network.fabrics import on_roce, partition
 from components.lookups.pools import PlacedCluster, clusters, pools, vm_pools, vms_of
 from components.render.network import infiniband, rails
 from components.render.network.device_plugins import PREFIX, ROCE, resource_of

@@ -7,7 +7,7 @@ because its users order VMs in the cluster, which the data do not contain.
 
 from collections.abc import Iterator
 
-from components.lookups.fabrics import on_roce
+from components.lookups.network.fabrics import on_roce
 from components.lookups.pools import clusters, problem, tenant_file, vms_of
 from components.render.backends import NETWORK_BACKENDS
 from components.specs.environment import Environment

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
-from jacquard.cli import plan_checks
 from jacquard.cli.base_comparison import Compared
-from jacquard.cli.stack_runs import results, together
+from jacquard.cli.runs import plan_checks
+from jacquard.cli.runs.stacks import results, together
 from jacquard.cli.views.changes import sarif
 from jacquard.cli.views.progress import Screen, ended
 from jacquard.engine import events

@@ -135,7 +135,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
     "Edit data": (
         Verb(
             "new",
-            "jacquard.cli.verbs.new:new",
+            "jacquard.cli.verbs.data.new:new",
             "Create the files of a new environment.",
             (
                 "jacquard new edge-1",
@@ -163,13 +163,13 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "allocate",
-            "jacquard.cli.verbs.allocate:allocate",
+            "jacquard.cli.verbs.data.allocate:allocate",
             "Allocate the numbers and hosts that the data leave open.",
             ("jacquard allocate edge-1", "jacquard allocate edge-1 --replace-hosts first-train/train"),
         ),
         Verb(
             "host",
-            "jacquard.cli.verbs.host:host",
+            "jacquard.cli.verbs.data.host:host",
             "Move a host to another state of its life cycle.",
             (
                 'jacquard host edge-1 a01-u03 --to triage --reason "GPU 5 fell off the bus"',
@@ -178,7 +178,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "reconcile-hosts",
-            "jacquard.cli.verbs.reconcile_hosts:reconcile_hosts",
+            "jacquard.cli.verbs.data.reconcile_hosts:reconcile_hosts",
             "Propose the edits of the data that follow from what controllers did to hosts.",
             ("jacquard reconcile-hosts edge-1", "jacquard reconcile-hosts edge-1 --write"),
         ),
@@ -195,19 +195,19 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         ),
         Verb(
             "migrate",
-            "jacquard.cli.verbs.migrate:migrate",
+            "jacquard.cli.verbs.data.migrate:migrate",
             "Migrate data files to the current format.",
             ("jacquard migrate --check", "jacquard migrate edge-1"),
         ),
         Verb(
             "schema",
-            "jacquard.cli.verbs.schema:schema",
+            "jacquard.cli.verbs.data.schema:schema",
             "Check or write schemas, editor headers and reference pages.",
             ("jacquard schema --write",),
         ),
         Verb(
             "inventory",
-            "jacquard.cli.verbs.inventory:app",
+            "jacquard.cli.verbs.data.inventory:app",
             "Import hosts from other systems, and export hosts to them.",
             (
                 "jacquard inventory import eks-a-csv hardware.csv --env edge-1 --hall a --dry-run",

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from components.render.manifest import MANAGEMENT
 from components.reports import health as health_report
-from components.reports import host_states as host_state_report
 from components.reports import uniformity as uniformity_report
-from components.reports.failure_history import FailureHistory, failure_history
+from components.reports.hosts import states as host_state_report
+from components.reports.hosts.failure_history import FailureHistory, failure_history
 from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.show_reports import ShowFormat, answer
@@ -21,9 +21,9 @@ from jacquard.cli.views.region import host_states as host_state_view
 from jacquard.cli.views.region import uniformity as uniformity_view
 from jacquard.machine import paths
 from jacquard.observe import enrolment as live_enrolment
-from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
-from jacquard.observe.node_faults import MANAGEMENT_KINDS, node_faults
-from jacquard.observe.node_test_states import pool_results
+from jacquard.observe.nodes.faults import MANAGEMENT_KINDS, node_faults
+from jacquard.observe.nodes.live import TENANT_KINDS, live_nodes, management_kinds
+from jacquard.observe.nodes.results import pool_results
 from jacquard.observe.observation import observe
 from jacquard.previews.base_commits import BaseError
 from jacquard.previews.host_history import revisions

@@ -9,7 +9,7 @@ from components.render.labels import AS_DECLARED, NODE_POOL
 from components.reports.enrolment.report import Enrolment, VerifiedNode, enrolment
 from components.specs.environment import Environment
 from jacquard.observe.backends import bare_metal
-from jacquard.observe.live_nodes import host_place
+from jacquard.observe.nodes.live import host_place
 from jacquard.observe.objects import Kind, Report, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig

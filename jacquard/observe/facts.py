@@ -13,7 +13,7 @@ from components.specs.keys import group_key, pool_key
 from components.specs.natural import natural
 from jacquard.observe.backends import bare_metal
 from jacquard.observe.jobs import CLAIM, POD, Jobs
-from jacquard.observe.live_nodes import TENANT_KINDS, live_nodes
+from jacquard.observe.nodes.live import TENANT_KINDS, live_nodes
 from jacquard.observe.objects import key
 from jacquard.observe.observation import Observation
 from jacquard.observe.pool_status import Pools

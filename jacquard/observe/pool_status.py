@@ -21,9 +21,9 @@ from components.specs.locks import GroupAllocation
 from components.specs.pools.node_pool import NodePoolSpec
 from components.specs.pools.nodes import Windows
 from jacquard.observe.backends import bare_metal
-from jacquard.observe.burn_ins import NodesInBurnIn, burn_in_durations, nodes_in_burn_in
-from jacquard.observe.failed_hosts import waits_for_spare
 from jacquard.observe.image_pulls import FailedPull, failed_pulls, texts
+from jacquard.observe.nodes.burn_ins import NodesInBurnIn, burn_in_durations, nodes_in_burn_in
+from jacquard.observe.nodes.failed_hosts import waits_for_spare
 from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
 from jacquard.observe.observation import Observation
 from jacquard.providers.kube.objects import dig

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from components.reports.failure_history import Revision
+from components.reports.hosts.failure_history import Revision
 from components.specs.reading.loader import OUT_OF_SERVICE
 from jacquard.previews.base_commits import answer, commit_of, git
 

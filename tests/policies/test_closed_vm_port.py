@@ -11,7 +11,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.lookups.closed_ports import closed_ports
+from components.lookups.network.closed_ports import closed_ports
 from components.render.network.dpus import HBN_IMAGE
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import Ingress

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from components.allocate.allocation import attempt
 from components.allocate.node_addresses import give_addresses, link_of
-from components.lookups.dpu_clusters import links, running_dpu
+from components.lookups.network.dpu_clusters import links, running_dpu
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.locks import AllocationsLock, ImagesLock

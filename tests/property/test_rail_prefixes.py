@@ -10,8 +10,8 @@ from small_region import changed, nodes, tenant
 from with_rails import RANGE, with_rails
 
 from components.allocate.allocation import attempt
+from components.lookups.network.rails import rails_needed, room_of_rail
 from components.lookups.pools import clusters
-from components.lookups.rails import rails_needed, room_of_rail
 from components.specs.environment import Environment
 
 _NAMES = ("ant", "bee", "cat")

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from components.inputs.tenant_network import PlacedVpc, vpcs
-from components.lookups.fabrics import ports_on, reached
+from components.lookups.network.fabrics import ports_on, reached
+from components.lookups.network.rails import rails_of
 from components.lookups.pools import clusters_of, vpc_of_host
-from components.lookups.rails import rails_of
 from components.render.network.rails import gateway, subnet
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from components.allocate.ledger import freed_numbers, numbers_of, room, written, written_size
 from components.inputs.tenant_network import PlacedVpc, vpcs
-from components.lookups.dns import has_names
-from components.lookups.dpu_clusters import running_dpu
+from components.lookups.network.dns import has_names
+from components.lookups.network.dpu_clusters import running_dpu
 from components.lookups.number_kinds import NUMBER_KINDS, Kind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import clusters_of, vpc_of_host

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from components.lookups.fabrics import connected, ports_on, reached
+from components.lookups.network.fabrics import connected, ports_on, reached
 from components.lookups.pools import clusters_of, vpc_of_host
 from components.specs.base import Spec
 from components.specs.environment import Environment

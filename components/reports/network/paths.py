@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from components.inputs.tenant_network import enforced_by, vpcs
-from components.lookups.dpus import filters_track_connections
+from components.lookups.network.dpus import filters_track_connections
 from components.render.backends import NETWORK_BACKENDS, Filter
 from components.render.network.packets import ALL, Ports, Rule
 from components.render.network.vpc import ANYWHERE, Peer, Vpc, reach, verdicts

@@ -13,7 +13,7 @@ from components.lookups.add_ons import (
     takes_defaults,
     uses_gpus,
 )
-from components.lookups.fabrics import connected, handed_out
+from components.lookups.network.fabrics import connected, handed_out
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.rules.references import undeclared
 from components.rules.rule import Rules

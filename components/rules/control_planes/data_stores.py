@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from components.lookups.control_planes import standing_pins
-from components.lookups.dpus import uses_dpf
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import DataPath, clusters, place, problem
 from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL

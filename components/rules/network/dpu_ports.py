@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from components.lookups.add_ons import gives
-from components.lookups.dpu_ports import images_of, port_name
+from components.lookups.network.dpu_ports import images_of, port_name
 from components.lookups.pools import PlacedCluster, clusters, problem
 from components.rules.rule import Rules
 from components.specs.add_ons.add_ons import Capability

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from components.allocate.allocation import ACCEPT_EDITS
-from components.lookups.dpu_clusters import DpuClusters, first_rack
 from components.lookups.intervals import bounds, overlaps
+from components.lookups.network.dpu_clusters import DpuClusters, first_rack
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.region.running import Entry, restored, running_nodes

@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.lookups.fabrics import connected, handed_out, infiniband, ports_on, reached
 from components.lookups.intervals import overlaps
+from components.lookups.network.fabrics import connected, handed_out, infiniband, ports_on, reached
 from components.lookups.pools import clusters, place, problem, tenant_file
 from components.render.network.device_plugins import ADAPTERS, IMAGES
 from components.render.network.infiniband import TOOLS

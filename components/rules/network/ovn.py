@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.lookups.dpus import uses_ovn
+from components.lookups.network.dpus import uses_ovn
 from components.lookups.pools import place, problem
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.lookups.peerings import PlacedPeer, peers, requests_peering
+from components.lookups.network.peerings import PlacedPeer, peers, requests_peering
 from components.lookups.pools import place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules

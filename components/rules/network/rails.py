@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from components.lookups.fabrics import connected, cutting, infiniband, on_roce
+from components.lookups.network.fabrics import connected, cutting, infiniband, on_roce
 from components.lookups.pools import clusters, place, problem
 from components.rules.rule import Rules
 from components.specs.environment import Environment

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.lookups.fabrics import connected
+from components.lookups.network.fabrics import connected
 from components.lookups.pools import PlacedCluster, clusters, place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS
 from components.rules.rule import Rules

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from components.lookups.add_ons import takes_more_pods
 from components.lookups.control_planes import most_nodes_of, standing_pins, taken_stores
-from components.lookups.dpus import uses_dpf
 from components.lookups.intervals import usable
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import DataPath, PlacedCluster, clusters, clusters_of, place, problem
 from components.render.add_ons.cni import POD_PREFIX_PER_NODE
 from components.render.backends import BARE_METAL, NETWORK_BACKENDS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from components.lookups.peerings import other_side
+from components.lookups.network.peerings import other_side
 from components.lookups.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
 from components.lookups.slices import slices
 from components.render.control_planes.kamaji_etcd import NAMESPACE as DATA_STORES

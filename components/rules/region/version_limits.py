@@ -11,7 +11,7 @@ from pydantic import Field
 
 from components.intents.dpus import find_dpu_image
 from components.lookups.charts import DataPlace, needed_charts
-from components.lookups.dpus import uses_dpf
+from components.lookups.network.dpus import uses_dpf
 from components.lookups.pools import place, problem
 from components.render.network.dpus import HBN_IMAGE
 from components.render.pools import ironcore_metal

@@ -13,7 +13,7 @@ from components.reports.canaries import large_canaries
 from components.reports.caveats import caveats
 from components.reports.contracts import unmet_contracts
 from components.reports.control_planes import outdated_control_planes
-from components.reports.host_states import overdue_hosts
+from components.reports.hosts.states import overdue_hosts
 from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks

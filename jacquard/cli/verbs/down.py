@@ -13,9 +13,9 @@ from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli import arguments, data, local_region
 from jacquard.cli.console import stderr, stdout
-from jacquard.cli.engine_runs import watched
 from jacquard.cli.errors import ExitCode, Stop, show
-from jacquard.cli.stack_runs import Unfinished, require_done, together
+from jacquard.cli.runs.engine import watched
+from jacquard.cli.runs.stacks import Unfinished, require_done, together
 from jacquard.cli.views.progress import Screen, ended
 from jacquard.cli.views.summary import counted, show_stacks
 from jacquard.engine import locks

@@ -9,14 +9,15 @@ import typer
 
 from components.specs.environment import Environment
 from components.specs.secret_text import masked_forms
-from jacquard.cli import arguments, base_comparison, change_previews, collected_facts, data, plan_checks
+from jacquard.cli import arguments, base_comparison, change_previews, collected_facts, data
 from jacquard.cli.change_previews import Previewed
 from jacquard.cli.console import Format, json_text, print_json, stdout
-from jacquard.cli.engine_runs import previewed
 from jacquard.cli.errors import ExitCode, Stop, show
 from jacquard.cli.output_folder import KeptFolder
 from jacquard.cli.outputs import refuse_data
-from jacquard.cli.plan_checks import Plan
+from jacquard.cli.runs import plan_checks
+from jacquard.cli.runs.engine import previewed
+from jacquard.cli.runs.plan_checks import Plan
 from jacquard.cli.views.changes import blocked as blocked_view
 from jacquard.cli.views.changes import change, junit, sarif
 from jacquard.cli.views.changes import preview as preview_view

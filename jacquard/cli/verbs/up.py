@@ -12,14 +12,15 @@ from rich.console import Console
 
 from components.specs.base import Stage
 from components.specs.environment import Environment
-from jacquard.cli import arguments, data, local_region, plan_checks
+from jacquard.cli import arguments, data, local_region
 from jacquard.cli.console import Format, plural, print_json, stderr, stdout
-from jacquard.cli.engine_runs import watched
 from jacquard.cli.errors import ExitCode, Stop, show, warn_deprecated
-from jacquard.cli.plan_checks import Plan
-from jacquard.cli.policy_gate import refuse, unchanged
 from jacquard.cli.preview_binding import Apply
-from jacquard.cli.stack_runs import Unfinished, require_done, results, together
+from jacquard.cli.runs import plan_checks
+from jacquard.cli.runs.engine import watched
+from jacquard.cli.runs.plan_checks import Plan
+from jacquard.cli.runs.policy_gate import refuse, unchanged
+from jacquard.cli.runs.stacks import Unfinished, require_done, results, together
 from jacquard.cli.views import summary
 from jacquard.cli.views.progress import Screen, ended, phase
 from jacquard.engine import locks

@@ -9,7 +9,7 @@ from components.reports.canaries import LargeCanary
 from components.reports.caveats import Caveat
 from components.reports.contracts import Unmet
 from components.reports.control_planes import OutdatedControlPlane
-from components.reports.host_states import HostStay
+from components.reports.hosts.states import HostStay
 from components.reports.images import Behind
 from components.specs.environment import Environment
 from components.specs.reading.loader import WAIVERS

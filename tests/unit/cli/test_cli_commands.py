@@ -169,7 +169,7 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
         level=Enforcement.MANDATORY,
         environment="laptop",
     )
-    for asker in ("jacquard.cli.verbs.check", "jacquard.cli.policy_gate"):
+    for asker in ("jacquard.cli.verbs.check", "jacquard.cli.runs.policy_gate"):
         monkeypatch.setattr(f"{asker}.judge", lambda *_: Judgement(refused=(found,)))
 
     check, up = invoke("check", "laptop", *TODAY), invoke("up", "laptop")

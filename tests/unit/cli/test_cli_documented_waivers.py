@@ -19,7 +19,7 @@ from components.rules.region import capacity
 from components.specs.reading.loader import load_environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.policy_gate import refuse
+from jacquard.cli.runs.policy_gate import refuse
 from jacquard.machine import paths
 from policies.check import frozen
 from policies.rules import RULES

@@ -11,8 +11,8 @@ import pytest
 from fake_pulumi import replay
 from rich.console import Console
 
-from jacquard.cli.engine_runs import raise_for, watched
 from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.runs.engine import raise_for, watched
 from jacquard.cli.views.changes.preview import by_component
 from jacquard.cli.views.progress import Screen
 from jacquard.cli.views.summary import counted

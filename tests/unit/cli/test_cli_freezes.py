@@ -13,7 +13,7 @@ from components.specs.region.policy import PolicySpec
 from components.specs.region.region import StackLayout
 from jacquard.cli.console import stderr
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.policy_gate import refuse
+from jacquard.cli.runs.policy_gate import refuse
 from jacquard.cli.verbs.up import Up
 from jacquard.engine.driver import Engine
 from policies import judge

@@ -15,7 +15,7 @@ from typer.testing import Result
 from components.specs.reading.loader import load_environment
 from jacquard.cli import local_region
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.plan_checks import Plan
+from jacquard.cli.runs.plan_checks import Plan
 from jacquard.engine import guard
 from jacquard.engine.plan import Plan as Steps
 from jacquard.machine import paths
@@ -196,7 +196,7 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
             raise answer
         return answer
 
-    monkeypatch.setattr("jacquard.cli.plan_checks.plan", plan_of)
+    monkeypatch.setattr("jacquard.cli.runs.plan_checks.plan", plan_of)
     return told
 
 

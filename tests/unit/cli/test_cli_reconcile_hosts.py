@@ -14,7 +14,7 @@ from components.render.manifest import MANAGEMENT
 from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
 from jacquard.cli import data
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.verbs import reconcile_hosts as verb
+from jacquard.cli.verbs.data import reconcile_hosts as verb
 from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]

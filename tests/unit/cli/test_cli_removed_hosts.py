@@ -12,7 +12,7 @@ from places import resolved
 from repositories import COMMIT, committed, git
 from typer.testing import Result
 
-from components.reports.host_release import release_steps
+from components.reports.hosts.release import release_steps
 from components.specs.environment import Environment
 from components.specs.hosts.bare_metal import BareMetalBackend
 from jacquard.cli.errors import ExitCode

@@ -66,7 +66,7 @@ def test_a_verb_loads_no_other_verb() -> None:
 
     loaded = set(done.stderr.split())
     assert "jacquard.cli.verbs.machine" in loaded
-    assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.inventory", "policies"} == set()
+    assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.data.inventory", "policies"} == set()
 
 
 def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for() -> None:

@@ -13,7 +13,7 @@ from repositories import committed
 from components.specs.environment import Environment
 from components.specs.region.policy import PolicySpec
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.policy_gate import unchanged
+from jacquard.cli.runs.policy_gate import unchanged
 from jacquard.engine.driver import Engine
 
 FREEZE = {

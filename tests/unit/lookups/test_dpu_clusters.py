@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from components.allocate.allocation import allocate, attempt
-from components.lookups.dpu_clusters import DpuClusters, links, share
+from components.lookups.network.dpu_clusters import DpuClusters, links, share
 from components.specs.environment import Environment
 from components.specs.hosts.inventory import HostSpec
 from components.specs.network.dpus import DpuClusterSpec

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.lookups.dpu_ports import load_balancer_port
+from components.lookups.network.dpu_ports import load_balancer_port
 from components.rules.checks import check
 
 DECLARED = "dpu_interface: enp1s0f0np0, "

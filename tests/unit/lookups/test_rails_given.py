@@ -8,8 +8,8 @@ from small_region import NODE_TYPE, allocated, changed, nodes, tenant
 from with_rails import RANGE, prefixes, with_rails
 
 from components.allocate.allocation import attempt
+from components.lookups.network.rails import rails_of
 from components.lookups.pools import clusters
-from components.lookups.rails import rails_of
 from components.render.network.rails import subnet
 from components.specs.base import Network
 from components.specs.environment import Environment

@@ -10,7 +10,7 @@ from backend_objects import boot_configuration, ironcore_host, of_kind
 from components.render.manifest import MANAGEMENT
 from components.reports.uniformity import LiveNode, uniformity
 from components.specs.environment import Environment
-from jacquard.observe.live_nodes import live_nodes, management_kinds
+from jacquard.observe.nodes.live import live_nodes, management_kinds
 from jacquard.observe.observation import Observation
 
 Object = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 from components.render.manifest import MANAGEMENT
 from components.reports.uniformity import LiveNode
 from components.specs.environment import Environment
-from jacquard.observe.live_nodes import live_nodes
+from jacquard.observe.nodes.live import live_nodes
 from jacquard.observe.observation import Observation
 
 

@@ -15,7 +15,7 @@ from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.health.node_checks import HealthAction
 from components.specs.region.tenant import ChangesSpec
-from jacquard.observe.node_faults import node_faults
+from jacquard.observe.nodes.faults import node_faults
 from jacquard.observe.observation import Observation
 
 AT = "2026-11-20T08:30:00Z"

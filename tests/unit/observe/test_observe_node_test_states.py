@@ -8,7 +8,7 @@ from typing import Any
 from components.reports.health import health
 from components.specs.environment import Environment
 from jacquard.cli.views.region.health import lines
-from jacquard.observe.node_test_states import pool_results
+from jacquard.observe.nodes.results import pool_results
 from jacquard.observe.observation import Observation
 
 

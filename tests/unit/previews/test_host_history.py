@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from components.reports.failure_history import failure_history
+from components.reports.hosts.failure_history import failure_history
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths

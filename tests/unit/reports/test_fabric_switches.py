@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from components.allocate.allocation import allocate
+from components.lookups.network.rails import rails_of
 from components.lookups.pools import clusters
-from components.lookups.rails import rails_of
 from components.render.network.rails import render
 from components.reports.network.border import contract
 from components.reports.network.fabric_switches import FabricSwitches

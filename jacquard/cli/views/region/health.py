@@ -6,8 +6,8 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from components.reports.failure_history import FailureHistory
 from components.reports.health import CheckRow, Health, NodeFault, PoolResults, TypeHealth
+from components.reports.hosts.failure_history import FailureHistory
 from components.specs.health.node_checks import HealthAction
 from components.specs.reading.problems import listed
 from jacquard.cli.console import long_duration, plural

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from components.reports.host_states import host_stays, in_production
+from components.reports.hosts.states import host_stays, in_production
 from components.specs.environment import Environment
 from jacquard.cli.console import plural
 from jacquard.cli.tables import plain_table

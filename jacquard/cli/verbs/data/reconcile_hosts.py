@@ -13,7 +13,7 @@ from jacquard.cli import arguments, data, lock_edits
 from jacquard.cli.console import Format, plural, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.views.changes.lock_changes import show_diff
-from jacquard.observe.failed_hosts import KINDS, FailedHost, failed_hosts
+from jacquard.observe.nodes.failed_hosts import KINDS, FailedHost, failed_hosts
 from jacquard.observe.observation import observe
 
 _Write = Annotated[bool, typer.Option("--write", help="Edit the data as proposed, for a pull request.")]

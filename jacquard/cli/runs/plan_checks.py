@@ -6,8 +6,8 @@ from typing import Any
 
 from components.specs.environment import Environment
 from jacquard.cli.console import plural, stderr
-from jacquard.cli.engine_runs import previewed, watched
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.runs.engine import previewed, watched
 from jacquard.cli.views.changes import blocked as view
 from jacquard.cli.views.progress import Screen
 from jacquard.engine import guard

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from jacquard.cli.console import plural, stderr
-from jacquard.cli.engine_runs import tell_stopping
 from jacquard.cli.errors import ExitCode, Stop, approval_of, known, worst
+from jacquard.cli.runs.engine import tell_stopping
 from jacquard.cli.views.board import board
 from jacquard.cli.views.progress import Screen
 from jacquard.engine import parallelism

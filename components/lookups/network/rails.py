@@ -4,7 +4,7 @@ A rail is a subnet of the cluster's prefix on the fabric; all rails have the sam
 a block of each subnet for its pods. A block has as many addresses as a port can have virtual functions.
 """
 
-from components.lookups.fabrics import cutting, on_roce
+from components.lookups.network.fabrics import cutting, on_roce
 from components.lookups.number_kinds import ADDRESS_BITS
 from components.lookups.pools import PlacedCluster, most_nodes
 from components.render.network.port_functions import CNI_PLUGINS, MULTUS

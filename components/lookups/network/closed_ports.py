@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from components.lookups.dpus import filters_track_connections
+from components.lookups.network.dpus import filters_track_connections
 from components.lookups.pools import tenant_file, vms_of
 from components.render.network.packets import Ports, opened
 from components.specs.environment import Environment

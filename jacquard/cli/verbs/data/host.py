@@ -8,7 +8,7 @@ import typer
 from components.allocate.faults import Exchange
 from components.allocate.host_moves import Move, objections
 from components.lookups.host_states.table import LifecycleState, state_of
-from components.reports.host_release import release_steps
+from components.reports.hosts.release import release_steps
 from components.specs.environment import Environment
 from components.specs.hosts.host_report import ReportFile, read_report
 from components.specs.hosts.inventory import HostSpec

@@ -7,9 +7,9 @@ from functools import partial
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.console import plural
-from jacquard.cli.engine_runs import previewed
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.stack_runs import results, together
+from jacquard.cli.runs.engine import previewed
+from jacquard.cli.runs.stacks import results, together
 from jacquard.cli.views.progress import Screen
 from jacquard.engine.driver import Engine, Run
 from jacquard.engine.freezes import FrozenStack, frozen_stacks

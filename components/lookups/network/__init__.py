@@ -1,0 +1,1 @@
+"""Queries about the network of one environment: DPUs, fabrics, rails, peerings and names."""

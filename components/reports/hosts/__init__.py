@@ -1,0 +1,1 @@
+"""Reports of hosts out of service: their states, their release, and how often hosts fail."""

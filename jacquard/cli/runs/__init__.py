@@ -1,0 +1,1 @@
+"""Runs of the engine by commands: one stack or several at once, and what is checked before an apply."""
