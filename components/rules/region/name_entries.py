@@ -1,6 +1,6 @@
 """Names that must be unique, with their places, and checks for duplicates."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 
 from components.lookups.pools import DataPath, clusters, place, problem, tenant_file
@@ -8,12 +8,15 @@ from components.render.control_planes.kamaji_etcd import EVENTS_STORE, MAIN_STOR
 from components.render.network.dpu_services import UNASSIGNED
 from components.specs.base import Spec
 from components.specs.environment import Environment
+from components.specs.locks import ClusterAllocation
 from components.specs.network.dpus import ONLY
+from components.specs.network.vpc_allocation import VpcAllocation
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
 
 Entry = tuple[str, DataPath, str]
 """Name, preceded by its file and path."""
+
 Parts = tuple[str, DataPath, str, tuple[str, ...]]
 """Parts of a joined name, preceded by file, path and kind of the name."""
 
@@ -45,6 +48,14 @@ def twice(
             text = f"{what} '{name}' is duplicated, first in {place(environment, *first[name])}; {remedy}"
             yield problem(environment, file, path, text)
         first.setdefault(name, (file, path))
+
+
+def owners_first(
+    entries_seen: Iterable[Entry], allocated: Mapping[str, ClusterAllocation | VpcAllocation]
+) -> list[Entry]:
+    """Return names in the order of the data, but names in the file of their tenant in the lock file first."""
+    owners = {name: f"tenants/{allocation.tenant}.yaml" for name, allocation in allocated.items()}
+    return sorted(entries_seen, key=lambda entry: entry[0] != owners.get(entry[2], entry[0]))
 
 
 def joined(environment: Environment, parts_seen: Iterable[Parts]) -> Iterator[Problem]:

@@ -20,6 +20,7 @@ from components.rules.region.name_entries import (
     joined,
     keys_of_buckets,
     named,
+    owners_first,
     twice,
 )
 from components.rules.rule import Rules
@@ -127,13 +128,12 @@ def reserved_names(environment: Environment) -> Iterator[Problem]:
 
 
 def region_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report duplicate names within a region."""
-    tenants = environment.tenants
+    """Report duplicate names within a region; not at the cluster or VPC that is allocated, which cannot be renamed."""
+    tenants, allocated = environment.tenants, environment.allocations
     placed_clusters = ((placed.file, (*placed.path, "name"), placed.cluster.name) for placed in clusters(environment))
-    yield from twice(environment, "cluster", placed_clusters)
-    yield from twice(
-        environment, "VPC", (vpc for tenant in tenants for vpc in named(tenant_file(tenant), tenant, "vpcs"))
-    )
+    yield from twice(environment, "cluster", owners_first(placed_clusters, allocated.clusters))
+    vpcs = (vpc for tenant in tenants for vpc in named(tenant_file(tenant), tenant, "vpcs"))
+    yield from twice(environment, "VPC", owners_first(vpcs, allocated.vpcs))
     for home in clusters(environment):  # Pools and VMs of a duplicated cluster are not duplicates themselves.
         names = ((index, pool_key(home.cluster.name, pool.name)) for index, pool in enumerate(home.cluster.pools))
         placed_pools = ((home.file, (*home.path, "pools", index, "name"), key) for index, key in names)
