@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,8 @@ from imaged_hosts import host_with_image, status_of
 from local_region import ENVIRONMENT, UP, LocalRegion, wait_until
 from published_crds import CRDS
 from region_contents import changed, commit, gpu_job, images, machines
-from region_steps import edited, planned_steps
+from region_steps import edited, planned_steps, promoted
+from running_pods import RunningPod
 from vpc_rules import denied, edit_rules, rules_of_hosts
 
 from components.inputs.manifests import manifests
@@ -35,18 +34,6 @@ pytestmark = pytest.mark.e2e
 CLUSTER = "acme-train"
 BUMPED = "infer"
 NEW_IMAGE = "gpu-2026.11.1"
-
-
-@contextmanager
-def promoted(region: LocalRegion) -> Iterator[None]:
-    """Let a pool go to another image in the data, until the block ends."""
-    before = {file: file.read_bytes() for file in (region.environments / ENVIRONMENT).glob("*.lock.yaml")}
-    edited(region, "promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
-    try:
-        yield
-    finally:
-        for file, content in before.items():
-            file.write_bytes(content)
 
 
 def test_up_brings_every_pool_to_its_size(region: LocalRegion) -> None:
@@ -101,40 +88,25 @@ def test_without_egress_images_come_from_the_registry_at_its_address_alone(regio
     before = rules_of_hosts(management)
     without_egress = denied(before, "0.0.0.0/0")
 
-    def pod(name: str, image: str) -> ObjectRef:
-        ref = ObjectRef("v1", "Pod", name, "default")
-        body = gpu_job(ref, node["metadata"]["name"])
-        body["spec"]["containers"] = [{"name": "work", "image": image}]
-        api.create(body, field_manager="somebody")
-        return ref
-
-    def waiting(ref: ObjectRef) -> dict[str, str]:
-        statuses = dig(api.get(ref), "status", "containerStatuses") or [{}]
-        return dict(dig(statuses[0], "state", "waiting") or {})
-
-    def runs(ref: ObjectRef) -> bool:
-        return bool(dig(api.get(ref), "status", "phase") == "Running")
-
     edit_rules(management, without_egress)
-    mirrored = pod("mirrored", PUBLIC[0])
-    wait_until(lambda: runs(mirrored), timeout_seconds=60, what="a pod runs with an image of the registry")
+    mirrored = RunningPod(api, node["metadata"]["name"], "mirrored", PUBLIC[0])
+    wait_until(mirrored.runs, timeout_seconds=60, what="a pod runs with an image of the registry")
     edit_rules(management, denied(without_egress, f"{registry.address}/32"))
-    late = pod("late", PUBLIC[1])
+    late = RunningPod(api, node["metadata"]["name"], "late", PUBLIC[1])
     wait_until(
-        lambda: waiting(late).get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
+        lambda: late.waiting().get("reason") == "ImagePullBackOff", timeout_seconds=60, what="an image is not pulled"
     )
-    said = waiting(late)["message"]
-    events = [one for one in api.list("v1", "Event", namespace="default") if one["involvedObject"]["name"] == "late"]
+    said, events = late.waiting()["message"], late.events()
     edit_rules(management, before)
-    wait_until(lambda: runs(late), timeout_seconds=60, what="the pod runs once the registry is reached again")
-    for ref in (mirrored, late):
-        api.delete(ref)
+    wait_until(late.runs, timeout_seconds=60, what="the pod runs once the registry is reached again")
+    for pod in (mirrored, late):
+        pod.delete()
 
     url = f"https://{registry.mirror}/v2/registry.k8s.io/pause/manifests/3.10.1?ns=registry.k8s.io"
     cause = f'failed to do request: Head "{url}": dial tcp {registry.address}:443: i/o timeout'
     assert said.startswith(f'Back-off pulling image "{PUBLIC[1]}": ErrImagePull: rpc error: code = Unknown desc = ')
     assert said.endswith(f'failed to resolve reference "{PUBLIC[1]}": {cause}')
-    assert {(one["type"], one["reason"]) for one in events} >= {("Warning", "Failed"), ("Normal", "BackOff")}
+    assert events >= {("Warning", "Failed"), ("Normal", "BackOff")}
 
 
 def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) -> None:
@@ -245,7 +217,7 @@ def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path
     commit(region)
 
     taken = region.jacquard("facts", ENVIRONMENT, "--out", str(facts))
-    with promoted(region):
+    with promoted(region, f"{CLUSTER}/{BUMPED}", NEW_IMAGE):
         impact = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
     api.delete(ref)
 
@@ -280,7 +252,7 @@ def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: Loc
 
 
 def test_an_image_bump_is_new_templates_of_its_pool_and_no_other_change(region: LocalRegion) -> None:
-    with promoted(region):
+    with promoted(region, f"{CLUSTER}/{BUMPED}", NEW_IMAGE):
         planned = planned_steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
 
     assert planned["update"]

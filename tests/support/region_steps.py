@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from local_region import ENVIRONMENT, LocalRegion, Outcome
@@ -25,6 +27,18 @@ def edited(region: LocalRegion, *command: str) -> None:
     """Let a command change the data."""
     outcome = region.jacquard(*command)
     assert outcome.code == 0, outcome.text
+
+
+@contextmanager
+def promoted(region: LocalRegion, pool: str, image: str) -> Iterator[None]:
+    """Let a pool go to another image in the data, until the block ends."""
+    before = {file: file.read_bytes() for file in (region.environments / ENVIRONMENT).glob("*.lock.yaml")}
+    edited(region, "promote", ENVIRONMENT, pool, "--to", image)
+    try:
+        yield
+    finally:
+        for file, content in before.items():
+            file.write_bytes(content)
 
 
 def refused(region: LocalRegion, *command: str) -> str:
