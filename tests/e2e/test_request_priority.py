@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import ssl
 import time
 from collections.abc import Iterator
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 from api_server import LocalApiServer
@@ -50,23 +46,8 @@ def prioritised(server: LocalApiServer) -> LocalApiServer:
 
 
 def schema(server: LocalApiServer, user: str, group: str | None = None, path: str = "/api/v1/pods") -> str:
-    """Return the name of the flow schema by which the server classifies a request of ``user``, allowed or not.
-
-    An account is in its groups by itself.
-    """
-    config = json.loads(server.kubeconfig.read_text())
-    [cluster], [login] = config["clusters"], config["users"]
-    headers = {
-        "Authorization": f"Bearer {login['user']['token']}",
-        "Impersonate-User": user,
-        **({"Impersonate-Group": group} if group else {}),
-    }
-    trusted = ssl.create_default_context(cafile=cluster["cluster"]["certificate-authority"])
-    try:
-        with urlopen(Request(cluster["cluster"]["server"] + path, headers=headers), context=trusted) as answer:  # noqa: S310
-            told = answer.headers
-    except HTTPError as refused:
-        told = refused.headers
+    """Return the name of the flow schema by which the server classifies a request of ``user``, allowed or not."""
+    told = server.as_user(user, *([group] if group else ()), path=path)
     uid = told["X-Kubernetes-PF-FlowSchema-UID"]
     [name] = [one["metadata"]["name"] for one in server.api.list(*SCHEMAS) if one["metadata"]["uid"] == uid]
     return str(name)

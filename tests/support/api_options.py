@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from components.render.control_planes.audit_policy import DEFAULT
+
 API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str, Any]]]] = [
     ("nothing", {"oidc": None}, {}, {}),
     (
@@ -68,6 +70,12 @@ API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str,
         {"oidc": None, "api_server": {"audit": {"policy": "audit-policy"}}},
         {"audit-policy-file": "/etc/jacquard/audit/policy.yaml", "audit-log-path": "-"},
         {"audit": {"configMap": {"name": "audit-policy"}}},
+    ),
+    (
+        "an audit log by the policy of the library",
+        {"oidc": None, "api_server": {"audit": {}}},
+        {"audit-policy-file": "/etc/jacquard/audit/policy.yaml", "audit-log-path": "-"},
+        {"audit": {"configMap": {"name": DEFAULT}}},
     ),
     (
         "an audit policy with a sink",

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import secrets
 import signal
+import ssl
 import subprocess
 import time
 from collections.abc import Collection, Mapping
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from patience import Patience
 
@@ -33,6 +37,7 @@ class LocalApiServer:
         kubeconfig: File to write.
         context: Name of the kubeconfig's only context.
         flags: Further flags by program; one that is there already is overridden.
+        users: Groups of users with a token of their own, by name; `as_user` impersonates all others.
     """
 
     def __init__(
@@ -44,12 +49,14 @@ class LocalApiServer:
         kubeconfig: Path | None = None,
         context: str = "test",
         flags: Mapping[str, Collection[str]] | None = None,
+        users: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
         self.kubeconfig = kubeconfig or folder / "kubeconfig.yaml"
         self._context = context
         self._flags = flags or {}
+        self._users = users or {}
         self._certificate = folder / "certificates" / "apiserver.crt"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._token = secrets.token_hex(16)
@@ -97,10 +104,37 @@ class LocalApiServer:
             ref = ObjectRef(*HOSTS, name, namespace)
             self.api.patch(ref, status, subresource="status", field_manager="baremetal-operator")
 
+    def as_user(self, user: str, *groups: str, method: str = "GET", path: str, body: Any = None) -> Message:
+        """Send a request as somebody else, allowed or not, and return the headers of the answer.
+
+        An account is in its groups by itself.
+        """
+        [cluster] = json.loads(self.kubeconfig.read_text())["clusters"]
+        request = Request(  # noqa: S310
+            cluster["cluster"]["server"] + path, None if body is None else json.dumps(body).encode(), method=method
+        )
+        request.add_header("Authorization", f"Bearer {self._token_of(user)}")
+        request.add_header("Content-Type", "application/json")
+        if user not in self._users:
+            request.add_header("Impersonate-User", user)
+        for group in groups:
+            request.add_header("Impersonate-Group", group)
+        trusted = ssl.create_default_context(cafile=cluster["cluster"]["certificate-authority"])
+        try:
+            with urlopen(request, context=trusted) as answer:  # noqa: S310
+                headers: Message = answer.headers
+        except HTTPError as refused:
+            headers = refused.headers
+        return headers
+
+    def _token_of(self, user: str) -> str:
+        return f"{self._token}-{user}" if user in self._users else self._token
+
     def _start(self) -> None:
         key, tokens = self.folder / "service-accounts.key", self.folder / "tokens.csv"
         subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
-        tokens.write_text(f'{self._token},test,test,"system:masters"\n')
+        accounts = {"test": "system:masters", **self._users}
+        tokens.write_text("".join(f'{self._token_of(name)},{name},{name},"{accounts[name]}"\n' for name in accounts))
         etcd = f"http://{ports.LOOPBACK}:{self._client}"
         peer = f"http://{ports.LOOPBACK}:{self._peer}"
         self._run(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from components.render.control_planes.audit_policy import policy_of
 from components.render.control_planes.sizing import in_flight
 from components.render.objects import given
 from components.specs.control_planes.api_server import DEFAULT_NODE_PORTS, ApiServerSpec, OidcSpec
@@ -63,7 +64,7 @@ def _files(oidc: OidcSpec | None, options: ApiServerSpec) -> Iterator[Files]:
     if options.authorization_webhook:
         yield Files(volume="authorization-webhook", secret=options.authorization_webhook.secret)
     if options.audit:
-        yield Files(volume="audit", config_map=options.audit.policy)
+        yield Files(volume="audit", config_map=policy_of(options.audit))
         if options.audit.webhook_secret:
             yield Files(volume="audit-webhook", secret=options.audit.webhook_secret)
 

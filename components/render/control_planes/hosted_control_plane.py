@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.control_planes.audit_policy import render_policy
 from components.render.control_planes.control_plane import API_PORT, ControlPlane
 from components.render.health.node_tests import NodeTests
 from components.render.manifest import Manifest, Rendered
@@ -43,6 +44,7 @@ class HostedControlPlaneInput(ControlPlane):
         seed, windows = self.spec.cni_seed, self.windows
         return (
             *prerequisites,
+            *render_policy(self),
             *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
             *((self.tests.in_management(self.labels),) if self.tests else ()),
             *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),

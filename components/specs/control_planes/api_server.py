@@ -145,8 +145,9 @@ class AuthorizationWebhookSpec(Spec):
 class AuditSpec(Spec):
     """Audit log: the recorded requests, and a sink for events in addition to the log of the API server's pods."""
 
-    policy: DnsLabel
-    """ConfigMap with ``policy.yaml``, a Policy of ``audit.k8s.io/v1``."""
+    policy: DnsLabel | None = None
+    """ConfigMap with ``policy.yaml``, a Policy of ``audit.k8s.io/v1``. By default a policy that records all changes,
+    reads of Secrets, ConfigMaps and tokens, and access to pods, without bodies of requests except for RBAC objects."""
     webhook_secret: DnsLabel | None = None
     """Secret with the ``kubeconfig`` of a sink that receives events in batches. By default events are written only to
     the log of the pods."""
