@@ -15,7 +15,8 @@ import yaml
 
 from jacquard.lab.rehearsal.errors import RehearsalError
 from jacquard.lab.toolchain import binaries, versions
-from jacquard.lab.toolchain.families import FAMILIES, Data, Family
+from jacquard.lab.toolchain.families import FAMILIES
+from jacquard.lab.toolchain.family import Data, Family
 from jacquard.machine.errors import ToolchainError
 
 Object = dict[str, Any]

@@ -10,7 +10,8 @@ import subprocess
 from pathlib import Path
 
 from jacquard.lab.toolchain import versions
-from jacquard.lab.toolchain.families import FAMILIES, Data, Family
+from jacquard.lab.toolchain.families import FAMILIES
+from jacquard.lab.toolchain.family import Data, Family
 from jacquard.lab.toolchain.versions import Version
 from jacquard.machine import paths
 from jacquard.machine.errors import ToolchainError

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jacquard.lab.toolchain import binaries, process, versions
-from jacquard.lab.toolchain.families import Binary, Data, Family
+from jacquard.lab.toolchain.family import Binary, Data, Family
 from jacquard.lab.toolchain.progress import Progress, duration
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.machine import paths

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jacquard.lab.toolchain import binaries, tools, versions
-from jacquard.lab.toolchain.families import Family
+from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.lab.toolchain.versions import Version
 from jacquard.machine import paths

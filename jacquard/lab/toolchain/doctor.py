@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jacquard.lab.toolchain import binaries, checks, engine, families, tools, versions, virtualenv
 from jacquard.lab.toolchain.engine import Engine
-from jacquard.lab.toolchain.families import Family
+from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.machine import paths, settings
 from jacquard.machine.errors import ToolchainError

@@ -4,15 +4,7 @@ Expected times were measured on two cores from an empty cache, in this order (la
 is the peak size that a row adds to the caches of the build. Both are informational and not part of the row's key.
 """
 
-import hashlib
-import json
-import platform
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-
-from jacquard.lab.toolchain import versions
-from jacquard.machine import paths
+from jacquard.lab.toolchain.family import Binary, Data, Family
 
 _KUBERNETES_STAMPS = tuple(
     f"{package}.{field}={value}"
@@ -24,72 +16,6 @@ _KUBERNETES_STAMPS = tuple(
         ("gitTreeState", "clean"),
     )
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Binary:
-    """An executable and its Go package."""
-
-    name: str
-    package: str
-    expected_seconds: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Data:
-    """Files of a Go module other than Go code: custom resource definitions, webhook manifests, scripts."""
-
-    name: str
-    module: str
-    contents: tuple[str, ...]
-    """Files and folders that are kept, relative to the module's folder."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Family:
-    """Binaries and data that one go.mod pins and one module cache provides."""
-
-    name: str
-    """Name of the family and of its folder in ``jacquard/lab/toolchain/modules``."""
-    module: str
-    """Go module whose version is the version of the family."""
-    binaries: tuple[Binary, ...] = ()
-    data: tuple[Data, ...] = ()
-    tags: str = ""
-    stamps: tuple[str, ...] = ()
-    """Values linked into the binaries, as ``package.variable=value``; {version}, {major} and {minor} are filled in."""
-    disk_bytes: int
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder with go.mod and go.sum."""
-        return paths.ROOT / "jacquard/lab/toolchain/modules" / self.name
-
-    @property
-    def version(self) -> str:
-        """Return the pinned version with its leading v."""
-        return versions.of_module(self.folder / "go.mod", self.module)
-
-    def flags(self) -> list[str]:
-        """Return the arguments of ``go build`` that determine its output."""
-        major, minor, _ = versions.parse(self.version) or (0, 0, 0)
-        stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
-        tags = ["-tags", self.tags] if self.tags else []
-        return ["-trimpath", "-buildvcs=false", *tags, "-ldflags", " ".join(["-s", "-w", *stamps])]
-
-    def digest(self) -> str:
-        """Return a hash of all inputs of the build: both module files, this row, the platform of this machine."""
-        row = {
-            "flags": self.flags(),
-            "packages": [(binary.name, binary.package) for binary in self.binaries],
-            "data": [(data.name, data.module, data.contents) for data in self.data],
-            "machine": [sys.platform, platform.machine()],
-        }
-        total = hashlib.sha256(json.dumps(row, sort_keys=True).encode())
-        for name in ("go.mod", "go.sum"):
-            total.update(hashlib.sha256((self.folder / name).read_bytes()).digest())
-        return total.hexdigest()[:16]
-
 
 FAMILIES = (
     Family(

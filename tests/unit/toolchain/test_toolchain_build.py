@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from jacquard.lab.toolchain import binaries, build, process, tools
-from jacquard.lab.toolchain.families import FAMILIES, Family
+from jacquard.lab.toolchain.families import FAMILIES
+from jacquard.lab.toolchain.family import Family
 from jacquard.lab.toolchain.progress import Progress
 from jacquard.lab.toolchain.tools import Tool
 from jacquard.machine import paths

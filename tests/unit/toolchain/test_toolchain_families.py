@@ -10,7 +10,8 @@ import pytest
 
 from jacquard.lab.toolchain import tools, versions
 from jacquard.lab.toolchain.binaries import module_folder
-from jacquard.lab.toolchain.families import FAMILIES, Family, linters, needed
+from jacquard.lab.toolchain.families import FAMILIES, linters, needed
+from jacquard.lab.toolchain.family import Family
 
 BY_NAME = {family.name: family for family in FAMILIES}
 EACH = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
