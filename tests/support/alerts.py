@@ -1,17 +1,21 @@
-"""Alerts of the management cluster with the labels that reach Alertmanager, for tests."""
+"""Alerts of the reference environments, and the labels with which they reach Alertmanager, for tests."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from environment_data import reference
+from environment_data import LAPTOP, REFERENCES, reference
 
 from components.inputs.manifests import manifests
+from components.lookups.node_checks import library_checks
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
-from components.render.manifest import MANAGEMENT, objects
+from components.render.add_ons import add_on_monitors
+from components.render.manifest import MANAGEMENT, Manifest, objects
 
 RULE = "PrometheusRule"
 
@@ -30,14 +34,34 @@ def alerts_of(name: str) -> list[Alert]:
     """Return the alerts of all rendered rules of a reference environment. The inventory has no rules."""
     environment = reference(name)
     return [
-        Alert(rule=rule, cluster=item.cluster)
+        alert
         for part in slices(environment)
         if part.kind is not SliceKind.INVENTORY
         for item in objects(manifests(environment, part))
-        if item.kind == RULE
-        for group in item.body["spec"]["groups"]
-        for rule in group["rules"]
+        for alert in _alerts(item)
     ]
+
+
+def _alerts(item: Manifest) -> Iterator[Alert]:
+    if item.kind == RULE:
+        for group in item.body["spec"]["groups"]:
+            yield from (Alert(rule=rule, cluster=item.cluster) for rule in group["rules"])
+
+
+@cache
+def every_alert() -> tuple[Alert, ...]:
+    """Return an alert for each rule that the library renders: in the references, and for all add-ons and checks.
+
+    Rules that differ only in the name of a cluster are one.
+    """
+    add_ons, checks = reference(LAPTOP.name).add_ons.add_ons, tuple(library_checks().values())
+    more = [alert for item in add_on_monitors.alerts("every", add_ons, checks) for alert in _alerts(item)]
+    rules = {_shape(alert.rule): alert for alert in (*(a for name in REFERENCES for a in alerts_of(name)), *more)}
+    return tuple(rules.values())
+
+
+def _shape(rule: Mapping[str, Any]) -> tuple[str, str, str]:
+    return rule["alert"], re.sub('cluster="[^"]*"', "", rule["expr"]), rule["for"]
 
 
 def fired(name: str) -> Iterator[dict[str, str]]:

@@ -1,0 +1,143 @@
+"""Unit tests of alerts with recorded series, in the format of Prometheus, for vmalert-tool."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+_FILE = Path(__file__).with_name("alert_cases.yaml")
+_GROUP = "alerts"
+_STARTS = 10
+_SAMPLES = re.compile(r"x(\d+)$")
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+_STEP = 5
+"""Minutes between the times at which no alert may fire."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """Series with which an alert fires, and series with which it does not."""
+
+    alert: str
+    of: str
+    """Part of the expression of the alert."""
+    starts: int
+    """Minute from which the expression is true."""
+    ends: int | None
+    """Minute from which it is no longer true; None if it stays true."""
+    labels: Mapping[str, str] | None
+    """Labels of the alert other than those of the rule; None for those of the first series."""
+    fault: Mapping[str, str]
+    healthy: Mapping[str, str]
+
+    def is_about(self, rule: Mapping[str, Any]) -> bool:
+        """Return whether ``rule`` is the alert of this case."""
+        return rule["alert"] == self.alert and self.of in rule["expr"]
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """Return the recorded cases."""
+    # Values stay text: YAML reads 0x40 as a number.
+    rows = yaml.load(_FILE.read_bytes(), Loader=yaml.CBaseLoader)  # noqa: S506 - creates only texts, lists and mappings
+    return tuple(_case(row, alert, value) for row in rows for alert, value in row["alerts"].items())
+
+
+def _case(row: Mapping[str, Any], alert: str, value: str) -> Case:
+    series = {
+        key: {name.replace("$value", value): values for name, values in row[key].items()}
+        for key in ("fault", "healthy")
+    }
+    return Case(
+        alert=alert,
+        of=row.get("of", ""),
+        starts=int(row.get("starts", _STARTS)),
+        ends=int(row["ends"]) if "ends" in row else None,
+        labels=row.get("labels"),
+        **series,
+    )
+
+
+def unit_tests(rule: Mapping[str, Any], case: Case) -> dict[str, Any]:
+    """Return the unit tests of ``rule`` with the series of ``case``."""
+    hold = minutes(rule["for"])
+    fires = {"exp_labels": _labels(rule, case), "exp_annotations": dict(rule["annotations"])}
+    last = _length(case.fault)
+    shown = [(minute, []) for minute in range(0, case.starts + hold, _STEP)]
+    shown += [(case.starts + hold - 1, []), (case.starts + hold, [fires])]
+    shown += [(case.ends, []), (last, [])] if case.ends else [(last, [fires])]
+    return {
+        "rule_files": ["rules.yaml"],
+        "evaluation_interval": "1m",
+        "tests": [
+            _test("fault", rule, case.fault, shown),
+            _test(
+                "healthy", rule, case.healthy, [(minute, []) for minute in range(0, _length(case.healthy) + 1, _STEP)]
+            ),
+        ],
+    }
+
+
+def _test(
+    name: str, rule: Mapping[str, Any], series: Mapping[str, str], shown: list[tuple[int, list[Any]]]
+) -> dict[str, Any]:
+    about = {"groupname": _GROUP, "alertname": rule["alert"]}
+    cluster = cluster_of(rule)
+    return {
+        "name": name,
+        "interval": "1m",
+        "input_series": [
+            {"series": key.replace("$cluster", cluster), "values": values} for key, values in series.items()
+        ],
+        "alert_rule_test": [
+            {"eval_time": f"{at}m", **about, "exp_alerts": alerts}
+            for at, alerts in sorted(shown, key=lambda item: item[0])
+        ],
+    }
+
+
+def cluster_of(rule: Mapping[str, Any]) -> str:
+    """Return the cluster that the expression of ``rule`` selects; empty if there is none."""
+    found = re.search(r'cluster="([^"]*)"', rule["expr"])
+    return found[1] if found else ""
+
+
+def _labels(rule: Mapping[str, Any], case: Case) -> dict[str, str]:
+    of_series = dict(_LABEL.findall(next(iter(case.fault)))) if case.labels is None else dict(case.labels)
+    return {**of_series, **rule["labels"]}
+
+
+def _length(series: Mapping[str, str]) -> int:
+    """Return the minute of the last sample of all series."""
+    return max(sum(_count(part) for part in values.split()) for values in series.values()) - 1
+
+
+def _count(part: str) -> int:
+    found = _SAMPLES.search(part)
+    if found is None:
+        return 1
+    return int(found[1]) + (0 if part.startswith("_") else 1)
+
+
+def minutes(duration: str) -> int:
+    """Return ``duration`` in minutes."""
+    unit = {"s": 1, "m": 60}[duration[-1]]
+    return int(duration[:-1]) * unit // 60
+
+
+def run(tool: Path, folder: Path, rule: Mapping[str, Any], unit_tests: Mapping[str, Any]) -> str:
+    """Return the output of the unit tests of ``rule``; empty if they pass."""
+    groups = {"groups": [{"name": _GROUP, "rules": [dict(rule)]}]}
+    (folder / "rules.yaml").write_text(json.dumps(groups), encoding="utf-8")
+    test = folder / "test.yaml"
+    test.write_text(json.dumps(unit_tests), encoding="utf-8")
+    done = subprocess.run([tool, "unittest", f"--files={test}"], capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr

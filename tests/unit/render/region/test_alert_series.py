@@ -1,0 +1,112 @@
+"""Alerts on recorded series, by the real vmalert-tool where it is built, and the metrics of their expressions."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alert_series import Case, cases, run, unit_tests
+from alerts import Alert, every_alert
+from environment_data import LAPTOP, reference
+from recorded_metrics import RECORD, problems
+
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
+
+_PAGE = paths.ROOT / "docs/region/alerts.md"
+_CASES = [pytest.param(case, id=f"{case.alert}-{number}") for number, case in enumerate(cases())]
+_NODE_FAULTS = "node-faults"
+
+
+@cache
+def _tool() -> Path:
+    try:
+        return binaries.path("vmalert-tool")
+    except ToolchainError as error:
+        pytest.skip(f"alerts are not evaluated: {error}")
+
+
+def _rules(case: Case) -> list[Alert]:
+    return [alert for alert in every_alert() if case.is_about(alert.rule)]
+
+
+@pytest.mark.parametrize("case", _CASES)
+def test_an_alert_fires_after_its_hold_time_and_not_on_healthy_series(case: Case, tmp_path: Path) -> None:
+    rules = _rules(case)
+
+    assert rules, f"no rule for {case.alert}"
+    for alert in rules:
+        assert run(_tool(), tmp_path, alert.rule, unit_tests(alert.rule, case)) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "failed"),
+    [
+        ({"expr": "kube_node_status_condition > 1"}, "fault"),
+        ({"expr": "kube_node_status_condition >= 0"}, "healthy"),
+        ({"for": "9m"}, "fault"),
+        ({"for": "11m"}, "fault"),
+        ({"labels": {"severity": "critical", "audience": "operators"}}, "fault"),
+    ],
+)
+def test_a_wrong_rule_fails(change: dict[str, Any], failed: str, tmp_path: Path) -> None:
+    case = next(case for case in cases() if case.alert == "GpuLost")
+    [alert] = _rules(case)
+
+    assert f"testGroupName: {failed}" in run(_tool(), tmp_path, {**alert.rule, **change}, unit_tests(alert.rule, case))
+
+
+def test_each_rule_has_a_case() -> None:
+    without = [alert.rule["expr"] for alert in every_alert() if not any(c.is_about(alert.rule) for c in cases())]
+
+    assert without == []
+
+
+@pytest.mark.parametrize("alert", [pytest.param(alert, id=alert.rule["alert"]) for alert in every_alert()])
+def test_an_expression_only_uses_metrics_and_labels_that_exporters_have(alert: Alert) -> None:
+    assert list(problems(alert.rule["expr"])) == []
+
+
+@pytest.mark.parametrize("case", _CASES)
+def test_recorded_series_have_only_labels_of_their_exporters(case: Case) -> None:
+    for series in (*case.fault, *case.healthy):
+        assert list(problems(series.replace("$cluster", "a"))) == []
+
+
+@pytest.mark.parametrize(
+    ("expression", "problem"),
+    [
+        ("kube_node_condition == 1", "no exporter has the metric kube_node_condition"),
+        ('kube_node_status_condition{type="Ready"}', "kube_node_status_condition has no label type"),
+        (
+            "sum by (gpus) (rate(DCGM_FI_DEV_PCIE_REPLAY_COUNTER[5m]))",
+            "DCGM_FI_DEV_PCIE_REPLAY_COUNTER has no label gpus",
+        ),
+        ('etcd_server_has_leader{job="etcd3"}', "etcd_server_has_leader has the job etcd, not etcd3"),
+        ("up * on (rack) capi_cluster_info", "up has no label rack"),
+    ],
+)
+def test_an_unknown_metric_label_or_job_is_found(expression: str, problem: str) -> None:
+    assert next(problems(expression)) == problem
+
+
+def test_the_record_is_about_the_pinned_charts() -> None:
+    pinned = {chart.name: chart.version for chart in reference(LAPTOP.name).versions.charts}
+    of_charts = [exporter for exporter in RECORD["exporters"] if "chart" in exporter]
+
+    assert {exporter["name"]: pinned[exporter["chart"]] for exporter in of_charts} == {
+        exporter["name"]: exporter["pinned"] for exporter in of_charts
+    }
+
+
+def test_each_alert_has_a_runbook_and_each_runbook_an_alert() -> None:
+    headings = re.findall(r"^## (.+)$", _PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    anchors = {heading.lower().replace(" ", "-") for heading in headings}
+    linked = {alert.rule["annotations"]["runbook_url"].rpartition("#")[2] for alert in every_alert()}
+
+    assert linked == anchors
+    assert _NODE_FAULTS in linked
