@@ -86,7 +86,7 @@ class Judge:
     def _violation(self, rule: Rule, fact: Fact, finding: Finding, level: Enforcement) -> Violation:
         decided = finding.verdict is Verdict.VIOLATION
         waiver = waiver_of(rule.name, fact, self._context.waivers) if decided else None
-        waived = waiver is not None and self._context.today < waiver.expires
+        waived = waiver is not None and waiver.is_valid(self._context.today)
         return Violation(
             rule=rule,
             fact=fact,

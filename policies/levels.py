@@ -51,7 +51,7 @@ def _unknown(environment: Environment) -> Iterator[Problem]:
 
 def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:
     for violation, waiver in checks.waived(environment):
-        if waiver.expires <= today:
+        if not waiver.is_valid(today):
             text = (
                 f"{violation.text}; its waiver is void since {waiver.expires}: remove it from {WAIVERS}, or agree on a"
                 f" new date with {waiver.owner} ({waiver.ticket})"

@@ -77,7 +77,7 @@ def check_change(base: Environment, head: Environment, today: dt.date) -> list[P
     return sorted(
         replace(item, text=f"{item.text}; if the change is right, add a waiver of {item.rule} for {item.subject}")
         for item, waiver in waivers
-        if waiver is None or waiver.expires <= today
+        if waiver is None or not waiver.is_valid(today)
     )
 
 

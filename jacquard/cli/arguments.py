@@ -9,7 +9,7 @@ import typer
 
 from components.specs.reading.problems import shown
 from jacquard.cli import data
-from jacquard.cli.console import Format, ReviewFormat
+from jacquard.cli.console import Format, ResultFormat, ReviewFormat
 from jacquard.cli.errors import warn_deprecated
 from jacquard.machine.kind import Kind
 
@@ -58,6 +58,8 @@ SomeEnvs = Annotated[
     typer.Argument(metavar="ENV", help="Environments: folders under environments/.", autocompletion=_complete),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+RESULT_FORMAT_HELP = "Output format; sarif, junit and github contain only the results of rules."
+ResultFormatOption = Annotated[ResultFormat, typer.Option("--format", help=RESULT_FORMAT_HELP)]
 ReviewFormatOption = Annotated[ReviewFormat, typer.Option("--format", help="Output format.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip the prompt; rehearsals never prompt.")]
 SpeedOption = Annotated[

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from components.lookups.effects.effect import Effect
-from components.rules.checks import advice, check, check_change
+from components.rules.checks import advice, advised_changes, check, check_change
 from components.specs.environment import Environment
 from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.loader import environments, load_environment
@@ -25,7 +25,9 @@ from jacquard.previews.impacts.trials import Trials
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered import rendered_by, rendered_here
 from jacquard.previews.report import Report, report
+from jacquard.previews.results import of_impact
 from jacquard.previews.snapshots import Side, rendered, side
+from policies.results import Result, Source, of_advice
 from stacks.extensions import joined
 
 
@@ -52,6 +54,12 @@ class Compared:
     undecided: bool
     """Whether the rendered objects of the base are unknown."""
     impact: Impact
+
+    def results(self) -> Iterator[Result]:
+        """Yield the disruptive effects of the change, and the advice of rules on changes."""
+        yield from of_impact(self.impact)
+        for problem in advised_changes(self.base.environment, self.head.environment):
+            yield of_advice(self.head.environment.name, problem, Source.CHANGE)
 
     def report(self, now: dt.datetime, preview: Preview | None = None) -> Report:
         """Return the report of the change; all values of ``now`` on one UTC day give the same report.

@@ -10,7 +10,6 @@ from components.specs.reading.problems import SpecError
 from jacquard.cli.base_comparison import Compared
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.stacks import results, together
-from jacquard.cli.views.changes import sarif
 from jacquard.cli.views.progress import Screen, ended
 from jacquard.engine import events
 from jacquard.engine.driver import Engine, Run
@@ -21,9 +20,11 @@ from jacquard.machine import paths
 from jacquard.previews.engine_preview import ask
 from jacquard.previews.impacts.verdict import judged
 from jacquard.previews.preview import Preview, StackPreview
+from jacquard.previews.results import of_judgements, of_offences
 from jacquard.previews.stacks import StackSides, by_engine, failed, stack_sides, without_engine
 from jacquard.previews.violations import offences
 from policies import Judgement, judge, levels
+from policies.results import Result
 
 _Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
 """Preview of a stack, and the policy violations that the engine reported."""
@@ -31,20 +32,19 @@ _Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Previewed:
-    """Preview of one environment, with the policy results of base and head; `findings` compares these results."""
+    """Preview of one environment, with the policy results of base and head; `results` compares them."""
 
     preview: Preview
     compared: Compared
     base: Judgement
     head: Judgement
 
-    def findings(self) -> Iterator[sarif.Finding]:
-        """Yield the findings with their files and lines."""
-        home = f"{paths.environments().name}/{self.preview.environment}"
-        before = sarif.of_judgement(self.base, self.compared.base.environment, home)
-        yield from sarif.against(before, sarif.of_judgement(self.head, self.compared.head.environment, home))
-        yield from sarif.of_impact(self.preview.impact, home)
-        yield from sarif.of_offences(self.preview.offences, home)
+    def results(self) -> Iterator[Result]:
+        """Yield the results of all rules, with their files and lines."""
+        base, head = self.compared.base.environment, self.compared.head.environment
+        yield from of_judgements((self.base, base), (self.head, head))
+        yield from self.compared.results()
+        yield from of_offences(head.name, self.preview.offences)
 
 
 def preview(compared: Compared, now: dt.datetime) -> Previewed:
@@ -120,6 +120,6 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: 
     return preview.model_copy(update={"state": state_digest(ready.resources)}), violations
 
 
-def all_findings(previews: Iterable[Previewed]) -> list[sarif.Finding]:
-    """Return the findings of all environments."""
-    return [finding for item in previews for finding in item.findings()]
+def all_results(previews: Iterable[Previewed]) -> list[Result]:
+    """Return the results of all environments."""
+    return [result for item in previews for result in item.results()]

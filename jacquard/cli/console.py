@@ -27,6 +27,34 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ResultFormat(StrEnum):
+    """Output format of a command that judges rules."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    """Format for code scanning: each result with its line."""
+    JUNIT = "junit"
+    """Format for CI systems: a case for each rule."""
+    GITHUB = "github"
+    """Annotations of GitHub for the log of a job."""
+
+
+RESULT_FORMATS = (ResultFormat.SARIF, ResultFormat.JUNIT, ResultFormat.GITHUB)
+"""Formats that contain only the results of rules."""
+
+
+class ImpactFormat(StrEnum):
+    """Output format of ``impact``: formats for reviews and for results of rules."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    GITHUB = "github"
+
+
 class ReviewFormat(StrEnum):
     """Output format of a command whose output can be a comment of a pull request."""
 

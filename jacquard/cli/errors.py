@@ -17,6 +17,8 @@ from stacks.errors import StackError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from policies.results import Result
+
 
 class ExitCode(IntEnum):
     """Exit codes that scripts can rely on."""
@@ -66,9 +68,25 @@ class Stop(Exception):  # noqa: N818 - not every stop is an error: a gate waits
         code: exit code of the process.
     """
 
+    causes: Sequence[Exception] = ()
+    """Failures that this stop summarizes."""
+
     def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Refusal(Stop):
+    """Ends a command because rules refuse the data, the change or the state.
+
+    Args:
+        message: see `Stop`.
+        results: results of the rules; at least one of them blocks.
+    """
+
+    def __init__(self, message: str, results: Iterable[Result]) -> None:
+        super().__init__(message, ExitCode.REFUSED)
+        self.results = tuple(results)
 
 
 def unknown(got: str, known: Sequence[str], *, what: str, remedy: str) -> Stop:

@@ -165,6 +165,10 @@ class WaiverSpec(Spec):
     expires: dt.date
     """First day on which the waiver is void."""
 
+    def is_valid(self, today: dt.date) -> bool:
+        """Return whether the waiver permits violations on the day ``today``."""
+        return today < self.expires
+
     def __str__(self) -> str:
         return f"{self.reason} ({self.owner}, {self.ticket}, until {self.expires})"
 

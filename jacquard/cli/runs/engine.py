@@ -6,12 +6,13 @@ from rich.console import Console
 from rich.text import Text
 
 from jacquard.cli.console import plural, stderr
-from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.errors import ExitCode, Refusal, Stop, show
 from jacquard.cli.views.progress import Screen
 from jacquard.engine.driver import Engine, Run
 from jacquard.engine.events import Diagnostic, Violation
 from jacquard.engine.failures import causes, unmet_gate
 from jacquard.machine import paths
+from jacquard.previews.results import of_engine
 
 
 def watched(
@@ -42,7 +43,8 @@ def watched(
 
     Raises:
         EngineStopped: after Ctrl-C.
-        Stop: with REFUSED after a mandatory policy, WAITING at an unmet gate, FAILED otherwise.
+        Refusal: after a mandatory policy.
+        Stop: with WAITING at an unmet gate, FAILED otherwise.
     """
     screen = screen or Screen(stderr())
     with screen.phase(title, advice) as shown:
@@ -74,7 +76,8 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
     """Show the causes if ``run`` failed.
 
     Raises:
-        Stop: with REFUSED after a mandatory policy, WAITING at an unmet gate, FAILED otherwise.
+        Refusal: after a mandatory policy.
+        Stop: with WAITING at an unmet gate, FAILED otherwise.
     """
     advice = [*_violations(violation for violation in run.progress.violations if not violation.mandatory)]
     if run.code == 0:
@@ -85,7 +88,7 @@ def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
         screen.tell(run.stack, [*advice, *_violations(refused)])
         rules = plural(len({violation.policy for violation in refused}), "mandatory policy", "mandatory policies")
         msg = f"{verb} of {run.stack} is refused by {rules}; change the data as shown above and run '{resume}' again"
-        raise Stop(msg, ExitCode.REFUSED)
+        raise Refusal(msg, of_engine(run.stack.partition(".")[0], run.progress.violations))
     errors = causes(run.progress.errors)
     awaited = unmet_gate(errors)
     if awaited is not None:

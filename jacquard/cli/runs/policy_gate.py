@@ -7,7 +7,7 @@ from functools import partial
 from components.specs.environment import Environment
 from components.specs.reading.problems import SpecError
 from jacquard.cli.console import plural
-from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.errors import Refusal
 from jacquard.cli.runs.engine import previewed
 from jacquard.cli.runs.stacks import results, together
 from jacquard.cli.views.progress import Screen
@@ -15,6 +15,7 @@ from jacquard.engine.driver import Engine, Run
 from jacquard.engine.freezes import FrozenStack, frozen_stacks
 from jacquard.engine.missing_stacks import previewing
 from policies import Judgement, judge, levels
+from policies.results import Decision, Source, decision, of_judgement, of_violation
 
 
 def refuse(environment: Environment, now: dt.datetime) -> Judgement:
@@ -24,16 +25,18 @@ def refuse(environment: Environment, now: dt.datetime) -> Judgement:
 
     Raises:
         SpecError: the settings of the policies are wrong.
-        Stop: with REFUSED and all violations.
+        Refusal: with all results.
     """
     problems = levels.problems(environment, now)
     if problems:
         raise SpecError(environment.name, problems)
     judgement = judge(environment, now)
-    if violations := judgement.refused:
-        texts = "\n".join(map(str, violations))
-        msg = f"{environment.name}: {plural(len(violations), 'policy violation')}, nothing was applied\n{texts}"
-        raise Stop(msg, ExitCode.REFUSED)
+    results = list(of_judgement(judgement, environment))
+    if decision(results) is not Decision.PASSED:
+        texts = "\n".join(map(str, judgement.refused))
+        count = plural(len(judgement.refused), "policy violation")
+        msg = f"{environment.name}: {count}, nothing was applied\n{texts}"
+        raise Refusal(msg, results)
     return judgement
 
 
@@ -41,13 +44,18 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
     """Return the frozen stacks, none of which has changes; frozen stacks are not applied.
 
     Raises:
-        Stop: with REFUSED if a frozen stack has changes; or its preview failed.
+        Refusal: a frozen stack has changes.
+        Stop: its preview failed.
     """
     frozen = frozen_stacks(environment, now, partial(_previews, engine))
     refused = [_refusal(item) for item in frozen if item.changes]
     if refused:
         msg = f"{environment.name}: {plural(len(refused), 'frozen stack')} would change, nothing was applied"
-        raise Stop("\n".join([msg, *refused]), ExitCode.REFUSED)
+        violations = [violation for item in frozen if item.changes for violation in item.violations]
+        raise Refusal(
+            "\n".join([msg, *refused]),
+            (of_violation(item, environment, environment.name, Source.CHANGE) for item in violations),
+        )
     return frozenset(item.stack for item in frozen)
 
 

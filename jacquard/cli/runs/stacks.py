@@ -31,6 +31,7 @@ class Unfinished(Stop):
     def __init__(self, environment: str, outcomes: Sequence[Outcome[Any]], *, done: str, resume: str) -> None:
         self.outcomes = outcomes
         self.done = done
+        self.causes = _failures(outcomes)
         counts = Counter(self.word(outcome) for outcome in outcomes)
         first = f"{counts.pop(done, 0)} of {plural(len(outcomes), 'stack')} {done}"
         summary = ", ".join([first, *(f"{count} {word}" for word, count in counts.items())])
@@ -133,7 +134,9 @@ def results(
     if len(failures) == 1:
         raise failures[0]
     if failures:
-        raise Stop("\n".join(str(failure) for failure in failures), worst(failures))
+        several = Stop("\n".join(str(failure) for failure in failures), worst(failures))
+        several.causes = failures
+        raise several
     return {outcome.stack: cast("Result", outcome.result) for outcome in outcomes if outcome.done}
 
 

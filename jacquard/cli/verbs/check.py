@@ -4,8 +4,7 @@ import datetime as dt
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,26 +20,19 @@ from components.specs.reading.cycle_collector import without_cycle_collector
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
-from jacquard.cli.console import plural, print_json, print_text
+from jacquard.cli.console import ResultFormat, plural, print_json, print_text
 from jacquard.cli.errors import ExitCode
-from jacquard.cli.views.check_result import Result
+from jacquard.cli.judging import judging
+from jacquard.cli.views.check_result import CheckResult
+from jacquard.cli.views.rules import rules
 from jacquard.machine import paths, settings
 from policies import Judgement, judge, levels
-
-
-class CheckFormat(StrEnum):
-    """Output format of ``check``."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-    """Format for code scanning: each problem with its line."""
 
 
 def check(
     environments: arguments.Envs = None,
     *,
-    output: Annotated[CheckFormat, typer.Option("--format", help="Output format.")] = CheckFormat.TEXT,
+    output: arguments.ResultFormatOption = ResultFormat.TEXT,
     today: arguments.TodayOption = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="First fix unambiguous mistakes in the files, and print each fix.")
@@ -61,19 +53,16 @@ def check(
     names = data.chosen(environments)
     if fix or diff:
         mend(names, write=not diff)
-    results = [examine(name, now) for name in names]
-    results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
-    match output:
-        case CheckFormat.JSON:
-            print_json([result.to_json() for result in results])
-        case CheckFormat.SARIF:
-            print_json(_sarif(results))
-        case CheckFormat.TEXT:
-            _report(results)
-    codes = {result.code for result in results}
-    for code in (ExitCode.BAD_DATA, ExitCode.REFUSED):
-        if code in codes:
-            raise typer.Exit(code)
+    with judging("check", output, names, rules) as judged:
+        results = [examine(name, now) for name in names]
+        results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
+        judged.add(item for result in results for item in result.results)
+    if output is ResultFormat.JSON:
+        print_json([result.to_json() for result in results])
+    elif output is ResultFormat.TEXT:
+        _report(results)
+    if judged.code is not ExitCode.OK:
+        raise typer.Exit(judged.code)
 
 
 def mend(names: Sequence[str], *, write: bool) -> None:
@@ -97,7 +86,7 @@ def mend(names: Sequence[str], *, write: bool) -> None:
 
 
 @without_cycle_collector()
-def examine(name: str, now: dt.datetime) -> Result:
+def examine(name: str, now: dt.datetime) -> CheckResult:
     """Return the result of checking the environment ``name`` alone at ``now``."""
     started = time.monotonic()
     try:
@@ -105,8 +94,8 @@ def examine(name: str, now: dt.datetime) -> Result:
         problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
         judgement = Judgement() if problems else judge(spec, now)
     except SpecError as error:
-        return Result(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
-    return Result(
+        return CheckResult(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
+    return CheckResult(
         name=name,
         duration_seconds=time.monotonic() - started,
         spec=spec,
@@ -123,13 +112,13 @@ def examine(name: str, now: dt.datetime) -> Result:
     )
 
 
-def compared(results: Sequence[Result]) -> list[Result]:
+def compared(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Return ``results`` with the problems between their environments."""
     between = checks.check_regions([result.spec for result in results if result.spec])
     return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
 
 
-def beside(results: Sequence[Result]) -> list[Result]:
+def beside(results: Sequence[CheckResult]) -> list[CheckResult]:
     """Return ``results`` with conflicts with the inventories of environments that are not checked."""
     folder = paths.environments()
     conflicts = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
@@ -139,7 +128,7 @@ def beside(results: Sequence[Result]) -> list[Result]:
     ]
 
 
-def _report(results: Sequence[Result]) -> None:
+def _report(results: Sequence[CheckResult]) -> None:
     for result in results:
         print_text(str(result), to_stderr=result.code is not ExitCode.OK)
     if len(results) > 1:
@@ -152,19 +141,3 @@ def _report(results: Sequence[Result]) -> None:
         parts += [plural(violations, "policy violation")] if violations else []
         parts += [f"{waived} waived"] if waived else []
         print_text(f"{plural(len(results), 'environment')}: {', '.join(parts)}")
-
-
-def _sarif(results: Sequence[Result]) -> dict[str, Any]:
-    """Return the report for code scanning."""
-    from jacquard.cli.views.changes import sarif  # noqa: PLC0415 - only for this format, and takes time to load
-
-    folder = paths.environments().name
-    findings = []
-    for result in results:
-        home = f"{folder}/{result.name}"
-        findings += [sarif.of_problem(problem, home) for problem in result.problems]
-        if result.spec:
-            findings += sarif.of_judgement(result.judgement, result.spec, home)
-        advice = (*result.secrets, *result.unused)
-        findings += [replace(sarif.of_problem(item, home), level="warning") for item in advice]
-    return sarif.report(findings)

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from jacquard.cli import arguments, base_comparison, collected_facts, data, outputs
-from jacquard.cli.console import ReviewFormat, print_json, stdout, write_text
-from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.console import ImpactFormat, print_json, stdout, write_text
+from jacquard.cli.errors import Refusal
+from jacquard.cli.judging import judging
 from jacquard.cli.views.changes import impact as impact_view
 from jacquard.cli.views.changes.impact_comment import comment
 from jacquard.cli.views.report.page import MARK, html
@@ -25,7 +26,7 @@ def impact(
     base: arguments.BaseOption = "HEAD",
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
-    output: arguments.ReviewFormatOption = ReviewFormat.TEXT,
+    output: Annotated[ImpactFormat, typer.Option("--format", help=arguments.RESULT_FORMAT_HELP)] = ImpactFormat.TEXT,
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write an HTML report with a map and a timeline.")
     ] = None,
@@ -40,25 +41,28 @@ def impact(
     """
     now, names = settings.now(), data.chosen(chosen)
     observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)
-    with base_comparison.base_of(base) as earlier:
-        names = names if chosen else base_comparison.without_new(names, earlier)
-        compared = base_comparison.compare(names, earlier, observed)
-    impacts = [item.impact for item in compared]
-    if page is not None:
-        outputs.write("--html", page, html([item.report(now) for item in compared]), MARK)
-    _print(impacts, output, now)
-    rejections = [f"{item.environment}: {reason}" for item in impacts if (reason := rejected(item))]
-    if rejections:
-        raise Stop("\n".join(rejections), ExitCode.REFUSED)
+    with judging("impact", output, names) as judged:
+        with base_comparison.base_of(base) as earlier:
+            names = names if chosen else base_comparison.without_new(names, earlier)
+            compared = base_comparison.compare(names, earlier, observed)
+        impacts = [item.impact for item in compared]
+        if page is not None:
+            outputs.write("--html", page, html([item.report(now) for item in compared]), MARK)
+        _print(impacts, output, now)
+        results = [result for item in compared for result in item.results()]
+        rejections = [f"{item.environment}: {reason}" for item in impacts if (reason := rejected(item))]
+        if rejections:
+            raise Refusal("\n".join(rejections), results)
+        judged.add(results)
 
 
-def _print(impacts: Sequence[Impact], output: ReviewFormat, now: dt.datetime) -> None:
+def _print(impacts: Sequence[Impact], output: ImpactFormat, now: dt.datetime) -> None:
     match output:
-        case ReviewFormat.JSON:
+        case ImpactFormat.JSON:
             print_json([item.model_dump(mode="json") for item in impacts])
-        case ReviewFormat.MARKDOWN:
+        case ImpactFormat.MARKDOWN:
             write_text(comment(impacts))
-        case ReviewFormat.TEXT:
+        case ImpactFormat.TEXT:
             for item in impacts:
                 for line in (*impact_view.lines(item, now), *impact_view.next_steps(item)):
                     stdout().print(line, soft_wrap=True)

@@ -11,18 +11,20 @@ from components.specs.environment import Environment
 from components.specs.secret_text import masked_forms
 from jacquard.cli import arguments, base_comparison, change_previews, collected_facts, data
 from jacquard.cli.change_previews import Previewed
-from jacquard.cli.console import Format, json_text, print_json, stdout
+from jacquard.cli.console import ResultFormat, json_text, print_json, stdout, write_text
 from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.judging import Judged, judging, policies
 from jacquard.cli.output_folder import KeptFolder
 from jacquard.cli.outputs import refuse_data
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.engine import previewed
 from jacquard.cli.runs.plan_checks import Plan
 from jacquard.cli.views.changes import blocked as blocked_view
-from jacquard.cli.views.changes import change, junit, sarif
+from jacquard.cli.views.changes import change, junit
 from jacquard.cli.views.changes import preview as preview_view
 from jacquard.cli.views.changes.preview_comment import comment
 from jacquard.cli.views.report.page import html
+from jacquard.cli.views.results import sarif
 from jacquard.engine.driver import Engine, Run
 from jacquard.engine.missing_stacks import previewing
 from jacquard.machine import settings
@@ -31,8 +33,8 @@ from jacquard.previews.attestations.signing import SUFFIX, SignatureError, signa
 from jacquard.previews.attestations.statement import Candidate, attested
 from jacquard.previews.bases import Base
 from jacquard.previews.impacts.occupancy import LIMIT_MINUTES, CollectedFacts
-from jacquard.previews.impacts.verdict import rejected
 from jacquard.previews.preview import Outcome, Preview
+from jacquard.previews.results import of_engine
 from stacks.target import stack_names
 
 FOLDER = KeptFolder(index=".jacquard-preview.json", command="jacquard preview")
@@ -61,7 +63,7 @@ def preview(
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     diff: arguments.DiffOption = False,
-    output: arguments.FormatOption = Format.TEXT,
+    output: arguments.ResultFormatOption = ResultFormat.TEXT,
 ) -> None:
     """Show the changes 'up' would make and policy violations, or the effect of a change before it is merged.
 
@@ -77,25 +79,28 @@ def preview(
     if base is not None:
         now = settings.now()
         observed = collected_facts.facts(facts or (), names, now=now, limit_minutes=facts_age)
-        _of_change(names, base, now, observed, out, output, sign)
+        with judging("preview", output, names) as judged:
+            _of_change(judged, base, now, observed, out, output, sign)
         return
     if out is not None or sign is not None:
         option = "--sign" if out is None else "--out"
         msg = f"{option} requires --base; add --base REF"
         raise Stop(msg, ExitCode.BAD_DATA)
-    for name in names:
-        _of_environment(name, diff=diff, output=output)
+    with judging("preview", output, names, policies) as judged:
+        for name in names:
+            _of_environment(judged, name, diff=diff, output=output)
 
 
 def _of_change(
-    names: list[str],
+    judged: Judged,
     base: str,
     now: dt.datetime,
     facts: Mapping[str, CollectedFacts],
     out: Path | None,
-    output: Format,
+    output: ResultFormat,
     key: Path | None,
 ) -> None:
+    names = list(judged.environments)
     owner = " ".join(names)
     if out is not None:
         refuse_data("--out", out)
@@ -106,17 +111,20 @@ def _of_change(
         statement = _attested(earlier, results, now, key) if out is not None else {}
     if out is not None:
         FOLDER.write(out, owner, _files(results, previews, now) | statement)
-    if output is Format.JSON:
-        print_json([item.model_dump(mode="json") for item in previews])
-    else:
-        for line in (line for item in previews for line in change.lines(item)):
-            stdout().print(line, soft_wrap=True)
-    if (code := _code(previews)) is not ExitCode.OK:
+    judged.add(change_previews.all_results(results))
+    match output:
+        case ResultFormat.JSON:
+            print_json([item.model_dump(mode="json") for item in previews])
+        case ResultFormat.TEXT:
+            for line in (line for item in previews for line in change.lines(item)):
+                stdout().print(line, soft_wrap=True)
+        case ResultFormat.JUNIT:
+            write_text(junit.report(previews))  # with a case for each stack
+    if (code := _code(judged, previews)) is not ExitCode.OK:
         raise typer.Exit(code)
 
 
 def _files(results: list[Previewed], previews: list[Preview], now: dt.datetime) -> dict[str, str]:
-    findings = change_previews.all_findings(results)
     texts = {
         "comment.md": comment(previews),
         "junit.xml": junit.report(previews),
@@ -124,7 +132,7 @@ def _files(results: list[Previewed], previews: list[Preview], now: dt.datetime) 
     }
     return {name: masked_forms(text) for name, text in texts.items()} | {
         "preview.json": json_text([item.model_dump(mode="json") for item in previews]),
-        "preview.sarif": json_text(sarif.report(findings, "preview")),
+        "preview.sarif": json_text(sarif.report(change_previews.all_results(results), "preview")),
     }
 
 
@@ -156,12 +164,12 @@ def _candidate(result: Previewed) -> Candidate:
     return Candidate(environment=environment, impact=result.compared.impact, states=states, engine=engine)
 
 
-def _code(previews: list[Preview]) -> ExitCode:
+def _code(judged: Judged, previews: list[Preview]) -> ExitCode:
+    """Return the exit code of the rules, else that of the stacks."""
     stacks = [stack for item in previews for stack in item.stacks]
     outcomes = {stack.outcome for stack in stacks}
-    refused = any(offence.refuses for item in previews for offence in item.offences)
-    if Outcome.REFUSED in outcomes or refused or any(rejected(item.impact) for item in previews):
-        return ExitCode.REFUSED
+    if judged.code is not ExitCode.OK:
+        return judged.code
     if any(stack.held for stack in stacks):
         return ExitCode.CONFIRMATION_REQUIRED
     if Outcome.FAILED in outcomes:
@@ -169,16 +177,18 @@ def _code(previews: list[Preview]) -> ExitCode:
     return ExitCode.WAITING if Outcome.WAITING in outcomes else ExitCode.OK
 
 
-def _of_environment(name: str, *, diff: bool, output: Format) -> None:
+def _of_environment(judged: Judged, name: str, *, diff: bool, output: ResultFormat) -> None:
     spec = data.checked(name)
     engine = Engine(name, spec.region.state, {})
     plans = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
-    if output is Format.JSON:
+    for _, run in plans:
+        judged.add(of_engine(name, run.progress.violations))
+    if output is ResultFormat.JSON:
         stacks = [
             preview_view.to_json(run) | {"held": blocked_view.to_json(plan.held, plan.token)} for plan, run in plans
         ]
         print_json({"environment": name, "stacks": stacks})
-    else:
+    elif output is ResultFormat.TEXT:
         for _, run in plans:
             preview_view.show(stdout(), run, diff=diff)
     plan_checks.require_confirmation(name, [plan for plan, _ in plans], ())

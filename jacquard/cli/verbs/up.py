@@ -13,8 +13,9 @@ from rich.console import Console
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from jacquard.cli import arguments, data, local_region
-from jacquard.cli.console import Format, plural, print_json, stderr, stdout
+from jacquard.cli.console import ResultFormat, plural, print_json, stderr, stdout
 from jacquard.cli.errors import ExitCode, Stop, show, warn_deprecated
+from jacquard.cli.judging import judging, policies
 from jacquard.cli.preview_binding import Apply
 from jacquard.cli.runs import plan_checks
 from jacquard.cli.runs.engine import watched
@@ -30,6 +31,7 @@ from jacquard.machine import paths, settings
 from jacquard.machine.kind import Kind
 from jacquard.observe.observation import observe
 from jacquard.observe.region_status import RegionStatus, assemble, settle
+from policies.results import of_judgement
 from stacks import kubeconfig
 from stacks.target import BOOTSTRAP, stack_names, stack_needs
 
@@ -183,10 +185,11 @@ class Up:
         total = self.resources[part] if part else sum(self.resources.values())
         return self.apply(planned, screen, title=part or "region", total=total, what="resources")
 
-    def tell(self, unfinished: Unfinished, output: Format) -> None:
+    def tell(self, unfinished: Unfinished, output: ResultFormat) -> None:
         """Print the result of each stack after failures."""
-        if output is Format.TEXT:
+        if output is ResultFormat.TEXT:
             summary.show_stacks(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
+        if output is not ResultFormat.JSON:
             return
         failures = [outcome.failure for outcome in unfinished.outcomes]
         blocked = [failure.to_json()["held"] for failure in failures if isinstance(failure, plan_checks.BlockedError)]
@@ -221,7 +224,7 @@ def up(
     timeout: arguments.TimeoutOption = None,
     preview: arguments.PreviewOption = None,
     signers: arguments.SignersOption = None,
-    output: arguments.FormatOption = Format.TEXT,
+    output: arguments.ResultFormatOption = ResultFormat.TEXT,
 ) -> None:
     """Apply an environment and wait until it is ready.
 
@@ -234,30 +237,31 @@ def up(
     provider migration require confirmation.
     """
     settings.check()
-    spec = data.checked(environment)
-    now = settings.now()
-    resources = refuse(spec, now).resources
-    rehearsal = spec.region.stage is Stage.REHEARSAL
-    if not rehearsal and not yes:
-        _confirm(spec)
-    migrate_to = migrate_providers or switch_to or _migrate_by_setting()
-    with locks.exclusively(environment, "up"):
-        engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
-        stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
-        tokens = (*(confirm or ()), *(accept or ()))
-        work = Up(spec, engine, stderr(), now, resources, stacks, confirmed=tokens, migrate_to=migrate_to)
-        _apply(work, output)
-        patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
-        status = work.settle(patience)
-    if output is Format.JSON:
-        print_json({"changes": work.changes, "seconds": work.durations, "status": asdict(status)})
-    else:
-        summary.show(stdout(), spec, status, work.changes, work.durations)
-    if not status.settled:
-        raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
+    with judging("up", output, [environment], policies) as judged:
+        spec, now = data.checked(environment), settings.now()
+        judgement = refuse(spec, now)
+        judged.add(of_judgement(judgement, spec))
+        rehearsal = spec.region.stage is Stage.REHEARSAL
+        if not rehearsal and not yes:
+            _confirm(spec)
+        migrate_to = migrate_providers or switch_to or _migrate_by_setting()
+        with locks.exclusively(environment, "up"):
+            engine = Engine(environment, spec.region.state, _variables(speed, migrate_to))
+            stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
+            tokens = (*(confirm or ()), *(accept or ()))
+            work = Up(spec, engine, stderr(), now, judgement.resources, stacks, confirmed=tokens, migrate_to=migrate_to)
+            _apply(work, output)
+            patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
+            status = work.settle(patience)
+        if output is ResultFormat.JSON:
+            print_json(judged.to_json(changes=work.changes, seconds=work.durations, status=asdict(status)))
+        elif output is ResultFormat.TEXT:
+            summary.show(stdout(), spec, status, work.changes, work.durations)
+        if not status.settled:
+            raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
 
 
-def _apply(work: Up, output: Format) -> None:
+def _apply(work: Up, output: ResultFormat) -> None:
     """Apply the stacks of a region; for a rehearsal, first create its clusters, and finally delete removed clusters."""
     try:
         if work.environment.region.stage is Stage.REHEARSAL:
@@ -267,7 +271,7 @@ def _apply(work: Up, output: Format) -> None:
         if work.ending:
             work.end_clusters()
     except plan_checks.BlockedError as blocked:
-        if output is Format.JSON:
+        if output is ResultFormat.JSON:
             print_json(blocked.to_json())
         raise
     except Unfinished as unfinished:

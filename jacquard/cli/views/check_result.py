@@ -16,12 +16,14 @@ from components.specs.reading.loader import WAIVERS
 from components.specs.reading.problems import FORM, Problem, SpecError
 from jacquard.cli.console import plural, seconds
 from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.results.codes import exit_code
 from policies import Judgement, Violation
 from policies.extensions import rules
+from policies.results import Result, idle, of_advice, of_judgement, of_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class CheckResult:
     """Result of the check of one environment."""
 
     name: str
@@ -48,11 +50,17 @@ class Result:
     """Definitions without effect; not a problem, because a region may be prepared for users."""
 
     @property
+    def results(self) -> list[Result]:
+        """Return the results of all rules, and advice about the data."""
+        results = [of_problem(self.name, problem) for problem in self.problems]
+        if self.spec:
+            results += of_judgement(self.judgement, self.spec)
+        return results + [of_advice(self.name, item) for item in (*self.secrets, *self.unused)]
+
+    @property
     def code(self) -> ExitCode:
         """Return the exit code for this result alone."""
-        if self.problems:
-            return ExitCode.BAD_DATA
-        return ExitCode.REFUSED if self.judgement.refused else ExitCode.OK
+        return exit_code(self.results)
 
     def __str__(self) -> str:
         if self.problems:
@@ -70,6 +78,7 @@ class Result:
             "objects": judgement.objects,
             "policies": len(rules()),
             "seconds": round(self.duration_seconds, 3),
+            "results": [item.to_json() for item in self.results],
             "problems": SpecError(self.name, self.problems).to_json()["problems"],
             "violations": [_violation(item) for item in judgement.refused],
             "advice": [_violation(item) for item in judgement.advised],
@@ -120,7 +129,7 @@ class Result:
         for problem, waiver in self.judgement.waived_checks:
             yield f"  waived: {problem.rule}: {problem.place} {problem.where}{problem.text}; {waiver}"
         for waiver in self.judgement.idle_waivers:
-            yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
+            yield f"  advice: {idle(waiver)}; remove it from environments/{self.name}/{WAIVERS}"
         yield from (f"  advice: {item}" for item in self.canaries)
         yield from (f"  advice: {item}" for item in self.overdue)
         for found in self.secrets:
@@ -142,11 +151,6 @@ class Result:
         for text, pools in alike.items():
             others = f" and {len(pools) - 1} more" if len(pools) > 1 else ""
             yield f"  out of date: {pools[0]}{others}: {text}; to update: jacquard promote {self.name} {pools[0]}"
-
-
-def idle(rule: str, subject: str) -> str:
-    """Return the message about an unused waiver."""
-    return f"the waiver of {rule} for {subject} matches no violation"
 
 
 def _violation(item: Violation) -> dict[str, Any]:

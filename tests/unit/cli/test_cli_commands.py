@@ -114,7 +114,7 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     lists = ["problems", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
     told = ["behind", "control_planes_behind", "unmet_contracts", "caveats", "large_canaries"]
     told += ["overdue_hosts", "secrets", "unused"]
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, *told]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *told]
     assert [(item["isolation"], item["isolates_hosts"]) for item in answer["caveats"]] == [("dpf-ovn", True)]
     assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
     assert answer["behind"][0]["differences"] == [

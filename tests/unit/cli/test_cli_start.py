@@ -74,7 +74,7 @@ def test_a_check_loads_no_client_of_clusters_and_no_format_that_is_not_asked_for
 
     loaded = set(done.stderr.split())
     assert "jacquard.cli.verbs.check" in loaded
-    assert loaded & {"urllib3", "ruamel.yaml", "jacquard.observe.facts", "jacquard.cli.views.changes.sarif"} == set()
+    assert loaded & {"urllib3", "ruamel.yaml", "jacquard.observe.facts", "jacquard.cli.views.results.sarif"} == set()
 
 
 def test_a_check_in_a_pipe_loads_no_styles_and_no_table_that_its_region_does_not_need() -> None:

@@ -1,0 +1,1 @@
+"""Results of rules in the formats of code scanning, CI systems and terminals, the same for every command."""

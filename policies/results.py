@@ -1,0 +1,213 @@
+"""Results of all rules in one form, and what they decide: of cross-checks, policies, changes, the engine and audits."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from components.lookups.pools import clusters
+from components.rules import checks
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION, WAIVERS
+from components.specs.reading.problems import Problem
+from components.specs.region.policy import Enforcement, WaiverSpec
+from policies.check import Judgement
+from policies.facts import Fact
+from policies.judging import Violation
+from policies.verdict import Severity
+from policies.waivers import subjects
+
+IDLE = "policies.idle-waiver"
+"""Rule about waivers that match no violation."""
+
+
+class Source(StrEnum):
+    """Subject of a judgement."""
+
+    DATA = "data"
+    """Files of the environment and of the catalogue."""
+    CHANGE = "change"
+    """A change compared with its base."""
+    OBJECTS = "objects"
+    """Rendered objects."""
+    ENGINE = "engine"
+    """Resources in a run of the engine."""
+    RECORDED = "recorded state"
+    """Resources in the state that the last apply recorded."""
+    LIVE = "live objects"
+    """Objects of clusters."""
+
+
+class State(StrEnum):
+    """State of a result relative to the base of a change."""
+
+    NEW = "new"
+    EXISTING = "existing"
+
+
+class Decision(StrEnum):
+    """Decision of all results together."""
+
+    PASSED = "passed"
+    BAD_DATA = "bad data"
+    """Data are wrong, so nothing can be applied."""
+    REFUSED = "refused"
+    """The data are valid, but a rule refuses them, the change or the state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """Violation of a rule, or advice of a rule, at one place of the data."""
+
+    environment: str
+    rule: str
+    source: Source
+    subject: str
+    """Violating object or entry; empty for a problem of a whole file."""
+    text: str
+    """Violation and remedy; one or several lines."""
+    level: Enforcement
+    file: str = REGION
+    """File relative to the folder of the environment."""
+    line: int = 1
+    critical: bool = False
+    """Whether the violation blocks a change even if the base has it."""
+    waiver: WaiverSpec | None = None
+    """Valid waiver of the violation."""
+    state: State | None = None
+    """State relative to the base; None without a base."""
+    identity: str = ""
+    """Text that identifies the violation although lines and names of objects change; default: ``text``."""
+
+    @property
+    def blocks(self) -> bool:
+        """Return whether the result blocks a deployment or a merge."""
+        return self.level is Enforcement.MANDATORY and self.waiver is None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Return the key that identifies the violation in base and head."""
+        return self.environment, self.rule, self.source, self.file, self.identity or self.text
+
+    def days_left(self, today: dt.date) -> int | None:
+        """Return the remaining days of the waiver, including today; None without a waiver."""
+        return (self.waiver.expires - today).days if self.waiver else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as data."""
+        return {
+            "rule": self.rule,
+            "source": self.source.value,
+            "subject": self.subject,
+            "level": self.level.value,
+            "blocks": self.blocks,
+            "critical": self.critical,
+            "file": self.file,
+            "line": self.line,
+            "text": self.text,
+            "state": self.state.value if self.state else None,
+            "waiver": self.waiver.model_dump(mode="json") if self.waiver else None,
+        }
+
+
+def decision(results: Iterable[Result]) -> Decision:
+    """Return the decision of ``results``. Every command that judges rules derives its exit code from it."""
+    sources = {result.source for result in results if result.blocks}
+    if Source.DATA in sources:
+        return Decision.BAD_DATA
+    return Decision.REFUSED if sources else Decision.PASSED
+
+
+def against(base: Iterable[Result], head: Iterable[Result]) -> Iterator[Result]:
+    """Yield the results of ``head`` with their state relative to ``base``."""
+    before = Counter(result.key for result in base)
+    for result in head:
+        exists = before[result.key] > 0
+        before[result.key] -= exists
+        yield replace(result, state=State.EXISTING if exists else State.NEW)
+
+
+def ratcheted(results: Iterable[Result]) -> Iterator[Result]:
+    """Yield ``results`` of `against`; existing violations only block if they are critical."""
+    for result in results:
+        tolerated = result.blocks and result.state is State.EXISTING and not result.critical
+        yield replace(result, level=Enforcement.ADVISORY) if tolerated else result
+
+
+def of_problem(environment: str, problem: Problem, source: Source = Source.DATA) -> Result:
+    """Return the result of ``problem``. A violation that no waiver can permit is critical: it cannot be applied."""
+    return Result(
+        environment=environment,
+        rule=problem.rule,
+        source=source,
+        subject=problem.subject or problem.path,
+        text=f"{problem.where}{problem.text}",
+        level=Enforcement.MANDATORY,
+        file=problem.file,
+        line=max(1, problem.line),
+        critical=problem.rule not in checks.waivable(),
+        identity=problem.text,
+    )
+
+
+def of_advice(environment: str, problem: Problem, source: Source = Source.DATA) -> Result:
+    """Return the result of a problem that never blocks."""
+    return replace(of_problem(environment, problem, source), level=Enforcement.ADVISORY, critical=False)
+
+
+def of_violation(
+    violation: Violation, environment: Environment | None, name: str, source: Source = Source.OBJECTS
+) -> Result:
+    """Return the result of a violation of a policy in the environment ``name``, at the cluster of its object.
+
+    Args:
+        violation: violation of a policy.
+        environment: data of the environment; None if they cannot be read.
+        name: name of the environment.
+        source: what was judged.
+    """
+    file, line = _place(violation.fact, environment)
+    return Result(
+        environment=name,
+        rule=violation.rule.name,
+        source=source,
+        subject=violation.fact.title,
+        text=str(violation),
+        level=Enforcement.MANDATORY if violation.is_waived else violation.level,
+        file=file,
+        line=line,
+        critical=violation.rule.severity is Severity.CRITICAL,
+        waiver=violation.waiver if violation.is_waived else None,
+        identity="\n".join((next(iter(subjects(violation.fact)), violation.fact.title), violation.finding.found)),
+    )
+
+
+def of_judgement(judgement: Judgement, environment: Environment) -> Iterator[Result]:
+    """Yield the violations of policies, waived problems of cross-checks, and unused waivers of ``environment``."""
+    name = environment.name
+    for violation in (*judgement.refused, *judgement.advised, *judgement.waived):
+        yield of_violation(violation, environment, name)
+    for problem, waiver in judgement.waived_checks:
+        yield replace(of_problem(name, problem), waiver=waiver)
+    for index, waiver in enumerate(environment.waivers.waivers):
+        if waiver in judgement.idle_waivers:
+            line = environment.positions.line(WAIVERS, ("waivers", index))
+            text = f"{idle(waiver)}; remove it"
+            problem = Problem(WAIVERS, line, "", text, rule=IDLE, subject=waiver.subject)
+            yield of_advice(name, problem)
+
+
+def idle(waiver: WaiverSpec) -> str:
+    """Return the message about an unused waiver."""
+    return f"the waiver of {waiver.rule} for {waiver.subject} matches no violation"
+
+
+def _place(fact: Fact, environment: Environment | None) -> tuple[str, int]:
+    """Return file and line of the cluster of an object, else the first line of the region's file."""
+    names = {fact.at("metadata", key) for key in ("namespace", "name") if isinstance(fact.at("metadata", key), str)}
+    for placed in clusters(environment) if environment and names else ():
+        if placed.cluster.name in names:
+            return placed.file, max(1, environment.positions.line(placed.file, placed.path)) if environment else 1
+    return REGION, 1
