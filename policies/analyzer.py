@@ -27,7 +27,7 @@ from policies.facts import Context, Fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules import RULES
 from policies.verdict import Rule, Severity
-from policies.wire import facts_of, is_stack, stack_of
+from policies.wire import OBJECT_SET, facts_of, is_stack, stack_of
 
 PACK = "jacquard"
 VERSION = "0.1.0"
@@ -40,6 +40,7 @@ _LEVELS = {
     Enforcement.MANDATORY: analyzer_pb2.MANDATORY,
     Enforcement.ADVISORY: analyzer_pb2.ADVISORY,
 }
+_TYPES = {False: analyzer_pb2.POLICY_TYPE_RESOURCE, True: analyzer_pb2.POLICY_TYPE_STACK}
 
 
 def context_of(stack: str, now: dt.datetime, *, dry_run: bool) -> Context:
@@ -67,6 +68,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._dry_run = False
         self._judges: dict[str, tuple[Judge, tuple[Fact, ...]]] = {}
         """Judge of each stack's environment, and facts about the tenants that an apply of the stack affects."""
+        self._objects: dict[str, tuple[Fact, ...]] = {}
+        """Objects of each evaluated resource, by URN. The recorded outputs of an object set contain no objects."""
 
     def GetPluginInfo(self, _request: empty_pb2.Empty, _context: Any) -> plugin_pb2.PluginInfo:
         """Return the version of the pack."""
@@ -79,7 +82,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 name=rule.name,
                 description=rule.description,
                 enforcementLevel=_LEVELS[rule.levels.get(Stage.PRODUCTION, Enforcement.ADVISORY)],
-                policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE,
+                policy_type=_TYPES[rule.is_stack_wide],
                 severity=_SEVERITIES[rule.severity],
             )
             for rule in self._rules
@@ -96,6 +99,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Record whether the run is a dry run; the stack is read from the URN of each resource."""
         self._dry_run = request.dry_run
         self._judges.clear()
+        self._objects.clear()
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: Any) -> analyzer_pb2.AnalyzeResponse:
@@ -103,12 +107,27 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         judge, touched = self._judge(stack_of(request.urn))
         # A freeze blocks an apply at its first resource; a preview reports the freeze once, at the root of the stack.
         reported = touched if is_stack(request) or not self._dry_run else ()
-        violations = [item for fact in (*reported, *facts_of(request)) for item in judge.violations(fact)]
+        facts = tuple(facts_of(request))
+        self._objects[request.urn] = tuple(fact for fact in facts if fact.source)
+        violations = [item for fact in (*reported, *facts) for item in judge.violations(fact)]
         return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(item, request.urn) for item in violations])
 
-    def AnalyzeStack(self, _request: analyzer_pb2.AnalyzeStackRequest, _context: Any) -> analyzer_pb2.AnalyzeResponse:
-        """Report nothing: no rule needs more than one resource."""
-        return analyzer_pb2.AnalyzeResponse()
+    def AnalyzeStack(self, request: analyzer_pb2.AnalyzeStackRequest, _context: Any) -> analyzer_pb2.AnalyzeResponse:
+        """Evaluate the stack-wide rules for all objects of the stack, after the last resource."""
+        if not request.resources:
+            return analyzer_pb2.AnalyzeResponse()
+        judge, _ = self._judge(stack_of(request.resources[0].urn))
+        objects = [(fact, item.urn) for item in request.resources for fact in self._objects_of(item)]
+        urns = {id(fact): urn for fact, urn in objects}
+        violations = judge.stack_violations(fact for fact, _ in objects)
+        return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(item, urns[id(item.fact)]) for item in violations])
+
+    def _objects_of(self, resource: analyzer_pb2.AnalyzerResource) -> tuple[Fact, ...]:
+        """Return the objects of a resource; of its outputs if it only remains in the state, as in a targeted run."""
+        if resource.urn not in self._objects:
+            known = resource.type != OBJECT_SET
+            self._objects[resource.urn] = tuple(fact for fact in facts_of(resource) if fact.source) if known else ()
+        return self._objects[resource.urn]
 
     def Remediate(self, _request: analyzer_pb2.AnalyzeRequest, _context: Any) -> analyzer_pb2.RemediateResponse:
         """Change nothing: violations are fixed in the reviewed data."""

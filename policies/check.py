@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from components.inputs.manifests import manifests
 from components.lookups.slices import slices
-from components.render.manifest import objects
+from components.render.manifest import created, patched
 from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
@@ -47,14 +47,18 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
     evaluator = Judge(extensions.rules(), Context.of(environment, now))
     judged, count = evaluator.kinds, 0
     violations: list[Violation] = []
+    facts: list[Fact] = []
     resources: dict[str, int] = {}
     for piece in slices(environment):
         rendered = manifests(environment, piece)
         resources[piece.name] = len(rendered)
-        for manifest in objects(rendered):
-            count += 1
-            if manifest.kind in judged:
-                violations += evaluator.violations(object_fact(manifest.body, manifest.cluster))
+        source = f"slice {piece.name}"
+        known = [object_fact(item.body, item.cluster, source=source) for item in created(rendered)]
+        parts = [object_fact(item.body, item.cluster) for item in patched(rendered)]
+        count += len(known) + len(parts)
+        violations += [item for fact in (*known, *parts) if fact.kind in judged for item in evaluator.violations(fact)]
+        facts += known
+    violations += evaluator.stack_violations(facts)
     violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]
     waived_checks = checks.waived(environment)
     used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}

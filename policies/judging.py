@@ -1,11 +1,12 @@
 """Determines whether a finding is rejected, reported or waived in an environment."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from components.specs.region.policy import Enforcement, WaiverSpec
-from policies.facts import Context, Fact, Unknown
+from policies.facts import ANY_KIND, Context, Fact, Unknown
+from policies.stack_objects import StackObjects
 from policies.verdict import Finding, Rule, Verdict
 from policies.waivers import subjects, waiver_of
 
@@ -66,7 +67,9 @@ class Judge:
     def __init__(self, rules: Sequence[Rule], context: Context) -> None:
         self._context = context
         self._by_kind: dict[str, list[tuple[Rule, Enforcement]]] = defaultdict(list)
-        self._all = [(rule, level) for rule in rules if (level := rule.level(context))]
+        effective = [(rule, level) for rule in rules if (level := rule.level(context))]
+        self._all = [(rule, level) for rule, level in effective if not rule.is_stack_wide]
+        self._stack_wide = [(rule, level) for rule, level in effective if rule.is_stack_wide]
         for rule, level in self._all:
             for kind in rule.kinds:
                 self._by_kind[kind].append((rule, level))
@@ -82,6 +85,17 @@ class Judge:
             finding = rule.judge(fact, self._context)
             if finding.verdict not in _PASSED:
                 yield self._violation(rule, fact, finding, finding.level or level)
+
+    def stack_violations(self, facts: Iterable[Fact]) -> Iterator[Violation]:
+        """Yield the violations of stack-wide rules by ``facts``, all objects of a stack."""
+        objects = tuple(facts)
+        context = replace(self._context, objects=StackObjects.of(objects))
+        for rule, level in self._stack_wide:
+            judged = objects if ANY_KIND in rule.kinds else [fact for fact in objects if fact.kind in rule.kinds]
+            for fact in judged:
+                finding = rule.judge(fact, context)
+                if finding.verdict not in _PASSED:
+                    yield self._violation(rule, fact, finding, finding.level or level)
 
     def _violation(self, rule: Rule, fact: Fact, finding: Finding, level: Enforcement) -> Violation:
         decided = finding.verdict is Verdict.VIOLATION

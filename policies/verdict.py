@@ -10,7 +10,7 @@ from components.specs.base import Stage
 from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
 from components.specs.secret_text import masked
-from policies.facts import Context, Fact, Unknown
+from policies.facts import ANY_KIND, Context, Fact, Unknown
 
 MAX_LISTED = 10
 _Entry = TypeVar("_Entry")
@@ -70,12 +70,14 @@ class Rule:
     levels: Mapping[Stage, Enforcement] = field(default_factory=lambda: dict.fromkeys(Stage, Enforcement.MANDATORY))
     """Default enforcement level by stage; ``policy.yaml`` can override the level. The rule is not evaluated in absent
     stages."""
+    is_stack_wide: bool = False
+    """True if the rule compares an object with the other objects of its stack, ``context.objects``."""
 
     def judge(self, fact: Fact, context: Context) -> Finding:
         """Return the finding of the rule for ``fact``; undecided if the rule raises an exception."""
         if isinstance(fact.kind, Unknown):
             return undecided("the object")
-        if fact.kind not in self.kinds:
+        if not self.kinds & {fact.kind, ANY_KIND}:
             return NOT_APPLICABLE
         try:
             finding = self.find(fact, context)

@@ -17,7 +17,8 @@ _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
 _EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
 """Fields that distinguish an object from a component of the provider that only groups objects, such as Chart."""
-_OBJECT_SET = "jacquard:index:ObjectSet"
+OBJECT_SET = "jacquard:index:ObjectSet"
+"""Type of resources with several objects as members."""
 _STACK = "pulumi:pulumi:Stack"
 
 
@@ -35,21 +36,28 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
     """Yield the facts of a resource: its objects, or the members of an object set, and options that ignore changes."""
     package = resource.type.removeprefix(_PROVIDERS)
     if ignored := list(resource.options.ignoreChanges):
-        yield Fact(kind=RESOURCE, title=f"resource {resource.name}", body={"ignoreChanges": ignored})
+        yield Fact(kind=RESOURCE, title=_source(resource), body={"ignoreChanges": ignored})
     if package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=_plain(resource))
-    elif resource.type == _OBJECT_SET:
-        for body in _bodies(_plain(resource)):
+    elif resource.type == OBJECT_SET:
+        properties = _plain(resource)
+        for body in _members(properties):
+            yield object_fact(body if isinstance(body, Mapping) else {}, _cluster(resource), source=_source(resource))
+        for body in _patched(properties):
             yield object_fact(body if isinstance(body, Mapping) else {}, _cluster(resource))
     elif resource.type.startswith(_OBJECTS) and not _EVERY_OBJECT.isdisjoint(resource.properties.fields):
         kind = resource.type.rsplit(":", 1)[-1]
-        yield object_fact(_plain(resource), _cluster(resource), kind)
+        yield object_fact(_plain(resource), _cluster(resource), kind, source=_source(resource))
 
 
-def _bodies(object_set: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the members of an object set, and its patches of objects that other controllers create."""
-    members, patches = object_set.get("members", UNKNOWN), object_set.get("patches", {})
+def _members(object_set: Mapping[str, Any]) -> Iterator[Any]:
+    members = object_set.get("members", UNKNOWN)
     yield from members.values() if isinstance(members, Mapping) else (UNKNOWN,)
+
+
+def _patched(object_set: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the patches of objects that other controllers create."""
+    patches = object_set.get("patches", {})
     for patch in patches.values() if isinstance(patches, Mapping) else (UNKNOWN,):
         if not isinstance(patch, Mapping) or UNKNOWN in patch.values() or UNKNOWN in patch["names"]:
             yield UNKNOWN
@@ -59,6 +67,10 @@ def _bodies(object_set: Mapping[str, Any]) -> Iterator[Any]:
 
 def _plain(resource: Resource) -> dict[str, Any]:
     return decode(resource.properties, UNKNOWN).plain
+
+
+def _source(resource: Resource) -> str:
+    return f"resource {resource.name}"
 
 
 def _cluster(resource: Resource) -> str:

@@ -136,9 +136,22 @@ Rendered: TypeAlias = Manifest | ManifestSet
 def objects(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
     """Yield all objects of ``rendered`` in order, including members of sets and the patched fields of patches."""
     for item in rendered:
+        yield from created((item,))
+        yield from patched((item,))
+
+
+def created(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
+    """Yield the objects that ``rendered`` creates, in order, including members of sets."""
+    for item in rendered:
         if isinstance(item, ManifestSet):
             yield from item.members.values()
-            for patch in item.patches.values():
-                yield from patch.objects(item.cluster)
         else:
             yield item
+
+
+def patched(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
+    """Yield the objects of other controllers that ``rendered`` patches, with only the patched fields."""
+    for item in rendered:
+        if isinstance(item, ManifestSet):
+            for patch in item.patches.values():
+                yield from patch.objects(item.cluster)

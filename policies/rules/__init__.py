@@ -14,12 +14,20 @@ from policies.rules.clusters import (
 )
 from policies.rules.deployments import (
     change_in_freeze,
+    duplicate_object,
     forgetful_provider,
     ignored_changes,
     provider_without_cluster_identifier,
     unlimited_waiver,
 )
-from policies.rules.hosts import host_beyond_identity, plain_text_bmc, template_edited_in_place, unverified_bmc
+from policies.rules.hosts import (
+    host_beyond_identity,
+    missing_template,
+    mixed_pool,
+    plain_text_bmc,
+    template_edited_in_place,
+    unverified_bmc,
+)
 from policies.rules.images import (
     chart_outside_channel,
     deprecated_image,
@@ -43,6 +51,9 @@ MODULES = (
     unverified_bmc,
     plain_text_bmc,
     template_edited_in_place,
+    missing_template,
+    mixed_pool,
+    duplicate_object,
     provider_without_cluster_identifier,
     forgetful_provider,
     ignored_changes,

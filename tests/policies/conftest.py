@@ -36,6 +36,13 @@ def laptop_copy(tmp_path: Path) -> Workbench:
     return Workbench(copy_data(tmp_path / "environments", "laptop"))
 
 
+@pytest.fixture
+def data(laptop_copy: Workbench, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of a copy of laptop that the policy pack reads."""
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(laptop_copy.root))
+    return laptop_copy.folder
+
+
 @pytest.fixture(scope="session")
 def now() -> dt.datetime:
     """Time of all events in these tests."""

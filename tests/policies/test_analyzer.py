@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
-from environment_data import copy_data
-from google.protobuf import empty_pb2, struct_pb2
+from google.protobuf import empty_pb2
+from policy_pack import (
+    ADVISORY,
+    HOST,
+    MANDATORY,
+    NOW,
+    SECRET,
+    SIGNATURE,
+    TEMPLATE,
+    UNKNOWN_STRING,
+    found,
+    request,
+    template,
+)
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from components.specs.base import Stage
@@ -24,39 +33,6 @@ from policies.facts import Context, Fact
 from policies.rules import RULES
 from policies.verdict import Finding
 from policies.wire import facts_of
-
-UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-SIGNATURE = "4dabf18193072939515e22adb298388d"
-SECRET = "1b47061264138c4ac30d75fd1eb44270"
-MANDATORY, ADVISORY = analyzer_pb2.MANDATORY, analyzer_pb2.ADVISORY
-NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-TEMPLATE = "kubernetes:infrastructure.cluster.x-k8s.io/v1beta2:Metal3MachineTemplate"
-HOST = {"kind": "BareMetalHost", "metadata": {"name": "a01-u01", "namespace": "acme-train"}, "spec": {"online": True}}
-
-
-def request(token: str, properties: Mapping[str, Any], stack: str = "laptop") -> analyzer_pb2.AnalyzeRequest:
-    struct = struct_pb2.Struct()
-    struct.update(properties)
-    provider = analyzer_pb2.AnalyzerProviderResource(name="management")
-    urn = f"urn:pulumi:{stack}::jacquard::{token}::x"
-    return analyzer_pb2.AnalyzeRequest(type=token, name="x", urn=urn, properties=struct, provider=provider)
-
-
-def template(checksum: str) -> dict[str, Any]:
-    image = {"url": "https://images.cloud.example/x.raw", "checksum": checksum, "checksumType": "sha256"}
-    return {
-        "kind": "Metal3MachineTemplate",
-        "metadata": {"name": "pool-0123456789", "namespace": "acme-train"},
-        "spec": {"template": {"spec": {"image": image}}},
-    }
-
-
-def configure(analyzer: Analyzer, *, dry_run: bool) -> None:
-    analyzer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=dry_run), None)
-
-
-def found(response: analyzer_pb2.AnalyzeResponse) -> list[tuple[str, int]]:
-    return [(item.policyName, item.enforcementLevel) for item in response.diagnostics]
 
 
 def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
@@ -75,6 +51,9 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("unverified-bmc", ADVISORY),
         ("plain-text-bmc", MANDATORY),
         ("template-edited-in-place", MANDATORY),
+        ("missing-template", MANDATORY),
+        ("mixed-pool", MANDATORY),
+        ("duplicate-object", MANDATORY),
         ("provider-without-cluster-identifier", MANDATORY),
         ("forgetful-provider", MANDATORY),
         ("ignored-changes", MANDATORY),
@@ -169,7 +148,7 @@ def test_an_object_set_with_unknown_members_is_refused_by_every_rule_that_counts
         "shared-control-plane-host",
         "unlimited-waiver",
     }  # laptop is a rehearsal
-    counting = [rule.name for rule in RULES if rule.name not in only_real]
+    counting = [rule.name for rule in RULES if rule.name not in only_real and not rule.is_stack_wide]
     assert found(Analyzer(NOW).Analyze(sent, None)) == [(name, MANDATORY) for name in counting]
 
 
@@ -189,95 +168,6 @@ def test_a_secret_is_judged_by_its_value() -> None:
     secret = {"clusterIdentifier": {SIGNATURE: SECRET, "value": "laptop/management"}}
 
     assert found(Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", secret), None)) == []
-
-
-@pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of laptop that this test may edit; returns its folder."""
-    folder = copy_data(tmp_path / "environments", "laptop")
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
-    return folder / "laptop"
-
-
-def test_levels_of_the_environment_hold(data: Path) -> None:
-    (data / "policy.yaml").write_text(
-        "schema_version: 1\nrules: {unpinned-image: advisory, unsigned-image: mandatory}\n"
-    )
-
-    assert found(Analyzer(NOW).Analyze(request(TEMPLATE, template("0" * 64)), None)) == [
-        ("unpinned-image", ADVISORY),
-        ("image-outside-channel", MANDATORY),
-        ("template-edited-in-place", MANDATORY),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("expires", "level", "told"),
-    [
-        ("2026-11-22", ADVISORY, "a vendor's test (ops, OPS-7, until 2026-11-22)"),
-        (
-            "2026-11-21",
-            MANDATORY,
-            (
-                "void since 2026-11-21; fix the violation and remove the waiver from environments/laptop/waivers.yaml, "
-                "or agree on a new date with ops (OPS-7)"
-            ),
-        ),
-    ],
-)
-def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, told: str, data: Path) -> None:
-    (data / "waivers.yaml").write_text(
-        "schema_version: 1\nwaivers:\n"
-        "  - {rule: provider-without-cluster-identifier, subject: provider kubernetes x, reason: a vendor's test,"
-        f" owner: ops, ticket: OPS-7, expires: {expires}}}\n"
-    )
-
-    response = Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", {}), None)
-
-    assert found(response) == [("provider-without-cluster-identifier", level)]
-    assert response.diagnostics[0].message.splitlines()[-1] == f"  waiver:  {told}"
-
-
-FREEZE = """schema_version: 1
-freezes:
-  - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
-"""
-
-
-def test_a_freeze_refuses_whatever_an_apply_begins_with(data: Path) -> None:
-    (data / "policy.yaml").write_text(FREEZE)
-    analyzer = Analyzer(NOW)
-    configure(analyzer, dry_run=False)
-
-    for sent in (request("pulumi:pulumi:Stack", {}), request("command:local:Command", {"create": "true"})):
-        assert found(analyzer.Analyze(sent, None)) == [("change-in-freeze", MANDATORY)]
-
-
-def test_a_freeze_is_told_once_in_a_preview(data: Path) -> None:
-    (data / "policy.yaml").write_text(FREEZE)
-    analyzer = Analyzer(NOW)
-    configure(analyzer, dry_run=True)
-
-    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", ADVISORY)]
-    assert found(analyzer.Analyze(request("command:local:Command", {}), None)) == []
-
-
-def test_a_freeze_of_nobody_does_not_hold_the_clusters_of_a_rehearsal(data: Path) -> None:
-    (data / "policy.yaml").write_text(FREEZE.replace(", tenants: [acme]", ""))
-    analyzer = Analyzer(NOW)
-
-    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", MANDATORY)] * 3
-    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}, "laptop.bootstrap"), None)) == []
-
-
-@pytest.mark.parametrize("file", ["policy.yaml", "waivers.yaml"])
-def test_settings_that_cannot_be_read_let_nothing_through(file: str, data: Path) -> None:
-    (data / file).write_text("schema_version: 1\nrule: {}\n")
-
-    response = Analyzer(NOW).Analyze(request("command:local:Command", {}), None)
-
-    assert found(response) == [("change-in-freeze", MANDATORY)]
-    assert "belongs to no readable environment" in response.diagnostics[0].message
 
 
 def test_a_rule_that_breaks_refuses_and_is_named_with_the_object() -> None:

@@ -15,16 +15,20 @@ from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, WaiverSpec
 from policies.facts import UNKNOWN, Context, Fact, object_fact
-from policies.judging import Judge
+from policies.judging import Judge, Violation
 from policies.rules import RULES
+from policies.stack_objects import StackObjects
 from policies.verdict import Rule, Verdict
 
 _FOLDER = Path(__file__).parent / "fixtures"
 _BY_NAME = {str(rule.name): rule for rule in RULES}
 _FIXTURES = {
-    path.stem: yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) for path in sorted(_FOLDER.glob("*.yaml"))
+    path.stem: [{"rule": path.stem, **case} for case in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)]
+    for path in sorted(_FOLDER.glob("*.yaml"))
 }
-_CASES = [pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases]
+_CASES: list[Any] = [
+    pytest.param(name, case, id=f"{name}: {case['name']}") for name, cases in _FIXTURES.items() for case in cases
+]
 _DECIDED = {"ignored-changes"}
 """Policies of which the engine knows all values."""
 _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
@@ -51,7 +55,7 @@ def context(laptop: Environment, now: dt.datetime) -> Context:
 def _fact(case: Any) -> Fact:
     if "kind" in case:
         return Fact(kind=case["kind"], title=f"{case['kind']} settings", body=_unknown(case["object"]))
-    return object_fact(_unknown(case["object"]), case.get("cluster", MANAGEMENT))
+    return object_fact(_unknown(case["object"]), case.get("cluster", MANAGEMENT), source="resource x")
 
 
 def _unknown(value: Any) -> Any:
@@ -69,14 +73,31 @@ def _unknown(value: Any) -> Any:
 def test_a_fact_has_its_verdict_and_text(name: str, case: Any, context: Context) -> None:
     rule, fact = _BY_NAME[name], _fact(case)
 
-    finding = rule.judge(fact, context)
+    finding = rule.judge(fact, _in_stack(context, fact, case))
 
     assert finding.verdict == _VERDICTS.get(case["verdict"], case["verdict"])
     assert finding.found == case.get("found", "")
-    violations = list(Judge([rule], context).violations(fact))
+    violations = _violations(rule, fact, case, context)
     assert [item.level for item in violations] == _levels(rule, case["verdict"], context)
     if "text" in case:
         assert [str(item) for item in violations] == [case["text"]]
+
+
+def _others(case: Any) -> list[Fact]:
+    """Return the other objects of the stack."""
+    return [object_fact(_unknown(body), MANAGEMENT, source="resource other") for body in case.get("with", ())]
+
+
+def _in_stack(context: Context, fact: Fact, case: Any) -> Context:
+    if not _BY_NAME[case["rule"]].is_stack_wide:
+        return context
+    return replace(context, objects=StackObjects.of([*_others(case), fact]))
+
+
+def _violations(rule: Rule, fact: Fact, case: Any, context: Context) -> list[Violation]:
+    judge = Judge([rule], context)
+    found = judge.stack_violations([*_others(case), fact]) if rule.is_stack_wide else judge.violations(fact)
+    return [item for item in found if item.fact is fact]
 
 
 def _levels(rule: Rule, verdict: str, context: Context) -> list[Enforcement | None]:
@@ -110,7 +131,7 @@ def test_a_waiver_for_the_subject_makes_a_violation_advisory(name: str, case: An
         expires=context.today + dt.timedelta(days=1),
     )
 
-    [violation] = Judge([_BY_NAME[name]], replace(context, waivers=(waiver,))).violations(_fact(case))
+    [violation] = _violations(_BY_NAME[name], _fact(case), case, replace(context, waivers=(waiver,)))
 
     assert (violation.is_waived, violation.is_refused) == (True, False)
 
@@ -121,12 +142,13 @@ def test_a_fact_with_an_unknown_value_that_the_rule_reads_does_not_pass(name: st
     if name in _DECIDED:
         return
     recording = RecordingFact(kind=fact.kind, title=fact.title, body=fact.body, cluster=fact.cluster)
-    rule.judge(recording, context)
+    rule.judge(recording, _in_stack(context, fact, case))
     assert recording.read
 
     for path in recording.read:
         for body in _with_unknown(fact.body, path):
-            verdict = rule.judge(replace(fact, body=body), context).verdict
+            changed = replace(fact, body=body)
+            verdict = rule.judge(changed, _in_stack(context, changed, case)).verdict
             assert verdict in {Verdict.UNDECIDED, Verdict.VIOLATION}, path
 
 

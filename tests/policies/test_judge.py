@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from environment_data import REFERENCES, reference
 
+from components.lookups.slices import slices
+from components.render.manifest import Manifest
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.catalog import Channel
@@ -39,6 +41,20 @@ def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
     assert found == Judgement(objects=found.objects, resources=found.resources, waived_checks=found.waived_checks)
     assert [problem.rule for problem, _ in found.waived_checks] == ["networks.unfiltered-hosts"]
     assert found.objects > 0
+
+
+def test_check_compares_the_objects_of_all_slices(
+    laptop: Environment, now: dt.datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "acme-train"}}
+    monkeypatch.setattr("policies.check.manifests", lambda *_: (Manifest(body=body),))
+
+    found = judge(laptop, now).refused
+
+    assert {str(item.rule.name) for item in found} == {"duplicate-object"}
+    names = ", ".join(f"slice {piece.name}" for piece in slices(laptop))
+    assert found[0].finding.found == f"rendered {len(slices(laptop))} times, by {names}"
+    assert len(found) == len(slices(laptop)) - 1
 
 
 REPORTED = {"us-east-04a": {"self-chosen-partition"}, "eu-south-03a": {"unlimited-waiver"}}

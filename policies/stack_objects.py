@@ -1,0 +1,65 @@
+"""Objects of a stack by key and by pool, for stack-wide policies."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from components.render import labels
+from policies.facts import UNKNOWN, Fact, Unknown
+
+ObjectKey: TypeAlias = tuple[str, str, str, str, str]
+"""Cluster, API group, kind, namespace and name of an object; empty without a namespace."""
+PoolKey: TypeAlias = tuple[str, str, str, str]
+"""Cluster, kind and namespace of an object, and the name of its pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackObjects:
+    """Objects of a stack. Objects with an unknown name, and objects without a name, have no key."""
+
+    by_key: Mapping[ObjectKey, tuple[Fact, ...]]
+    by_pool: Mapping[PoolKey, tuple[Fact, ...]]
+
+    @classmethod
+    def of(cls, facts: Iterable[Fact]) -> "StackObjects":
+        """Return the index of ``facts``."""
+        by_key: dict[ObjectKey, list[Fact]] = defaultdict(list)
+        by_pool: dict[PoolKey, list[Fact]] = defaultdict(list)
+        for fact in facts:
+            if isinstance(key := object_key(fact), tuple):
+                by_key[key].append(fact)
+            if isinstance(pool := pool_of(fact), tuple):
+                by_pool[pool].append(fact)
+        return cls(
+            {key: tuple(items) for key, items in by_key.items()},
+            {key: tuple(items) for key, items in by_pool.items()},
+        )
+
+    def referenced(self, fact: Fact, reference: Mapping[str, Any]) -> Fact | None:
+        """Return the object in the cluster of ``fact`` to which ``reference`` refers; None if the stack lacks it."""
+        group = reference.get("apiGroup") or group_of(reference.get("apiVersion"))
+        namespace = reference.get("namespace") or fact.at("metadata", "namespace") or ""
+        key = (fact.cluster, str(group), str(reference.get("kind")), str(namespace), str(reference.get("name")))
+        return next(iter(self.by_key.get(key, ())), None)
+
+
+def object_key(fact: Fact) -> ObjectKey | Unknown | None:
+    """Return the key of the object; UNKNOWN if a part of the key is unknown, None if its name is generated."""
+    api_version, namespace, name = fact.at("apiVersion"), fact.at("metadata", "namespace"), fact.at("metadata", "name")
+    if isinstance(fact.kind, Unknown) or UNKNOWN in (api_version, namespace, name):
+        return UNKNOWN
+    return (fact.cluster, group_of(api_version), fact.kind, str(namespace or ""), str(name)) if name else None
+
+
+def pool_of(fact: Fact) -> PoolKey | Unknown | None:
+    """Return the key of the pool in the labels of the object; UNKNOWN if unknown, None without the label."""
+    namespace, pool = fact.at("metadata", "namespace"), fact.at("metadata", "labels", labels.POOL)
+    if isinstance(fact.kind, Unknown) or UNKNOWN in (namespace, pool):
+        return UNKNOWN
+    return (fact.cluster, fact.kind, str(namespace or ""), str(pool)) if pool else None
+
+
+def group_of(api_version: Any) -> str:
+    """Return the API group of ``api_version``; empty for the core group."""
+    return str(api_version or "").rpartition("/")[0]

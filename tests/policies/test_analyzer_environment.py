@@ -1,0 +1,91 @@
+"""Levels, waivers and freezes of an environment in the policy pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from policy_pack import ADVISORY, MANDATORY, NOW, TEMPLATE, configure, found, request, template
+
+from policies.analyzer import Analyzer
+
+
+def test_levels_of_the_environment_hold(data: Path) -> None:
+    (data / "policy.yaml").write_text(
+        "schema_version: 1\nrules: {unpinned-image: advisory, unsigned-image: mandatory}\n"
+    )
+
+    assert found(Analyzer(NOW).Analyze(request(TEMPLATE, template("0" * 64)), None)) == [
+        ("unpinned-image", ADVISORY),
+        ("image-outside-channel", MANDATORY),
+        ("template-edited-in-place", MANDATORY),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expires", "level", "told"),
+    [
+        ("2026-11-22", ADVISORY, "a vendor's test (ops, OPS-7, until 2026-11-22)"),
+        (
+            "2026-11-21",
+            MANDATORY,
+            (
+                "void since 2026-11-21; fix the violation and remove the waiver from environments/laptop/waivers.yaml, "
+                "or agree on a new date with ops (OPS-7)"
+            ),
+        ),
+    ],
+)
+def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, told: str, data: Path) -> None:
+    (data / "waivers.yaml").write_text(
+        "schema_version: 1\nwaivers:\n"
+        "  - {rule: provider-without-cluster-identifier, subject: provider kubernetes x, reason: a vendor's test,"
+        f" owner: ops, ticket: OPS-7, expires: {expires}}}\n"
+    )
+
+    response = Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", {}), None)
+
+    assert found(response) == [("provider-without-cluster-identifier", level)]
+    assert response.diagnostics[0].message.splitlines()[-1] == f"  waiver:  {told}"
+
+
+FREEZE = """schema_version: 1
+freezes:
+  - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
+"""
+
+
+def test_a_freeze_refuses_whatever_an_apply_begins_with(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE)
+    analyzer = Analyzer(NOW)
+    configure(analyzer, dry_run=False)
+
+    for sent in (request("pulumi:pulumi:Stack", {}), request("command:local:Command", {"create": "true"})):
+        assert found(analyzer.Analyze(sent, None)) == [("change-in-freeze", MANDATORY)]
+
+
+def test_a_freeze_is_told_once_in_a_preview(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE)
+    analyzer = Analyzer(NOW)
+    configure(analyzer, dry_run=True)
+
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", ADVISORY)]
+    assert found(analyzer.Analyze(request("command:local:Command", {}), None)) == []
+
+
+def test_a_freeze_of_nobody_does_not_hold_the_clusters_of_a_rehearsal(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE.replace(", tenants: [acme]", ""))
+    analyzer = Analyzer(NOW)
+
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", MANDATORY)] * 3
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}, "laptop.bootstrap"), None)) == []
+
+
+@pytest.mark.parametrize("file", ["policy.yaml", "waivers.yaml"])
+def test_settings_that_cannot_be_read_let_nothing_through(file: str, data: Path) -> None:
+    (data / file).write_text("schema_version: 1\nrule: {}\n")
+
+    response = Analyzer(NOW).Analyze(request("command:local:Command", {}), None)
+
+    assert found(response) == [("change-in-freeze", MANDATORY)]
+    assert "belongs to no readable environment" in response.diagnostics[0].message
