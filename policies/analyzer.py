@@ -13,10 +13,9 @@ from concurrent import futures
 from typing import Any
 
 import grpc
-from google.protobuf import empty_pb2
+from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
-from components.specs.base import Stage
 from components.specs.reading.loader import environments, load_environment
 from components.specs.reading.problems import SpecError
 from components.specs.region.policy import Enforcement
@@ -25,22 +24,19 @@ from jacquard.machine.errors import SettingError
 from policies import extensions
 from policies.facts import Context, Fact, stack_facts
 from policies.judging import Judge, Violation
+from policies.pack_config import DISABLED, REMEDIATE, Overrides, PackConfigError, PolicyConfig
+from policies.pack_info import LEVELS, PACK, SEVERITIES, VERSION, analyzer_info
 from policies.rules import RULES
-from policies.verdict import Rule, Severity
+from policies.verdict import Rule
 from policies.wire import OBJECT_SET, facts_of, is_stack, stack_of
 
-PACK = "jacquard"
-VERSION = "0.1.0"
 _MAX_MESSAGE_BYTES = 400 * 1024 * 1024
-_SEVERITIES = {
-    Severity.HIGH: analyzer_pb2.POLICY_SEVERITY_HIGH,
-    Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
+_LEVEL_NAMES = {
+    analyzer_pb2.DISABLED: DISABLED,
+    analyzer_pb2.REMEDIATE: REMEDIATE,
+    analyzer_pb2.ADVISORY: Enforcement.ADVISORY,
+    analyzer_pb2.MANDATORY: Enforcement.MANDATORY,
 }
-_LEVELS = {
-    Enforcement.MANDATORY: analyzer_pb2.MANDATORY,
-    Enforcement.ADVISORY: analyzer_pb2.ADVISORY,
-}
-_TYPES = {False: analyzer_pb2.POLICY_TYPE_RESOURCE, True: analyzer_pb2.POLICY_TYPE_STACK}
 
 
 def context_of(stack: str, now: dt.datetime, *, dry_run: bool) -> Context:
@@ -66,6 +62,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._now = now
         self._rules = tuple(rules)
         self._dry_run = False
+        self._stack = ""
+        self._overrides = Overrides()
+        self._contexts: dict[str, Context] = {}
+        """Context of each stack, without overrides."""
         self._judges: dict[str, tuple[Judge, tuple[Fact, ...]]] = {}
         """Judge of each stack's environment, and facts about the tenants that an apply of the stack affects."""
         self._objects: dict[str, tuple[Fact, ...]] = {}
@@ -76,28 +76,30 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def GetAnalyzerInfo(self, _request: empty_pb2.Empty, _context: Any) -> analyzer_pb2.AnalyzerInfo:
-        """Return the rules of the pack, each with the enforcement level in production."""
-        policies = [
-            analyzer_pb2.PolicyInfo(
-                name=rule.name,
-                description=rule.description,
-                enforcementLevel=_LEVELS[rule.levels.get(Stage.PRODUCTION, Enforcement.ADVISORY)],
-                policy_type=_TYPES[rule.is_stack_wide],
-                severity=_SEVERITIES[rule.severity],
-            )
-            for rule in self._rules
-        ]
-        return analyzer_pb2.AnalyzerInfo(name=PACK, version=VERSION, policies=policies)
+        """Return the rules of the pack with the levels of the stack's environment; of production without a stack."""
+        return analyzer_info(self._rules, self._context(self._stack))
 
-    def Configure(self, _request: analyzer_pb2.ConfigureAnalyzerRequest, _context: Any) -> empty_pb2.Empty:
-        """Ignore engine configuration: enforcement levels are reviewed data of the environment."""
+    def Configure(
+        self, request: analyzer_pb2.ConfigureAnalyzerRequest, context: grpc.ServicerContext
+    ) -> empty_pb2.Empty:
+        """Make levels and parameters stricter; the engine prints errors and ends."""
+        config = {
+            name: PolicyConfig(level=_LEVEL_NAMES.get(item.enforcementLevel), values=_values(item.properties))
+            for name, item in request.policyConfig.items()
+        }
+        try:
+            self._overrides = Overrides.of(config, self._rules, self._context(self._stack))
+        except PackConfigError as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+        self._judges.clear()
         return empty_pb2.Empty()
 
     def ConfigureStack(
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, _context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Record whether the run is a dry run; the stack is read from the URN of each resource."""
-        self._dry_run = request.dry_run
+        """Record the stack and whether the run is a dry run; each resource names its stack again."""
+        self._dry_run, self._stack = request.dry_run, request.stack
+        self._contexts.clear()
         self._judges.clear()
         self._objects.clear()
         return analyzer_pb2.AnalyzerStackConfigureResponse()
@@ -137,11 +139,21 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Accept the request without action; all calls are too short to be cancelled."""
         return empty_pb2.Empty()
 
+    def _context(self, stack: str) -> Context:
+        if stack not in self._contexts:
+            self._contexts[stack] = context_of(stack, self._now, dry_run=self._dry_run)
+        return self._contexts[stack]
+
     def _judge(self, stack: str) -> tuple[Judge, tuple[Fact, ...]]:
         if stack not in self._judges:
-            context = context_of(stack, self._now, dry_run=self._dry_run)
+            context = self._overrides.applied(self._context(stack))
             self._judges[stack] = Judge(self._rules, context), tuple(stack_facts(context))
         return self._judges[stack]
+
+
+def _values(properties: struct_pb2.Struct) -> dict[str, Any]:
+    values: dict[str, Any] = json_format.MessageToDict(properties)
+    return values
 
 
 def _diagnostic(violation: Violation, urn: str) -> analyzer_pb2.AnalyzeDiagnostic:
@@ -151,9 +163,9 @@ def _diagnostic(violation: Violation, urn: str) -> analyzer_pb2.AnalyzeDiagnosti
         policyPackVersion=VERSION,
         description=violation.rule.description,
         message=str(violation),
-        enforcementLevel=_LEVELS[violation.level],
+        enforcementLevel=LEVELS[violation.level],
         urn=urn,
-        severity=_SEVERITIES[violation.rule.severity],
+        severity=SEVERITIES[violation.rule.severity],
     )
 
 

@@ -101,6 +101,8 @@ class Context:
     channel: Channel | None = None
     levels: Mapping[str, Enforcement] = field(default_factory=dict)
     """Enforcement level of each rule in ``policy.yaml``, by rule name."""
+    limits: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Limits that are lower than those of a rule, by names of rule and parameter (``policies/parameters.py``)."""
     waivers: tuple[WaiverSpec, ...] = ()
     registries: tuple[str, ...] = ()
     """Registries from which software may be fetched; any registry if the tuple is empty."""

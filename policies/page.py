@@ -20,14 +20,15 @@ Three commands evaluate the policies:
 
 - `jacquard check` evaluates all objects of an environment, without an engine.
 - `jacquard up` evaluates them before it starts.
-- The Pulumi engine evaluates each resource before it is created, with `--policy-pack policies`. This also works for
-  plain `pulumi up`.
+- The Pulumi engine evaluates each resource before it is created, with [`--policy-pack
+  policies`](../guides/policy-pack.md). This also works for plain `pulumi up`.
 
 Policies fail closed: a value that is unknown before apply, an error in a policy, and unreadable settings are rejected.
 
 ## Settings
 
-Levels are reviewed data of the environment; there is no command-line option for them.
+Levels are reviewed data of the environment. The command line can only make them
+[stricter](../guides/policy-pack.md#configuration).
 
 - `rules:` in `policy.yaml` sets the level of a policy: `mandatory` (a violation blocks the deployment) or `advisory`
   (a violation is reported). The default is the level of the stage in the table below. A policy without a level is not

@@ -11,6 +11,7 @@ from components.specs.reading import problems
 from components.specs.region.policy import Enforcement
 from components.specs.secret_text import masked
 from policies.facts import ANY_KIND, Context, Fact, Unknown
+from policies.parameters import Parameter
 
 MAX_LISTED = 10
 _Entry = TypeVar("_Entry")
@@ -70,6 +71,8 @@ class Rule:
     levels: Mapping[Stage, Enforcement] = field(default_factory=lambda: dict.fromkeys(Stage, Enforcement.MANDATORY))
     """Default enforcement level by stage; ``policy.yaml`` can override the level. The rule is not evaluated in absent
     stages."""
+    parameters: tuple[Parameter, ...] = ()
+    """Values that ``--policy-pack-config`` can set."""
     is_stack_wide: bool = False
     """True if the rule compares an object with the other objects of its stack, ``context.objects``."""
 
@@ -100,7 +103,13 @@ class Rule:
 
 
 def advisory(
-    name: str, *, description: str, why: str, kinds: Collection[str], find: Callable[[Fact, Context], Finding]
+    name: str,
+    *,
+    description: str,
+    why: str,
+    kinds: Collection[str],
+    find: Callable[[Fact, Context], Finding],
+    parameters: tuple[Parameter, ...] = (),
 ) -> Rule:
     """Return a rule that reports violations in every stage and rejects them only where ``policy.yaml`` says so."""
     return Rule(
@@ -111,6 +120,7 @@ def advisory(
         kinds=frozenset(kinds),
         find=find,
         levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+        parameters=parameters,
     )
 
 

@@ -38,7 +38,7 @@ from policies.wire import facts_of
 def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
     info = Analyzer(NOW).GetAnalyzerInfo(empty_pb2.Empty(), None)
 
-    assert (info.name, info.version, info.supportsConfig) == ("jacquard", "0.1.0", False)
+    assert (info.name, info.version, info.supportsConfig) == ("jacquard", "0.1.0", True)
     assert [(item.name, item.enforcementLevel) for item in info.policies] == [
         ("unpinned-image", MANDATORY),
         ("image-outside-channel", MANDATORY),

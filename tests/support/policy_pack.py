@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import grpc
-from google.protobuf import struct_pb2
+from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from policies.analyzer import Analyzer
@@ -73,3 +73,26 @@ def served(analyzer: Analyzer) -> Iterator[analyzer_pb2_grpc.AnalyzerStub]:
             yield analyzer_pb2_grpc.AnalyzerStub(channel)
     finally:
         server.stop(0)
+
+
+def as_engine(stub: analyzer_pb2_grpc.AnalyzerStub, file: Mapping[str, Any], stack: str = "laptop") -> None:
+    """Load the pack for ``stack`` with the configuration ``file``, in the order and with the defaults of the engine.
+
+    The engine applies the level of ``all`` to each policy, then the entries of the file (pulumi 3.259:
+    pkg/resource/analyzer/config.go).
+    """
+    stub.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(stack=stack, dry_run=True))
+    levels = {policy.name: policy.enforcementLevel for policy in stub.GetAnalyzerInfo(empty_pb2.Empty()).policies}
+    entries = {name: {"enforcementLevel": item} if isinstance(item, str) else dict(item) for name, item in file.items()}
+    if common := entries.get("all", {}).get("enforcementLevel"):
+        levels = dict.fromkeys(levels, analyzer_pb2.EnforcementLevel.Value(common.upper()))
+    config = {name: analyzer_pb2.PolicyConfig(enforcementLevel=level) for name, level in levels.items()}
+    for name, entry in entries.items():
+        level = entry.pop("enforcementLevel", None)
+        number = analyzer_pb2.EnforcementLevel.Value(level.upper()) if isinstance(level, str) else level
+        properties = struct_pb2.Struct()
+        properties.update(entry)
+        config[name] = analyzer_pb2.PolicyConfig(
+            enforcementLevel=levels.get(name, 0) if number is None else number, properties=properties
+        )
+    stub.Configure(analyzer_pb2.ConfigureAnalyzerRequest(policyConfig=config))

@@ -16,14 +16,17 @@ from components.specs.region.policy import RuleId
 from components.specs.vms.vm_offering import ROOT
 from components.specs.vms.vm_sizes import MOST_ROOT
 from policies.facts import Context, Fact, contains_unknown
+from policies.parameters import limit
 from policies.rules.clusters.unsized_vm import SPECS
 from policies.verdict import PASS, Finding, advisory, listed, undecided, violation
 
 MOST_VOLUMES = 4
+_MOST_GIB = bytes_of(MOST_ROOT) >> 30
+_VOLUMES, _ROOT_GIB = "volumes", "root_disk_gib"
 _SOURCES = ("dataVolume", "persistentVolumeClaim", "emptyDisk", "ephemeral", "hostDisk", "containerDisk")
 
 
-def find(fact: Fact, _context: Context) -> Finding:
+def find(fact: Fact, context: Context) -> Finding:
     """Check the size of a VM's root disk and the number of its other volumes."""
     spec = SPECS[str(fact.kind)]
     templates, volumes = fact.at(*spec, "dataVolumeTemplates"), fact.at(*spec, "template", "spec", "volumes")
@@ -33,13 +36,15 @@ def find(fact: Fact, _context: Context) -> Finding:
     others = [volume for volume in disks if volume["name"] != ROOT]
     root: Any = next((volume for volume in disks if volume["name"] == ROOT), {})
     size = _size(templates or (), (root.get("dataVolume") or {}).get("name"))
-    found = [f"a root disk of {size}"] if size and bytes_of(size) > bytes_of(MOST_ROOT) else []
-    found += [f"{len(others)} volumes"] if len(others) > MOST_VOLUMES else []
+    most_gib = context.limits.get((RuleId.LARGE_VM_DISKS, _ROOT_GIB), _MOST_GIB)
+    most_volumes = context.limits.get((RuleId.LARGE_VM_DISKS, _VOLUMES), MOST_VOLUMES)
+    found = [f"a root disk of {size}"] if size and bytes_of(size) > most_gib << 30 else []
+    found += [f"{len(others)} volumes"] if len(others) > most_volumes else []
     if not found:
         return PASS
     return violation(
         found=listed(found),
-        allowed=f"a root disk of at most {MOST_ROOT}, and at most {MOST_VOLUMES} volumes",
+        allowed=f"a root disk of at most {most_gib}Gi, and at most {most_volumes} volumes",
         fix="keep only the system on the root disk, and merge volumes",
     )
 
@@ -57,4 +62,8 @@ RULE = advisory(
     why="large clones and many volumes delay the start and the migration of the VM",
     kinds=SPECS,
     find=find,
+    parameters=(
+        limit(RuleId.LARGE_VM_DISKS, _ROOT_GIB, _MOST_GIB, "Size of root disks in GiB"),
+        limit(RuleId.LARGE_VM_DISKS, _VOLUMES, MOST_VOLUMES, "Number of volumes in addition to the root disk"),
+    ),
 )

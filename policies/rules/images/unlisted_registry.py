@@ -11,10 +11,12 @@ Not evaluated: environments without `registries`, and images in charts, which `r
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
+from policies.parameters import Parameter
 from policies.pod_images import PODS, pod_images
 from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, undecided, violation
 
@@ -65,11 +67,32 @@ def _repository(image: str) -> str:
     return f"{host}/{rest.partition(':')[0]}"
 
 
+def _fault(value: Any, context: Context) -> str:
+    """Return the reason why the parameter is not permitted: it may only remove registries of the environment."""
+    if not isinstance(value, list) or not value or not all(isinstance(item, str) and item for item in value):
+        return "must be a list of registries, such as [registry.example/charts]"
+    allowed = context.registries
+    wider = [item for item in value if allowed and not any(is_below(item, name) for name in allowed)]
+    known = f"registries of environments/{context.environment}/policy.yaml: {listed(allowed)}"
+    return f"must be below {known}; not {listed(wider)}" if wider else ""
+
+
+REGISTRIES = Parameter(
+    name="registries",
+    schema={
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Registries from which software may be fetched; a part of those of the environment",
+    },
+    fault=_fault,
+    apply=lambda value, context: replace(context, registries=tuple(value)),
+)
 RULE = Rule(
     name=RuleId.UNLISTED_REGISTRY,
     description="Software is fetched from registries that the environment lists.",
     why="software of an unknown publisher would run on nodes of all tenants",
     severity=Severity.CRITICAL,
+    parameters=(REGISTRIES,),
     kinds=frozenset({*PODS, *_URLS}),
     find=find,
 )
