@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from environment_data import LAPTOP, REFERENCES, reference
+from nvlink_racks import racks
+from rendered_objects import objects_of
 
 from components.inputs.manifests import manifests
-from components.lookups.node_checks import library_checks
+from components.lookups.add_ons import of_cluster
 from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
-from components.render.add_ons import add_on_monitors
 from components.render.manifest import MANAGEMENT, Manifest, objects
 
 RULE = "PrometheusRule"
+_CLUSTER = "acme-train"
+_ADD_ONS = (("default", "monitoring"), ("default", "calico", "monitoring"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +53,22 @@ def _alerts(item: Manifest) -> Iterator[Alert]:
 
 @cache
 def every_alert() -> tuple[Alert, ...]:
-    """Return an alert for each rule that the library renders: in the references, and for all add-ons and checks.
+    """Return an alert for each rule that the library renders: in the references, and with all add-ons and checks.
 
     Rules that differ only in the name of a cluster are one.
     """
-    add_ons, checks = reference(LAPTOP.name).add_ons.add_ons, tuple(library_checks().values())
-    more = [alert for item in add_on_monitors.alerts("every", add_ons, checks) for alert in _alerts(item)]
+    more = [alert for add_ons in _ADD_ONS for item in _inside(add_ons) for alert in _alerts(item)]
     rules = {_shape(alert.rule): alert for alert in (*(a for name in REFERENCES for a in alerts_of(name)), *more)}
     return tuple(rules.values())
+
+
+def _inside(add_ons: tuple[str, ...]) -> tuple[Manifest, ...]:
+    """Return the objects of the add-ons of a cluster whose nodes have all hardware of checks."""
+    environment = racks(reference(LAPTOP.name))
+    [placed] = [placed for placed in clusters(environment) if placed.cluster.name == _CLUSTER]
+    cluster = placed.cluster.model_copy(update={"add_ons": add_ons})
+    [given] = of_cluster(environment, replace(placed, cluster=cluster))
+    return objects_of(given)
 
 
 def _shape(rule: Mapping[str, Any]) -> tuple[str, str, str]:
