@@ -2,9 +2,10 @@
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from components.inputs.manifests import manifests
+from components.lookups.monitor_targets import MONITORS, Target, targets
 from components.lookups.slices import slices
 from components.render.manifest import created, patched
 from components.rules import checks
@@ -44,21 +45,30 @@ class Judgement:
 
 def judge(environment: Environment, now: dt.datetime) -> Judgement:
     """Evaluate the policies for ``environment`` at ``now``."""
-    evaluator = Judge(extensions.rules(), Context.of(environment, now))
+    context = Context.of(environment, now)
+    evaluator = Judge(extensions.rules(), context)
     judged, count = evaluator.kinds, 0
     violations: list[Violation] = []
     facts: list[Fact] = []
     resources: dict[str, int] = {}
+    found: list[Target] = []
+    monitors: list[Fact] = []
     for piece in slices(environment):
         rendered = manifests(environment, piece)
         resources[piece.name] = len(rendered)
         source = f"slice {piece.name}"
-        known = [object_fact(item.body, item.cluster, source=source) for item in created(rendered)]
+        new = tuple(created(rendered))
+        found += targets(new)
+        known = [object_fact(item.body, item.cluster, source=source) for item in new]
         parts = [object_fact(item.body, item.cluster) for item in patched(rendered)]
         count += len(known) + len(parts)
-        violations += [item for fact in (*known, *parts) if fact.kind in judged for item in evaluator.violations(fact)]
+        monitors += [fact for fact in known if fact.kind in MONITORS]
+        at_once = [fact for fact in (*known, *parts) if fact.kind in judged and fact.kind not in MONITORS]
+        violations += [item for fact in at_once for item in evaluator.violations(fact)]
         facts += known
     violations += evaluator.stack_violations(facts)
+    evaluator = Judge(extensions.rules(), replace(context, targets=tuple(found)))
+    violations += [item for monitor in monitors for item in evaluator.violations(monitor)]
     violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]
     waived_checks = checks.waived(environment)
     used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from components.intents.time_slicing import turns_on_fabrics
 from components.lookups.add_ons import left_out, own_values
 from components.lookups.bmcs import unverified_bmcs
+from components.lookups.monitor_targets import Target
 from components.lookups.network.closed_ports import closed_ports
 from components.lookups.overcommitted import overcommitted
 from components.lookups.pools import clusters
@@ -130,6 +131,8 @@ class Context:
     """Keys of pools with an open rollout, whose rollout groups have different pins."""
     objects: StackObjects | None = None
     """All objects of the stack, for stack-wide rules; None for other rules."""
+    targets: tuple[Target, ...] | None = None
+    """Services and pods that monitors can select; None in a deployment, which evaluates one object at a time."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies; None stands for objects shared by all tenants."""
 

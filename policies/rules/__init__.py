@@ -10,6 +10,7 @@ from policies.rules.clusters import (
     overridden_add_on,
     shared_control_plane_host,
     turns_on_fabric,
+    unmatched_monitor,
     unsized_vm,
 )
 from policies.rules.deployments import (
@@ -61,6 +62,7 @@ MODULES = (
     escalating_role,
     excessive_binding,
     privileged_namespace,
+    unmatched_monitor,
     left_out_add_on,
     overridden_add_on,
     closed_vm_port,

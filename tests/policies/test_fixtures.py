@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.lookups.monitor_targets import Target
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.region.policy import Enforcement, WaiverSpec
@@ -31,6 +32,15 @@ _CASES: list[Any] = [
 ]
 _DECIDED = {"ignored-changes"}
 """Policies of which the engine knows all values."""
+_TARGETS = tuple(
+    Target(kind=kind, cluster=MANAGEMENT, namespace="tools", labels=labels, ports=ports)
+    for kind, labels, ports in (
+        ("Service", {"app": "tools", "tier": "web"}, ("http", "metrics")),
+        ("Service", {}, ("http",)),
+        ("Pod", {"app": "tools"}, ("http",)),
+    )
+)
+"""Services and pods that monitors can select."""
 _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 
@@ -48,8 +58,8 @@ class RecordingFact(Fact):
 
 @pytest.fixture(scope="module")
 def context(laptop: Environment, now: dt.datetime) -> Context:
-    """Return the context of laptop with listed registries."""
-    return replace(Context.of(laptop, now), registries=_REGISTRIES)
+    """Return the context of laptop with listed registries, and with targets of monitors."""
+    return replace(Context.of(laptop, now), registries=_REGISTRIES, targets=_TARGETS)
 
 
 def _fact(case: Any) -> Fact:

@@ -64,6 +64,8 @@ class RuleId(StrEnum):
     """Bindings must not grant administrators' roles, or have anonymous subjects."""
     PRIVILEGED_NAMESPACE = "privileged-namespace"
     """Namespaces must enforce the Pod Security Standard restricted or baseline."""
+    UNMATCHED_MONITOR = "unmatched-monitor"
+    """Monitors must select a Service or pods."""
     LEFT_OUT_ADD_ON = "left-out-add-on"
     """Clusters must not omit default add-ons."""
     OVERRIDDEN_ADD_ON = "overridden-add-on"
