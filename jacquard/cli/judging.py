@@ -25,6 +25,14 @@ class Judged:
     failure: str | None = None
     """Reason why not everything could be judged."""
 
+    @property
+    def category(self) -> str:
+        """Return the category for code scanning, which replaces only results of the same category.
+
+        Audits of several environments run in separate jobs.
+        """
+        return "-".join((self.command, *self.environments)) if self.command == "audit" else self.command
+
     def add(self, results: Iterable[Result]) -> None:
         """Append results."""
         self.results += results
@@ -93,7 +101,7 @@ def _print(judged: Judged, output: str) -> None:
         case "sarif":
             from jacquard.cli.views.results import sarif  # noqa: PLC0415
 
-            write_text(json_text(sarif.report(judged.results, judged.command, judged.failure)))
+            write_text(json_text(sarif.report(judged.results, judged.category, judged.failure)))
         case "junit":
             from jacquard.cli.views.results import junit  # noqa: PLC0415
 

@@ -109,6 +109,16 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard drift edge-1", "jacquard drift edge-1 --format json > drift.json"),
         ),
         Verb(
+            "audit",
+            "jacquard.cli.verbs.audit:audit",
+            "Judge the recorded state of a region, its live objects or its past changes by the current policies.",
+            (
+                "jacquard audit edge-1",
+                "jacquard audit edge-1 --live --format sarif > audit.sarif",
+                "jacquard audit edge-1 --history v1..main",
+            ),
+        ),
+        Verb(
             "show",
             "jacquard.cli.verbs.show:show",
             "Show resolved values and their origin, or a report about a region.",

@@ -82,6 +82,16 @@ def compared(declared: Object, live: Object, manager: str, attempt: Try) -> Comp
     return Compared(fields=tuple(fields), unsure=unsure)
 
 
+def set_by_hand(declared: Object, live: Object) -> Iterator[tuple[Steps, Any]]:
+    """Yield path and value of undeclared fields that a person set; applying does not change them."""
+    for entry in _entries(live):
+        fields = entry.get("fieldsV1") or {}
+        if _by(entry["manager"]) is By.HAND:
+            for path in _leaves(without(fields, of_body(fields, declared)), live):
+                if path[0] not in _SERVERS_OWN and _LAST_APPLIED not in path and not _declares(declared, path):
+                    yield path, _value(live, path)
+
+
 def _as_applied(declared: Object, live: Object) -> Object:
     """Return the declared object with the apply marks of ``live``."""
     metadata = dict(declared["metadata"])
@@ -163,14 +173,9 @@ def _moment(entry: Object) -> dt.datetime:
 
 
 def _by_hand(body: Object, live: Object) -> Iterator[FieldDrift]:
-    """Yield undeclared fields that a person set; applying does not change them."""
-    for entry in _entries(live):
-        fields = entry.get("fieldsV1") or {}
-        if _by(entry["manager"]) is By.HAND:
-            for path in _leaves(without(fields, of_body(fields, body)), live):
-                if path[0] not in _SERVERS_OWN and _LAST_APPLIED not in path and not _declares(body, path):
-                    there = _value(live, path)
-                    yield _field(live, path, _ABSENT, there, secret=live["kind"] == "Secret")
+    """Yield undeclared fields that a person set, each once for every manager."""
+    for path, value in set_by_hand(body, live):
+        yield _field(live, path, _ABSENT, value, secret=live["kind"] == "Secret")
 
 
 def _leaves(fields: Mapping[str, Any], value: Any, path: Steps = ()) -> Iterator[Steps]:

@@ -79,6 +79,20 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         )
 
 
+@contextmanager
+def data_at(top: Path, data: str, commit: str) -> Iterator[Path]:
+    """Extract the folder of all environments at ``commit`` until the block ends; empty if it does not exist there.
+
+    Args:
+        top: root of the repository.
+        data: path of the folder of all environments, relative to ``top``.
+        commit: full hash of a commit.
+    """
+    with tempfile.TemporaryDirectory(prefix="jacquard-commit-") as name:
+        _extract(top, commit, data, Path(name))
+        yield Path(name) / data
+
+
 def committer(folder: Path) -> str:
     """Return the committer configured for the repository of ``folder``, as ``name <mail>``; empty if not configured."""
     try:

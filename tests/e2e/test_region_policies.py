@@ -144,6 +144,37 @@ def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion
     assert running.pulumi("-C", str(tmp_path), "stack", "output", "-s", ENVIRONMENT, "--json").text.strip() == "{}"
 
 
+HOST = "metal3.io/v1alpha1"
+
+
+def test_an_audit_judges_what_the_last_up_recorded_and_what_clusters_have(running: LocalRegion) -> None:
+    policy, api = running.environments / ENVIRONMENT / "policy.yaml", running.api()
+    host = ObjectRef.of(next(iter(api.list(HOST, "BareMetalHost"))))
+
+    sound = running.jacquard("audit", ENVIRONMENT, "--live", "--format", "json")
+    policy.write_text("schema_version: 1\nregistries: [registry.elsewhere.example]\n")
+    api.patch(host, {"spec": {"description": "just this one"}}, field_manager="kubectl-edit")
+    try:
+        refused = running.jacquard("audit", ENVIRONMENT, "--live", "--format", "json")
+    finally:
+        policy.unlink()
+        api.patch(host, {"spec": {"description": None}}, field_manager="kubectl-edit")
+
+    assert sound.code == 0, sound.text
+    answer = json.loads(sound.stdout)
+    assert (answer["decision"], answer["missing"], answer["unread"]) == ("passed", [], [])
+    assert answer["stacks"][ENVIRONMENT] > 0
+    assert answer["live"] > 0
+    assert [result for result in answer["results"] if result["blocks"]] == []
+    assert refused.code == 4, refused.text
+    found = {(item["rule"], item["source"]) for item in json.loads(refused.stdout)["results"] if item["blocks"]}
+    assert found == {
+        ("unlisted-registry", "recorded state"),
+        ("unlisted-registry", "live objects"),
+        ("host-beyond-identity", "live objects"),
+    }
+
+
 TENANT = f"{ENVIRONMENT}/tenants/acme.yaml"
 GROUP = ObjectRef(CLUSTER_API, "MachineDeployment", "acme-train-infer-a03", "acme-train")
 

@@ -20,12 +20,12 @@ _LEVELS = {Enforcement.MANDATORY: "error", Enforcement.ADVISORY: "warning"}
 _BASELINES = {State.NEW: "new", State.EXISTING: "unchanged"}
 
 
-def report(results: Iterable[Result], command: str = "check", failure: str | None = None) -> dict[str, Any]:
+def report(results: Iterable[Result], category: str = "check", failure: str | None = None) -> dict[str, Any]:
     """Return the SARIF log of a command; results that environments share are included once.
 
     Args:
         results: results of rules.
-        command: name of the command.
+        category: name of the command, and of the environment if each environment has its own log.
         failure: reason why the command could not judge everything; None if it could.
     """
     entries = {_fingerprint(result, with_line=True): _entry(result) for result in results}
@@ -43,7 +43,7 @@ def report(results: Iterable[Result], command: str = "check", failure: str | Non
                         "rules": list(_rules(rule_ids)),
                     }
                 },
-                "automationDetails": {"id": f"jacquard-{command}/"},
+                "automationDetails": {"id": f"jacquard-{category}/"},
                 "invocations": [
                     {
                         "executionSuccessful": failure is None,
