@@ -87,6 +87,13 @@ class Result:
         return self.level is Enforcement.MANDATORY and self.waiver is None
 
     @property
+    def summary(self) -> str:
+        """Return the violation as one line: of a policy, its object and value; of another rule, its text."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        found = next((line.removeprefix("found:").strip() for line in lines if line.startswith("found:")), "")
+        return f"{self.subject}: {found}" if found else next(iter(lines), "")
+
+    @property
     def key(self) -> tuple[str, ...]:
         """Return the key that identifies the violation in base and head."""
         return self.environment, self.rule, self.source, self.file, self.identity or self.text
@@ -129,10 +136,16 @@ def against(base: Iterable[Result], head: Iterable[Result]) -> Iterator[Result]:
         yield replace(result, state=State.EXISTING if exists else State.NEW)
 
 
-def ratcheted(results: Iterable[Result]) -> Iterator[Result]:
-    """Yield ``results`` of `against`; existing violations only block if they are critical."""
-    for result in results:
-        tolerated = result.blocks and result.state is State.EXISTING and not result.critical
+def ratcheted(base: Iterable[Result], head: Iterable[Result]) -> Iterator[Result]:
+    """Yield the results of ``head`` with their state; violations that already block the base only block if critical.
+
+    A violation whose waiver the change removes, or whose level it raises, does not block the base, so it blocks.
+    """
+    before = tuple(base)
+    blocked = Counter(result.key for result in before if result.blocks)
+    for result in against(before, head):
+        tolerated = result.blocks and not result.critical and blocked[result.key] > 0
+        blocked[result.key] -= tolerated
         yield replace(result, level=Enforcement.ADVISORY) if tolerated else result
 
 

@@ -27,7 +27,7 @@ class JudgedData:
 def judged_data(folder: Path, name: str, now: dt.datetime) -> JudgedData:
     """Return the results of the rules for the environment ``name`` in ``folder``, which contains all environments.
 
-    As in ``check``, policies are only evaluated if the data have no problem.
+    Policies are only evaluated if the data can be applied, so that all their problems are tolerable.
 
     Args:
         folder: folder of all environments.
@@ -39,6 +39,8 @@ def judged_data(folder: Path, name: str, now: dt.datetime) -> JudgedData:
     except SpecError as error:
         return JudgedData(environment=None, results=tuple(of_problem(name, problem) for problem in error.problems))
     problems = [*checks.check(environment), *levels.problems(environment, now)]
-    if problems:
-        return JudgedData(environment=environment, results=tuple(of_problem(name, item) for item in sorted(problems)))
-    return JudgedData(environment=environment, results=tuple(of_judgement(judge(environment, now), environment)))
+    results = [of_problem(name, item) for item in sorted(problems)]
+    if any(result.critical for result in results):
+        return JudgedData(environment=environment, results=tuple(results))
+    results += of_judgement(judge(environment, now), environment)
+    return JudgedData(environment=environment, results=tuple(results))

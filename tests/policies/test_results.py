@@ -52,9 +52,17 @@ def test_an_existing_violation_blocks_only_if_it_is_critical() -> None:
     critical = result(text="critical", critical=True)
     before = [result(), critical]
 
-    kept = list(ratcheted(against(before, [*before, result(text="another")])))
+    kept = list(ratcheted(before, [*before, result(text="another"), result(line=2)]))
 
-    assert [item.blocks for item in kept] == [False, True, True]
+    assert [item.blocks for item in kept] == [False, True, True, True]
+    assert [item.state for item in kept] == [State.EXISTING, State.EXISTING, State.NEW, State.NEW]
+
+
+@pytest.mark.parametrize("before", [WAIVED, ADVICE], ids=["waived", "advice"])
+def test_a_violation_that_did_not_block_the_base_blocks(before: Result) -> None:
+    [kept] = ratcheted([before], [result()])
+
+    assert (kept.blocks, kept.state) == (True, State.EXISTING)
 
 
 @pytest.mark.parametrize(

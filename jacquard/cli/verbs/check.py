@@ -17,23 +17,33 @@ from components.reports.images import all_behind
 from components.reports.unused import unused
 from components.rules import checks
 from components.specs.reading.cycle_collector import without_cycle_collector
+from components.specs.reading.loader import environments
 from components.specs.reading.problems import SpecError
 from components.specs.reading.secret_finds import secrets_in_files
 from jacquard.cli import arguments, data
 from jacquard.cli.console import ResultFormat, plural, print_json, print_text
-from jacquard.cli.errors import ExitCode
+from jacquard.cli.errors import ExitCode, Stop
 from jacquard.cli.judging import judging
 from jacquard.cli.views.check_result import CheckResult
 from jacquard.cli.views.rules import rules
 from jacquard.machine import paths, settings
 from policies import Judgement, judge, levels
+from policies.results import of_problem
 
 
 def check(
-    environments: arguments.Envs = None,
+    chosen: arguments.Envs = None,
     *,
     output: arguments.ResultFormatOption = ResultFormat.TEXT,
     today: arguments.TodayOption = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            "--base",
+            metavar="REF",
+            help="Tolerate violations that the merge base with this commit has, unless they are critical.",
+        ),
+    ] = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="First fix unambiguous mistakes in the files, and print each fix.")
     ] = False,
@@ -45,17 +55,22 @@ def check(
     other: regions must not share a host, nor numbers on the same backbone. A single environment is compared with the
     inventories of the others. Exits with 2 if data are wrong, and with 4 if only a policy refuses them.
 
+    With --base, a violation that also blocks the base is reported as existing and does not block, unless it is of a
+    critical policy or of a rule that cannot be waived. Use it for changes after an upgrade with new rules.
+
     With --fix, unambiguous values are first corrected in the files: bits beyond a prefix, MAC addresses, line endings,
     missing or superfluous quotes. Comments, layout and lock files stay unchanged. The exit code is for the remaining
     problems; with --diff, for the files as they are.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
-    names = data.chosen(environments)
+    names = data.chosen(chosen)
     if fix or diff:
         mend(names, write=not diff)
     with judging("check", output, names, rules) as judged:
-        results = [examine(name, now) for name in names]
+        results = [examine(name, now, lenient=base is not None) for name in names]
         results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
+        if base is not None:
+            results = since(results, base, now)
         judged.add(item for result in results for item in result.results)
     if output is ResultFormat.JSON:
         print_json([result.to_json() for result in results])
@@ -86,13 +101,17 @@ def mend(names: Sequence[str], *, write: bool) -> None:
 
 
 @without_cycle_collector()
-def examine(name: str, now: dt.datetime) -> CheckResult:
-    """Return the result of checking the environment ``name`` alone at ``now``."""
+def examine(name: str, now: dt.datetime, *, lenient: bool = False) -> CheckResult:
+    """Return the result of checking the environment ``name`` alone at ``now``.
+
+    Policies are evaluated if the data have no problem or, with ``lenient``, only problems that waivers may permit.
+    """
     started = time.monotonic()
     try:
         spec = data.load(name)
         problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
-        judgement = Judgement() if problems else judge(spec, now)
+        strict = [item for item in problems if not lenient or of_problem(name, item).critical]
+        judgement = Judgement() if strict else judge(spec, now)
     except SpecError as error:
         return CheckResult(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
     return CheckResult(
@@ -126,6 +145,28 @@ def beside(results: Sequence[CheckResult]) -> list[CheckResult]:
         replace(result, problems=tuple(dict.fromkeys((*result.problems, *conflicts.get(result.name, ())))))
         for result in results
     ]
+
+
+def since(results: Sequence[CheckResult], ref: str, now: dt.datetime) -> list[CheckResult]:
+    """Return ``results`` without the violations that the merge base with ``ref`` has too; see `CheckResult.since`.
+
+    Raises:
+        Stop: there is no such commit, or this version cannot read its data.
+    """
+    # These modules load git and the comparison of commits, and only --base needs them.
+    from jacquard.audits.data import judged_data  # noqa: PLC0415
+    from jacquard.cli.base_comparison import base_of  # noqa: PLC0415
+
+    with base_of(ref) as base:
+        known = environments(base.environments)
+        before = {item.name: judged_data(base.environments, item.name, now) for item in results if item.name in known}
+    for name, judged in before.items():
+        if judged.environment is None:
+            first = judged.results[0]
+            reason = f"{first.file}:{first.line}: {first.text}"
+            msg = f"--base: this version cannot read {name} in {base.commit} ({reason}); pass a later commit"
+            raise Stop(msg, ExitCode.BAD_DATA)
+    return [item.since(before[item.name].results if item.name in before else ()) for item in results]
 
 
 def _report(results: Sequence[CheckResult]) -> None:

@@ -64,8 +64,4 @@ def _rules(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     """Yield each rule with its first violation, and the number of further ones."""
     for rule, count in Counter(result.rule for result in results).items():
         first = next(result for result in results if result.rule == rule)
-        where = f"{first.file}:{first.line} " if "\n" not in first.text else ""
-        found = next((line for line in first.text.splitlines() if line.strip().startswith("found:")), first.text)
-        text = found.strip().removeprefix("found:").strip().partition("\n")[0]
-        subject = f"{first.subject}: " if "\n" in first.text else ""
-        yield rule, f"{where}{subject}{text}{f' and {count - 1} more' if count > 1 else ''}"
+        yield rule, f"{first.file}:{first.line} {first.summary}{f' and {count - 1} more' if count > 1 else ''}"

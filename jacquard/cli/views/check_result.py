@@ -1,8 +1,8 @@
 """Result of ``jacquard check`` for one environment, as text and as data."""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from components.reports.canaries import LargeCanary
@@ -19,7 +19,7 @@ from jacquard.cli.errors import ExitCode
 from jacquard.cli.views.results.codes import exit_code
 from policies import Judgement, Violation
 from policies.extensions import rules
-from policies.results import Result, idle, of_advice, of_judgement, of_problem
+from policies.results import Result, idle, of_advice, of_judgement, of_problem, ratcheted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +46,37 @@ class CheckResult:
     """Hosts whose state has lasted longer than its deadline; not a problem, because the time alone changes it."""
     secrets: tuple[Problem, ...] = ()
     """Texts of files that look like credentials. Not a problem, because the form alone is no proof."""
+    compared: tuple[Result, ...] | None = None
+    """Results with their state relative to a base; None without a base."""
+    existing: tuple[Result, ...] = ()
+    """Violations that also block the base and are tolerated; ``problems`` and ``judgement`` do not contain them."""
     unused: tuple[Problem, ...] = ()
     """Definitions without effect; not a problem, because a region may be prepared for users."""
 
     @property
     def results(self) -> list[Result]:
         """Return the results of all rules, and advice about the data."""
+        if self.compared is not None:
+            return list(self.compared)
         results = [of_problem(self.name, problem) for problem in self.problems]
         if self.spec:
             results += of_judgement(self.judgement, self.spec)
         return results + [of_advice(self.name, item) for item in (*self.secrets, *self.unused)]
+
+    def since(self, base: Iterable[Result]) -> "CheckResult":
+        """Return this result without the violations that the results of ``base`` tolerate; see `ratcheted`."""
+        results = tuple(ratcheted(base, self.results))
+        count, refused = len(self.problems), self.judgement.refused
+        kept = [item for item, result in zip(self.problems, results, strict=False) if result.blocks]
+        still = [item for item, result in zip(refused, results[count:], strict=False) if result.blocks]
+        own = results[: count + len(refused)]
+        return replace(
+            self,
+            compared=results,
+            existing=tuple(result for result in own if not result.blocks),
+            problems=tuple(kept),
+            judgement=replace(self.judgement, refused=tuple(still)),
+        )
 
     @property
     def code(self) -> ExitCode:
@@ -80,6 +101,7 @@ class CheckResult:
             "seconds": round(self.duration_seconds, 3),
             "results": [item.to_json() for item in self.results],
             "problems": SpecError(self.name, self.problems).to_json()["problems"],
+            "existing": [item.to_json() for item in self.existing],
             "violations": [_violation(item) for item in judgement.refused],
             "advice": [_violation(item) for item in judgement.advised],
             "waived": [_violation(item) for item in judgement.waived],
@@ -113,12 +135,16 @@ class CheckResult:
             yield plural(len(judgement.refused), "policy violation")
         else:
             yield from ("ok", plural(judgement.objects, "object"), plural(len(rules()), "policy", "policies"))
+        if self.existing:
+            yield f"{len(self.existing)} existing"
         if judgement.waived_count:
             yield f"{judgement.waived_count} waived"
         yield seconds(self.duration_seconds)
 
     def _notes(self) -> Iterator[str]:
         """Yield advice, waived problems and notes, which do not fail the check; equal texts of several objects once."""
+        for result in self.existing:
+            yield f"  existing: {result.rule}: {result.file}:{result.line} {result.summary}"
         alike: dict[str, list[Violation]] = defaultdict(list)
         for item in self.judgement.advised:
             alike[f"advice: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)

@@ -111,7 +111,7 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
 def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
-    lists = ["problems", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
+    lists = ["problems", "existing", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
     told = ["behind", "control_planes_behind", "unmet_contracts", "caveats", "large_canaries"]
     told += ["overdue_hosts", "secrets", "unused"]
     assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "results", *lists, *told]

@@ -1,0 +1,117 @@
+"""``jacquard check --base``: violations of the base are tolerated unless they are critical."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from repositories import COMMIT, committed, git
+from result_formats import annotations, valid_sarif
+from typer.testing import Result
+
+from jacquard.cli.errors import ExitCode
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+LATER = ("--today", "2030-01-01")
+"""Day on which the images of laptop are deprecated, and its waiver has expired."""
+SINCE = ("--base", "HEAD")
+FEWER = ("nodes: 14", "nodes: 13")
+"""Edit of a contract, of which one node is then missing."""
+
+
+@pytest.fixture
+def tenant(data_folder: Path) -> Path:
+    """A file of a committed region with violations of a policy and of a cross-check."""
+    (data_folder / "laptop" / "policy.yaml").write_text("schema_version: 1\nrules: {deprecated-image: mandatory}\n")
+    committed(data_folder)
+    return data_folder / "laptop" / "tenants" / "acme.yaml"
+
+
+@pytest.mark.usefixtures("tenant")
+def test_violations_of_the_base_do_not_block(invoke: Invoke) -> None:
+    strict, tolerant = invoke("check", "laptop", *LATER), invoke("check", "laptop", *LATER, *SINCE)
+
+    assert (strict.exit_code, tolerant.exit_code) == (ExitCode.BAD_DATA, ExitCode.OK), tolerant.output
+    first, *lines = tolerant.stdout.splitlines()
+    existing = [line for line in lines if line.startswith("  existing: ")]
+    assert {line.split(": ")[1] for line in existing} == {"networks.unfiltered-hosts", "deprecated-image"}
+    assert first.startswith("laptop: ok, ")
+    assert f", {len(existing)} existing, " in first
+
+
+def test_a_new_violation_blocks_and_is_reported_alone(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+    edit(tenant, *FEWER)
+
+    result = invoke("check", "laptop", *LATER, *SINCE)
+    [answer] = json.loads(invoke("check", "laptop", *LATER, *SINCE, "--format", "json").stdout)
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr.startswith("environments/laptop: 1 problem\n  tenants/acme.yaml:")
+    assert "reported by contracts.contracted-nodes" in result.stderr
+    assert [item["rule"] for item in answer["problems"]] == ["contracts.contracted-nodes"]
+    assert {item["rule"] for item in answer["existing"]} == {"networks.unfiltered-hosts", "deprecated-image"}
+    assert answer["violations"] == []
+
+
+def test_formats_have_the_state_of_each_result(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+    edit(tenant, *FEWER)
+
+    log, notes = (invoke("check", "laptop", *LATER, *SINCE, "--format", form) for form in ("sarif", "github"))
+
+    states = {item["ruleId"]: (item["baselineState"], item["level"]) for item in valid_sarif(log.stdout)}
+    assert states["contracts.contracted-nodes"] == ("new", "error")
+    assert states["deprecated-image"] == ("unchanged", "warning")
+    assert [item.title for item in annotations(notes.stdout) if item.level == "error"] == ["contracts.contracted-nodes"]
+
+
+def test_an_existing_violation_of_a_critical_policy_blocks(invoke: Invoke, data_folder: Path) -> None:
+    policy = data_folder / "laptop" / "policy.yaml"
+    policy.write_text("schema_version: 1\nregistries: [registry.elsewhere.example]\n")
+    committed(data_folder)
+
+    result = invoke("check", "laptop", "--today", "2026-11-21", *SINCE)
+
+    assert result.exit_code == ExitCode.REFUSED
+    assert "unlisted-registry: " in result.stderr
+
+
+def test_an_existing_problem_that_cannot_be_waived_blocks(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+    edit(tenant, "vpc: acme", "vpc: acmee")
+    git(tenant.parents[3], "add", "environments")
+    git(tenant.parents[3], *COMMIT)
+
+    result = invoke("check", "laptop", *LATER, *SINCE)
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert "'acmee' is not declared in vpcs of this file" in result.stderr
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_all_violations_of_a_new_environment_are_new(invoke: Invoke, two: Path) -> None:
+    (two.parent / ".gitignore").write_text("desk/\n")
+    committed(two)
+
+    _, desk = json.loads(invoke("check", "laptop", "desk", *LATER, *SINCE, "--format", "json").stdout)
+
+    assert desk["existing"] == []
+    assert {item["rule"] for item in desk["problems"]} >= {"networks.unfiltered-hosts"}
+
+
+def test_a_base_that_cannot_be_read_or_does_not_exist_is_named(invoke: Invoke, tenant: Path, edit: Edit) -> None:
+    region = tenant.parents[1] / "region.yaml"
+    edit(region, "stage:", "former_key: x\nstage:")
+    git(tenant.parents[3], "add", "environments")
+    git(tenant.parents[3], *COMMIT)
+    commit = git(tenant.parents[3], "rev-parse", "--short=9", "HEAD")
+    edit(region, "former_key: x\n", "")
+
+    unreadable, unknown = invoke("check", "laptop", *SINCE), invoke("check", "laptop", "--base", "nowhere")
+
+    assert (unreadable.exit_code, unknown.exit_code) == (ExitCode.BAD_DATA, ExitCode.BAD_DATA)
+    start = f"error: --base: this version cannot read laptop in {commit} (region.yaml:"
+    assert unreadable.stderr.startswith(start)
+    assert unreadable.stderr.endswith("; pass a later commit\n")
+    assert "'nowhere' is not a branch, tag or commit" in unknown.stderr
