@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from policies.judging import Violation
 
 __all__ = ["Judgement", "Violation", "judge", "new_violations"]
-_HOMES = {name: "policies.check" for name in ("Judgement", "judge", "new_violations")} | {
-    "Violation": "policies.judging"
-}
+_HOMES = dict.fromkeys(("Judgement", "judge", "new_violations"), "policies.check") | {"Violation": "policies.judging"}
 
 
 def __getattr__(name: str) -> object:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from components.lookups.network.served import served_addresses
 from components.lookups.number_kinds import ASNS, NUMBER_KINDS, ROUTE_TARGETS, VIPS, Kind, NumberKind
 from components.lookups.numbers import Block, Blocks, as_block
 from components.lookups.pools import DataPath
@@ -37,17 +38,18 @@ def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
     """Return the ranges available for allocation, by kind.
 
     DPUs use ASNs from the end of the range, one per loopback (``render.nvue``), so VPCs get ASNs below these. The
-    address of the registry may be in the network of control planes.
+    addresses of services of the region may be in the network of control planes.
     """
     asn, loopbacks = environment.region.networks.asn, environment.region.networks.dpu_loopbacks
-    every, registry = ranges(environment), environment.region.registry
-    reserved = int(registry.address) if registry and registry.address else None
-    vips = tuple(part for block in every[VIPS] for part in _without(block, reserved))
+    every = ranges(environment)
+    vips = every[VIPS]
+    for address in served_addresses(environment.region).values():
+        vips = tuple(part for block in vips for part in _without(block, int(address)))
     return every | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),), VIPS: vips}
 
 
-def _without(block: Block, number: int | None) -> tuple[Block, ...]:
-    if number is None or not block.first <= number <= block.last:
+def _without(block: Block, number: int) -> tuple[Block, ...]:
+    if not block.first <= number <= block.last:
         return (block,)
     parts = Block(block.first, number - 1), Block(number + 1, block.last)
     return tuple(part for part in parts if part.size > 0)

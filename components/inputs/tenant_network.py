@@ -13,6 +13,8 @@ from components.render.backends import NETWORK_BACKENDS
 from components.render.network.packets import Service
 from components.render.network.tenant_network import TenantNetworkInput, on_dpus
 from components.render.network.vpc import Peer, Vpc
+from components.render.region.metrics_store import PORT as METRICS_PORT
+from components.render.region.metrics_store import store_of
 from components.specs.environment import Environment
 from components.specs.network.tenant_network import VpcSpec
 from components.specs.region.region import RegionSpec
@@ -41,10 +43,13 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
 
 def services(region: RegionSpec) -> tuple[Service, ...]:
     """Return the services of the region that every VPC reaches."""
-    registry = region.registry
-    if registry is None or registry.address is None:
-        return ()
-    return (Service(name="registry", address=registry.address, port=registry.port),)
+    registry, store = region.registry, store_of(region)
+    found = []
+    if registry is not None and registry.address is not None:
+        found.append(Service(name="registry", address=registry.address, port=registry.port))
+    if store is not None and store.address is not None:
+        found.append(Service(name="metrics", address=store.address, port=METRICS_PORT))
+    return tuple(found)
 
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from components.lookups.control_planes import most_nodes_of
+from components.lookups.metrics_series import agents, nodes_series
 from components.lookups.network.dpu_ports import load_balancer_port
 from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
@@ -12,9 +13,11 @@ from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.add_ons.load_balancers import LoadBalancers
+from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.health.node_tests import NodeTests
 from components.render.overrides import Override, reasons
+from components.render.region.metrics_store import store_of
 from components.specs.add_ons.add_on_values import AddOnValuesSpec
 from components.specs.add_ons.add_ons import AddOn, Capability
 from components.specs.control_planes.hosted_control_plane import ClusterSpec
@@ -79,9 +82,14 @@ def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
     def comes_along(entry: AddOn) -> bool:
         fits = (gpus or not entry.gpu_only) and (spans or not entry.nvlink_only)
         wanted = takes_defaults(cluster) and entry.name not in cluster.without_add_ons
-        return entry.default and fits and wanted and entry.gives not in provided
+        return is_default(environment, entry) and fits and wanted and entry.gives not in provided
 
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
+
+
+def is_default(environment: Environment, entry: AddOn) -> bool:
+    """Return whether clusters with the default add-ons get ``entry``: also that which writes metrics to the store."""
+    return entry.default or (entry.gives is Capability.MONITORING and store_of(environment.region) is not None)
 
 
 def gives(environment: Environment, placed: PlacedCluster, capability: Capability) -> bool:
@@ -187,7 +195,18 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         gpu_sharing=gpu_sharing(environment, placed),
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
         hardware=hardware(environment, placed),
+        writer=metrics_writer(environment, placed),
     )
+
+
+def metrics_writer(environment: Environment, placed: PlacedCluster) -> MetricsWriter | None:
+    """Return the writer of a cluster's metrics; None without a store. A named add-on keeps the tenant's Prometheus."""
+    store = store_of(environment.region)
+    if store is None or store.address is None:
+        return None
+    chosen = {entry.name for entry in add_ons(environment, placed) if entry.gives is Capability.MONITORING}
+    series = nodes_series(environment, placed.cluster, gpus=gives(environment, placed, Capability.GPUS))
+    return MetricsWriter(address=store.address, agent=chosen.isdisjoint(named(placed.cluster)), shards=agents(series))
 
 
 def hardware(environment: Environment, placed: PlacedCluster) -> tuple[InstanceType, ...]:
@@ -244,5 +263,8 @@ def _left_out_of(environment: Environment, placed: PlacedCluster) -> list[str]:
     return [
         f"{entry.name} is left out ({without[entry.name]}), so {CONSEQUENCES[entry.gives]}"
         for entry in environment.add_ons.add_ons
-        if entry.name in without and entry.default and entry.gives in CONSEQUENCES and entry.gives not in provided
+        if entry.name in without
+        and is_default(environment, entry)
+        and entry.gives in CONSEQUENCES
+        and entry.gives not in provided
     ]

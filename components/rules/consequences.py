@@ -26,7 +26,7 @@ from components.rules.network import (
     vpc_clusters,
 )
 from components.rules.pools import images, node_pool
-from components.rules.region import capacity, digests, dns, lock_pins, locks, registry, version_limits
+from components.rules.region import capacity, digests, dns, lock_pins, locks, observability, registry, version_limits
 from components.rules.rule import Findings, Rule, rule_name
 from components.rules.storage import storage
 from components.rules.tables import ALL
@@ -108,7 +108,7 @@ EXPLAINS = (
     Explains(
         causes=(locks.numbers,),
         of=lambda problem: problem.path == "networks.control_plane_vips",
-        consequences=(registry.address,),
+        consequences=(registry.address, observability.address),
         because="the network of these addresses was moved, and other assigned addresses are outside it too",
     ),
     Explains(

@@ -18,7 +18,7 @@ from components.lookups.pools import clusters
 from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
 
-RULE = "PrometheusRule"
+RULES = ("PrometheusRule", "VMRule")
 _CLUSTER = "acme-train"
 _ADD_ONS = (("default", "monitoring"), ("default", "calico", "monitoring"))
 
@@ -30,7 +30,7 @@ class Alert:
     rule: Mapping[str, Any]
     """The rule."""
     cluster: str
-    """Cluster whose Prometheus evaluates it."""
+    """Cluster that evaluates it: the management cluster for rules over the store of metrics."""
 
 
 def alerts_of(name: str) -> list[Alert]:
@@ -46,7 +46,7 @@ def alerts_of(name: str) -> list[Alert]:
 
 
 def _alerts(item: Manifest) -> Iterator[Alert]:
-    if item.kind == RULE:
+    if item.kind in RULES:
         for group in item.body["spec"]["groups"]:
             yield from (Alert(rule=rule, cluster=item.cluster) for rule in group["rules"])
 

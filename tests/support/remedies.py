@@ -265,7 +265,7 @@ _ASKS = {
         "a value": (
             "another data store | group of the tenant | write one from | larger one | "
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
-            "contains the placeholder | "
+            "contains the placeholder | a larger size | "
             "a later | shorten | a key in another domain | belongs to the golden image | starts pods | "
             "exposes data | remove the login | write <tenant>$ | resolved path | (name|address) of a server | "
             "add (one of|it with|mail|observability)"

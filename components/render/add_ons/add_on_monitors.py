@@ -1,19 +1,20 @@
 """Monitoring of add-ons in a tenant cluster with an add-on that provides monitoring.
 
-The monitoring belongs to the tenant: Prometheus of the management cluster monitors control planes only, never tenant
-clusters. Monitors are part of the charts, so that monitors match the release. Installation of these charts waits for
-the CRDs. Network add-ons have no monitors, since network add-ons must not wait for the monitoring. The chart of compute
-domains has no monitors. The agents of both are monitored through the DaemonSet metrics of kube-state-metrics.
+Prometheus of the management cluster monitors control planes only. Monitors are part of the charts, so that monitors
+match the release. Installation of these charts waits for the CRDs. Network add-ons have no monitors, since network
+add-ons must not wait for the monitoring. The chart of compute domains has no monitors. The agents of both are monitored
+through the DaemonSet metrics of kube-state-metrics.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
+from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
 from components.render.pools import compute_domains
-from components.render.region import monitors
+from components.render.region import cluster_metrics, monitors
 from components.render.region.monitors import Audience
 from components.render.storage.storage import STORAGE_BACKENDS
 from components.specs.add_ons.add_ons import AddOn, Capability
@@ -63,15 +64,21 @@ def prometheus_account(monitoring: AddOn) -> str | None:
     return f"{name[:_MOST_PREFIX].removesuffix('-')}-prometheus"
 
 
-def alerts(cluster: str, add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[Manifest]:
-    """Yield the alerts on metrics of the add-ons in ``cluster``; none without a monitoring add-on."""
+def alerts(cluster: ClusterFacts, add_ons: tuple[AddOn, ...]) -> Iterator[Manifest]:
+    """Yield the alerts on metrics of the add-ons in ``cluster``; none without a monitoring add-on.
+
+    The store of the region evaluates the alerts if the cluster has only an agent.
+    """
     monitoring = monitoring_of(add_ons)
-    if monitoring is not None:
-        rules = [*_nodes(add_ons, checks), *_networks(add_ons)]
-        rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
-        yield monitors.prometheus_rule(
-            _NAME, _NAME, rules, {}, namespace=monitoring.namespace, labels={}, there=cluster
-        )
+    if monitoring is None:
+        return
+    rules = [*_nodes(add_ons, cluster.every_check), *_networks(add_ons)]
+    rules += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
+    if cluster.writer is not None and cluster.writer.agent:
+        yield cluster_metrics.rules(cluster.tenant, cluster.name, rules)
+    else:
+        space = monitoring.namespace
+        yield monitors.prometheus_rule(_NAME, _NAME, rules, {}, namespace=space, labels={}, there=cluster.name)
 
 
 def _nodes(add_ons: tuple[AddOn, ...], checks: tuple[NodeCheck, ...]) -> Iterator[dict[str, Any]]:

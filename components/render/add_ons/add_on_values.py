@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from components.render.add_ons import cni
+from components.render.add_ons import cni, metrics_writer
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.pod_priorities import AGENT, SERVICE
 from components.render.health import monitors, quarantine
@@ -129,11 +129,20 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
         **{part: {"enabled": False} for part in elsewhere},
         # These hooks fail until a node is ready; the operator's certificate depends on them.
         "prometheusOperator": {**placed, "admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
-        "prometheus": {"prometheusSpec": {**placed, **every, "externalLabels": labels}},
+        "prometheus": {
+            **metrics_writer.release_values(facts.writer, facts.name),
+            "prometheusSpec": {
+                **placed,
+                **every,
+                "externalLabels": labels,
+                **metrics_writer.prometheus_values(facts.writer),
+            },
+        },
         "alertmanager": {"alertmanagerSpec": placed},
         "grafana": placed,
         "kube-state-metrics": placed,
         "prometheus-node-exporter": {"tolerations": EVERY_NODE},
+        **metrics_writer.unused_parts(facts.writer),
     }
 
 
@@ -163,7 +172,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     "metrics-server": _metrics,
     METALLB: _metallb,
     "cert-manager": _cert_manager,
-    "kube-prometheus-stack": _monitoring,
+    metrics_writer.CHART: _monitoring,
     "kueue": _kueue,
     "slurm-operator": _slurm,
 }

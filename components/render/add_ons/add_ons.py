@@ -14,6 +14,7 @@ from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.declared_hardware import declared_hardware, is_verified
 from components.render.add_ons.gpu_nodes import without_agents
 from components.render.add_ons.load_balancers import LoadBalancers, pools
+from components.render.add_ons.metrics_writer import password
 from components.render.health import quarantine
 from components.render.health.node_tests import NodeTests
 from components.render.manifest import Rendered
@@ -81,7 +82,7 @@ class AddOnsInput:
                 if entry.chart == quarantine.CHART
                 for item in quarantine.rules(self.cluster, entry.namespace, self.facts.checks, self.tests)
             ),
-            *alerts(self.cluster, self.add_ons, self.facts.every_check),
+            *alerts(self.facts, self.add_ons),
         )
 
 
@@ -102,6 +103,7 @@ def operators(
             namespace=entry.namespace,
             name=entry.name,
             values=overridden(values, of_add_on),
+            values_from=password(facts.writer, entry.chart, facts.name),
             depends_on=needs,
             merged=MERGED.get(entry.chart, ()),
             annotations={keys.OVERRIDDEN: reasons(of_add_on)} if of_add_on else {},

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.render.add_ons.metrics_writer import MetricsWriter
 from components.render.pod_placement import CRITICAL, EVERY_NODE, ON_SYSTEM_POOL, SYSTEM_POOL, required, services
 from components.render.pools.node_paths import KUBEADM, NodePaths
 from components.specs.base import Address, Network
@@ -46,6 +47,8 @@ class ClusterFacts:
     """Instance types of the cluster's pools, without duplicates."""
     checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)
     """Checks of nodes, by instance type of the cluster."""
+    writer: MetricsWriter | None = None
+    """Writer of metrics to the store of the region; None without a store."""
 
     @property
     def every_check(self) -> tuple[NodeCheck, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.render.objects import given
-from components.render.region.monitors import CONTROL_PLANE_DOWN, Audience
+from components.render.region.monitors import CONTROL_PLANE_DOWN, METRICS_MISSING, Audience
 from components.render.region.platform_objects import CLUSTER_NOT_AVAILABLE, GROUP_NOT_AVAILABLE, NODE_UNHEALTHY
 from components.specs.base import bytes_of
 from components.specs.region.observability import (
@@ -35,7 +35,7 @@ _NOBODY = "null"
 """Receiver without a channel, for alerts that no route selects: those without a severity that a receiver gets."""
 _FULL_PERCENT = 80
 """Share of the volume that metrics may take; Prometheus also writes its log and compacts blocks there."""
-_REPLICAS = 2
+REPLICAS = 2
 _STATE_SIZE = "1Gi"
 """Volume of Alertmanager for silences and the log of notifications."""
 _MESSAGE = "{{ range .Alerts }}{{ .Annotations.summary }} {{ .Annotations.runbook_url }}\n{{ end }}"
@@ -54,7 +54,7 @@ def values(spec: ObservabilitySpec | None, tenants: Tenants) -> dict[str, Any]:
     if spec is None:
         return {}
     alertmanager = {
-        "replicas": _REPLICAS,
+        "replicas": REPLICAS,
         **given(secrets=sorted(_secrets(spec, tenants)), storage=spec.metrics and _volume(spec.metrics, _STATE_SIZE)),
     }
     return {
@@ -151,7 +151,7 @@ def _inhibitions() -> Iterator[dict[str, Any]]:
     yield _inhibition('severity = "critical"', 'severity =~ "warning|info"', ["namespace", "alertname", *_EQUAL])
     # kube-prometheus-stack's alerts of severity info are sent only next to a more severe alert of their namespace.
     yield _inhibition('alertname = "InfoInhibitor"', 'severity = "info"', ["namespace"])
-    consequences = f"{CLUSTER_NOT_AVAILABLE}|{GROUP_NOT_AVAILABLE}|{NODE_UNHEALTHY}"
+    consequences = f"{CLUSTER_NOT_AVAILABLE}|{GROUP_NOT_AVAILABLE}|{NODE_UNHEALTHY}|{METRICS_MISSING}"
     yield _inhibition(f'alertname = "{CONTROL_PLANE_DOWN}"', f'alertname =~ "{consequences}|ControlPlane.+"', _EQUAL)
     # A rollout group is a failure domain, so that a lost rack is one alert.
     yield _inhibition(f'alertname = "{GROUP_NOT_AVAILABLE}"', f'alertname = "{NODE_UNHEALTHY}"', [*_EQUAL, "group"])
@@ -175,7 +175,7 @@ def _file(secret: str, key: str) -> str:
 def _stored(metrics: MetricsStoreSpec) -> dict[str, Any]:
     usable = bytes_of(metrics.size) * _FULL_PERCENT // 100
     return {
-        "replicas": _REPLICAS,
+        "replicas": REPLICAS,
         "retention": f"{metrics.retention_days}d",
         "retentionSize": f"{usable >> 20}MiB",
         "storageSpec": _volume(metrics, metrics.size),

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from components.render.region import alert_routes, platform_objects
+from components.render.region import alert_routes, metrics_store, platform_objects
 from components.render.region.alert_routes import Tenants
 from components.render.region.operators import Operator
 from components.specs.region.region import RegionSpec
@@ -27,7 +27,14 @@ def operator(region: RegionSpec, tenants: Tenants = MappingProxyType({})) -> Ope
         namespace=NAMESPACE,
         values={
             **alerting,
-            "prometheus": {"prometheusSpec": {**every, "externalLabels": {"region": region.region}, **prometheus}},
+            "prometheus": {
+                "prometheusSpec": {
+                    **every,
+                    "externalLabels": {"region": region.region},
+                    **prometheus,
+                    **metrics_store.remote_write(region),
+                }
+            },
             "kube-state-metrics": platform_objects.metrics(),
         },
     )

@@ -15,6 +15,7 @@ from components.render.objects import manifest
 API_GROUP = "monitoring.coreos.com/v1"
 INTERVAL = "30s"
 CONTROL_PLANE_DOWN = "ControlPlaneDown"
+METRICS_MISSING = "ClusterMetricsMissing"
 RUNBOOKS = f"https://{keys.DOMAIN}/docs/region/alerts.md"
 """Page with the runbooks of alerts. The default anchor of an alert is its name in lower case."""
 HOLD = "10m"

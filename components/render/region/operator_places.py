@@ -12,7 +12,7 @@ from components.render.control_planes import kamaji, kamaji_etcd
 from components.render.hosts import bare_metal_controllers
 from components.render.network import dpus
 from components.render.pools import ironcore_metal, join_service
-from components.render.region import dns, registry, secret_store
+from components.render.region import dns, metrics_store, registry, secret_store
 from components.render.storage import storage, topolvm
 from components.specs.control_planes.cluster_namespaces import PodSecurity
 from components.specs.hosts.bare_metal import BareMetalSpec
@@ -50,6 +50,8 @@ PLACES: Mapping[str, OperatorPlace] = {
     bare_metal_controllers.NAMESPACE: _RESTRICTED,
     join_service.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(join_service.PORT,)),
     registry.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(registry.PORT,)),
+    # The operator sets both with useStrictSecurity (VMO:internal/controller/operator/factory/build/security.go).
+    metrics_store.NAMESPACE: OperatorPlace(security=PodSecurity.RESTRICTED, ports=(metrics_store.PORT,)),
     # These charts and manifests do not set seccomp or capabilities.
     "capi-operator-system": _BASELINE,
     "k0smotron": _BASELINE,

@@ -40,6 +40,8 @@ class Operator:
     chart: str
     namespace: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    values_from: tuple[Mapping[str, str], ...] = ()
+    """References of Flux to values in Secrets next to the release, which must not be in Pulumi's state."""
     depends_on: tuple[str, ...] = ()
     """Names of the releases that must be ready first."""
     name: str = ""
@@ -158,7 +160,11 @@ def _release(
             "install": step,
             "upgrade": step,
             "driftDetection": {"mode": "enabled"},
-            **given(values=dict(operator.values), postRenderers=_patched(operator)),
+            **given(
+                valuesFrom=[dict(entry) for entry in operator.values_from],
+                values=dict(operator.values),
+                postRenderers=_patched(operator),
+            ),
         },
     )
 

@@ -27,6 +27,7 @@ from components.render.region import (
     cluster_api,
     dns,
     kustomizations,
+    metrics_store,
     monitoring,
     platform_objects,
     registry,
@@ -54,6 +55,7 @@ _PRIORITIES = (
 OPTIONAL: Mapping[tuple[str, ...], Callable[[RegionSpec], tuple[Operator, ...]]] = {
     ("dns",): dns.operators,
     ("registry", "cache"): registry.operators,
+    ("observability", "metrics", "address"): metrics_store.operators,
 }
 """Operators that are installed only if a field of ``region.yaml`` is set, by path of the field."""
 
@@ -119,6 +121,7 @@ class RegionInput:
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *((self.failed_repairs.render(),) if self.failed_repairs else ()),
             platform_objects.rules(monitoring.NAMESPACE),
+            *metrics_store.render(self.spec, self.clusters),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),

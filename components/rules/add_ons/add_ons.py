@@ -8,6 +8,7 @@ from components.lookups.add_ons import (
     add_ons,
     brings_network,
     has_gpus,
+    is_default,
     named,
     nvlink,
     takes_defaults,
@@ -59,7 +60,7 @@ def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
 def without_in_vain(environment: Environment) -> Iterator[Problem]:
     """Report entries of ``without_add_ons`` that have no effect."""
     declared = {entry.name for entry in environment.add_ons.add_ons}
-    defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
+    defaults = {entry.name for entry in environment.add_ons.add_ons if is_default(environment, entry)}
     for placed in clusters(environment):
         for name in filter(declared.__contains__, placed.cluster.without_add_ons):
             why = ""

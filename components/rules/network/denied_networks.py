@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from components.lookups.network.served import served_addresses
 from components.lookups.pools import DataPath, place, problem, tenant_file
 from components.render.backends import NETWORK_BACKENDS, Filter
 from components.rules.rule import Rules
@@ -91,8 +92,8 @@ def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
     yield from ((("networks", "public", index), network) for index, network in enumerate(plan.public))
     for index, behind in enumerate(plan.border.networks if plan.border else ()):
         yield ("networks", "border", "networks", index), behind
-    if region.registry and region.registry.address:
-        yield ("registry", "address"), Network(f"{region.registry.address}/32")
+    for path, served in served_addresses(region).items():
+        yield path, Network(f"{served}/32")
     addresses_spec = region.nodes.addresses
     for key, addresses in (("dns", addresses_spec.dns), ("ntp", addresses_spec.ntp)) if addresses_spec else ():
         for index, address in enumerate(addresses):

@@ -1,18 +1,23 @@
-"""Rules about the receivers of alerts: names, mail server, and Secrets that no two tenants share."""
+"""Rules about receivers of alerts, such as Secrets that no two tenants share, and about the store of metrics."""
 
 from collections.abc import Iterator
 
+from components.lookups.network.served import METRICS
 from components.lookups.pools import DataPath, place, problem, tenant_file
+from components.lookups.stored_series import stored_series
+from components.render.region.metrics_size import capacity
 from components.rules.region.name_entries import entries, twice
+from components.rules.region.served_addresses import not_a_host, not_announced, taken
 from components.rules.rule import Rules
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem
-from components.specs.region.observability import ReceiverSpec
+from components.specs.region.observability import MAX_STORAGE_PODS, MetricsStoreSpec, ReceiverSpec
 
 _OBSERVABILITY = "observability"
 _OF_REGION: DataPath = (_OBSERVABILITY, "receivers")
 _OF_TENANT: DataPath = ("notify",)
+_METRICS: DataPath = (_OBSERVABILITY, "metrics")
 _OPERATORS = "the operators"
 
 
@@ -56,6 +61,47 @@ def secrets(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, file, at, text)
 
 
+def address(environment: Environment) -> Iterator[Problem]:
+    """Report an address of the store of metrics that VPCs have no route to, or that has another owner."""
+    store = _store(environment)
+    if store is not None and store.address is not None:
+        yield from not_announced(environment, METRICS, store.address, "pick an address in it")
+        yield from not_a_host(environment, METRICS, store.address)
+        yield from taken(environment, METRICS, store.address)
+
+
+def size(environment: Environment) -> Iterator[Problem]:
+    """Report a store that is full before the end of its retention, by the series of all clusters."""
+    store = _store(environment)
+    if store is None:
+        return
+    needed, room = stored_series(environment), capacity(store)
+    if needed > room:
+        pods = -(-store.storage_pods * needed // max(room, 1))
+        most = min(MAX_STORAGE_PODS, environment.region.control_planes.hosts or MAX_STORAGE_PODS)
+        more = f"storage_pods: {pods}, " if pods <= most else ""
+        text = (
+            f"{store.size} on each of {store.storage_pods} storage pods is enough for {room:,} series during"
+            f" {store.retention_days} days, but the clusters have {needed:,}; write {more}a shorter retention_days or a"
+            " larger size"
+        )
+        yield problem(environment, REGION, (*_METRICS, "size"), text)
+
+
+def storage_pods(environment: Environment) -> Iterator[Problem]:
+    """Report more storage pods than hosts of the management cluster: a host would have both replicas of samples."""
+    store, hosts = _store(environment), environment.region.control_planes.hosts
+    if store is not None and hosts is not None and store.storage_pods > hosts:
+        there = place(environment, REGION, ("control_planes", "hosts"))
+        text = f"{store.storage_pods} pods on {hosts} hosts ({there}): two share a host, and the store does not survive"
+        yield problem(environment, REGION, (*_METRICS, "storage_pods"), f"{text} it; write {hosts} and a larger size")
+
+
+def _store(environment: Environment) -> MetricsStoreSpec | None:
+    observability = environment.region.observability
+    return observability.store if observability else None
+
+
 def _lists(environment: Environment) -> Iterator[tuple[str, str, DataPath, tuple[ReceiverSpec, ...]]]:
     """Yield the lists of receivers: owner, file, path and entries."""
     if observability := environment.region.observability:
@@ -64,4 +110,4 @@ def _lists(environment: Environment) -> Iterator[tuple[str, str, DataPath, tuple
         yield f"tenant {tenant.tenant}", tenant_file(tenant), _OF_TENANT, tenant.notify
 
 
-RULES = Rules(data=(receiver_names, mail, secrets))
+RULES = Rules(data=(receiver_names, mail, secrets, address, size, storage_pods))

@@ -4,25 +4,23 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from components.lookups.charts import installed_inside
-from components.lookups.numbers import as_block, hosts_of
+from components.lookups.network.served import REGISTRY as _ADDRESS
 from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS, Filter
 from components.render.network.packets import Ports, opened
 from components.render.network.vpc import ANYWHERE
+from components.rules.region.served_addresses import SERVED_FROM, not_a_host, not_announced, taken
 from components.rules.rule import Rules
 from components.specs.base import Registry
 from components.specs.environment import Environment
 from components.specs.network.security_groups import Protocol
 from components.specs.network.tenant_network import Egress, VpcSpec
-from components.specs.reading.loader import ALLOCATIONS, REGION
+from components.specs.reading.loader import REGION
 from components.specs.reading.problems import Problem, listed
 from components.specs.region.registry import HTTPS_PORT
 from components.specs.region.tenant import TenantSpec
 
 _REGISTRY: DataPath = ("registry",)
-_ADDRESS: DataPath = ("registry", "address")
-_SERVED_FROM = "control_plane_vips"
-"""Closed network whose addresses the management cluster announces, and for which VPCs have a route."""
 _MAX_NAMES = 3
 
 
@@ -31,26 +29,18 @@ def address(environment: Environment) -> Iterator[Problem]:
     registry, plan = environment.region.registry, environment.region.networks
     if registry is None or registry.address is None:
         return
-    served = getattr(plan, _SERVED_FROM)
+    served = getattr(plan, SERVED_FROM)
     public = any(registry.address in network for network in plan.public)
     name = plan.closed(registry.address) or ("public" if public else "")
     there = f"networks.{name} ({place(environment, REGION, ('networks', name))})"
-    if name and name != _SERVED_FROM:
+    if name and name != SERVED_FROM:
         why = "whose addresses VMs get" if public else "which no VPC reaches"
-        pick = f"pick an address in networks.{_SERVED_FROM} ({served}) or networks.storage ({plan.storage})"
+        pick = f"pick an address in networks.{SERVED_FROM} ({served}) or networks.storage ({plan.storage})"
         yield problem(environment, REGION, _ADDRESS, f"{registry.address} is in {there}, {why}; {pick}")
-    elif registry.cache and name != _SERVED_FROM:
-        network = f"networks.{_SERVED_FROM} ({served}, {place(environment, REGION, ('networks', _SERVED_FROM))})"
-        text = f"{registry.address} is outside {network}, whose addresses the management cluster announces"
-        yield problem(environment, REGION, _ADDRESS, f"{text}; pick an address in it, or remove cache")
-    elif name and as_block(registry.address) not in hosts_of(served):
-        text = f"{registry.address} is the first or last of {there}, not a host address; pick another"
-        yield problem(environment, REGION, _ADDRESS, text)
-    for cluster, numbers in environment.allocations.clusters.items():
-        if numbers.vip == registry.address:
-            at = place(environment, ALLOCATIONS, ("clusters", cluster))
-            text = f"{registry.address} is the address of control plane {cluster} ({at}); pick another address"
-            yield problem(environment, REGION, _ADDRESS, text)
+    elif registry.cache:
+        yield from not_announced(environment, _ADDRESS, registry.address, "pick an address in it, or remove cache")
+    yield from not_a_host(environment, _ADDRESS, registry.address)
+    yield from taken(environment, _ADDRESS, registry.address)
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from components.specs.base import (
     ConstraintViolation,
     DnsLabel,
     Endpoint,
+    IpAddress,
     Label,
     Quantity,
     ShortName,
@@ -21,6 +22,13 @@ from components.specs.base import (
 EMAIL = r"^[A-Za-z0-9._%+-]+@[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 EmailAddress = Annotated[str, StringConstraints(pattern=EMAIL, max_length=253)]
 """One e-mail address, without a display name."""
+REPLICATION_FACTOR = 2
+"""Number of storage pods that have each sample."""
+MIN_STORAGE_PODS = 2 * REPLICATION_FACTOR - 1
+"""Minimum number of storage pods that keep the replication factor while one is down
+(VM:docs/victoriametrics/Cluster-VictoriaMetrics.md Replication and data safety)."""
+MAX_STORAGE_PODS = 50
+"""Maximum number of storage pods that upstream recommends (VM:docs/guides/understand-your-setup-size/README.md)."""
 _CHANNELS = ("email", "pagerduty_secret", "slack_secret", "webhook_secret")
 
 
@@ -100,15 +108,32 @@ class WatchdogSpec(Spec):
     """Minutes between two messages. The service must wait longer before it alerts."""
 
 
-class MetricsStoreSpec(Spec):
-    """Storage of the metrics in the management cluster."""
+class MetricsStoreSpec(CheckedSpec):
+    """Storage of metrics in the management cluster, and the store of the metrics of all clusters."""
+
+    model_config = ConfigDict(json_schema_extra={"dependentRequired": {"storage_pods": ["address"]}})
 
     size: Quantity
-    """Size of the volume of each of two replicas. Older metrics are deleted if they take more than 80 % of it."""
+    """Size of each volume: of two replicas of Prometheus, which delete older metrics if they take more than 80 % of it,
+    and of each storage pod of the store."""
     storage_class: Label
     """Storage class of the management cluster for the volumes."""
     retention_days: int = Field(default=30, ge=1, le=3650)
     """Days after which metrics are deleted."""
+    address: IpAddress | None = None
+    """Address of the store, in ``networks.control_plane_vips``. Every VPC reaches it, also with ``egress: none``, and
+    every cluster writes its metrics to it. By default there is no store, and only clusters with an add-on for
+    monitoring have metrics."""
+    storage_pods: int = Field(default=MIN_STORAGE_PODS, ge=MIN_STORAGE_PODS, le=MAX_STORAGE_PODS)
+    """Number of storage pods of the store. Each sample is on two of them, so that the store survives a node."""
+
+    def incompatibilities(self) -> Iterator[ConstraintViolation]:
+        """Yield a number of storage pods without a store."""
+        if "storage_pods" in self.model_fields_set and self.address is None:
+            text = (
+                "is required with storage_pods; add an address of networks.control_plane_vips, or remove storage_pods"
+            )
+            yield ConstraintViolation(text, ("address",))
 
 
 class ObservabilitySpec(CheckedSpec):
@@ -123,6 +148,11 @@ class ObservabilitySpec(CheckedSpec):
     metrics: MetricsStoreSpec | None = None
     """Storage of metrics and of the state of alerts. By default both are lost when their pods restart, and metrics
     are kept for ten days."""
+
+    @property
+    def store(self) -> MetricsStoreSpec | None:
+        """Return the store of the metrics of all clusters; None without one."""
+        return self.metrics if self.metrics and self.metrics.address else None
 
     def incompatibilities(self) -> Iterator[ConstraintViolation]:
         """Yield receivers with an e-mail address in a region without a mail server."""

@@ -16,6 +16,7 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
         "cluster-api-operator": ("region.yaml", ("region",)),
         "ironcore-metal": ("region.yaml", ("region",)),
         "zot": ("region.yaml", ("registry", "cache")),
+        "victoria-metrics-operator": ("region.yaml", ("observability", "metrics", "address")),
         "dpf-hbn": ("region.yaml", ("dpus",)),
         "snapshot-controller": ("region.yaml", ("storage", 0, "driver")),
         "topolvm": ("region.yaml", ("storage", 0, "driver")),

@@ -165,10 +165,10 @@ def test_every_form_is_that_of_a_row_and_says_how_without_a_value() -> None:
 
 def test_a_reference_that_no_row_takes_is_noticed() -> None:
     [release] = [item for item in everything() if item.kind == "HelmRelease" and item.name == "cert-manager"][:1]
-    body = {**release.body, "spec": {**release.body["spec"], "valuesFrom": [{"kind": "Secret", "name": "hidden"}]}}
+    body = {**release.body, "spec": {**release.body["spec"], "serviceAccountName": "hidden"}}
 
     assert [*Published().forgotten(release)] == []
-    assert [*Published().forgotten(Manifest(body=body))] == ["spec.valuesFrom.*.name"]
+    assert [*Published().forgotten(Manifest(body=body))] == ["spec.serviceAccountName"]
 
 
 CLUSTER = manifest("cluster.x-k8s.io/v1beta2", "Cluster", "acme-train", namespace="acme-train")

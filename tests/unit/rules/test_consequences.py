@@ -143,6 +143,14 @@ CASES = [
         [[REGION, "control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.5.0.0/24"]],
     ),
     (
+        "locks.numbers",
+        "observability.address",
+        [
+            [REGION, "control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.5.0.0/24"],
+            [REGION, "storage_class: local-nvme}\nnodes", "storage_class: local-nvme, address: 10.3.0.249}\nnodes"],
+        ],
+    ),
+    (
         "node-pools.instance-types",
         "locks.allocations",
         [

@@ -19,6 +19,7 @@ from jacquard.lab.rehearsal.operators import (
     cron_jobs,
     data_stores,
     external_secrets,
+    metrics,
     mirror,
     platform,
     programs,
@@ -158,6 +159,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, parts.upstream.reconcile)
         _try(MANAGEMENT, external_secrets.reconcile, management, hosted)
         _try(MANAGEMENT, certificates.reconcile, management)
+        _try(MANAGEMENT, metrics.reconcile, management)
         _try(MANAGEMENT, data_stores.reconcile, management)
         _try(MANAGEMENT, control_planes.reconcile, management, servers.kubeconfig)
         _try(MANAGEMENT, load_balancers.give, management)

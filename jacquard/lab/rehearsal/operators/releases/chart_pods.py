@@ -30,7 +30,8 @@ def at(value: Any, path: str) -> Any:
 
 def exists(row: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     """Return whether the chart has the pod of ``row`` with ``settings``."""
-    return "if" not in row or bool(at(settings, row["if"]))
+    wanted = "if" not in row or bool(at(settings, row["if"]))
+    return wanted and not ("unless" in row and at(settings, row["unless"]))
 
 
 def pod_spec(row: Mapping[str, Any], body: Mapping[str, Any], settings: Mapping[str, Any]) -> Json:

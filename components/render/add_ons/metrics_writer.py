@@ -1,0 +1,76 @@
+"""Writer of the metrics of a cluster to the store of the region: values of kube-prometheus-stack.
+
+The operator of the store generates the password of the cluster into a Secret next to the cluster's releases. Flux reads
+this Secret, and the chart creates a Secret in the cluster (``prometheus.extraSecret``), so that neither the data nor
+Pulumi's state contain the password.
+
+In a cluster that does not list the add-on, Prometheus is an agent: it stores no metrics, and evaluates no rules
+(PHC:charts/kube-prometheus-stack/values.yaml agentMode). The store evaluates the rules of the platform instead. While
+an agent cannot write, it keeps samples for two hours.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.region import metrics_store
+from components.specs.base import Address
+
+CHART = "kube-prometheus-stack"
+_LOGIN = "metrics-store"
+"""Secret in the cluster with user name and password."""
+_USERNAME, _PASSWORD = "username", "password"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsWriter:
+    """Writer of one cluster."""
+
+    address: Address
+    """Address of the store."""
+    agent: bool
+    """Whether the cluster has only an agent; otherwise Prometheus of the tenant writes to the store as well."""
+    shards: int = 1
+    """Number of agents, each for a part of the targets."""
+
+
+def release_values(writer: MetricsWriter | None, cluster: str) -> dict[str, Any]:
+    """Return the values below ``prometheus`` without ``prometheusSpec``; empty without a store."""
+    if writer is None:
+        return {}
+    secret = {"extraSecret": {"name": _LOGIN, "data": {_USERNAME: cluster}}}
+    return {**({"agentMode": True} if writer.agent else {}), **secret}
+
+
+def prometheus_values(writer: MetricsWriter | None) -> dict[str, Any]:
+    """Return the values below ``prometheus.prometheusSpec``; empty without a store."""
+    if writer is None:
+        return {}
+    login = {key: {"name": _LOGIN, "key": key} for key in (_USERNAME, _PASSWORD)}
+    url = f"http://{writer.address}:{metrics_store.PORT}{metrics_store.WRITE_PATH}"
+    return {
+        "remoteWrite": [{"url": url, "basicAuth": login}],
+        # These labels contain the name of the pod, and each new name would be a new series.
+        "prometheusExternalLabelNameClear": True,
+        "replicaExternalLabelNameClear": True,
+        **({"shards": writer.shards} if writer.agent else {}),
+    }
+
+
+def unused_parts(writer: MetricsWriter | None) -> dict[str, Any]:
+    """Return the values that omit the parts of the chart which an agent cannot use; empty without an agent."""
+    if writer is None or not writer.agent:
+        return {}
+    return {
+        "alertmanager": {"enabled": False},
+        "grafana": {"enabled": False},
+        "defaultRules": {"create": False},
+    }
+
+
+def password(writer: MetricsWriter | None, chart: str, cluster: str) -> tuple[dict[str, str], ...]:
+    """Return the source of the password among the values of a release; empty for other charts or without a store."""
+    if writer is None or chart != CHART:
+        return ()
+    target = f"prometheus.extraSecret.data.{_PASSWORD}"
+    secret = {"kind": "Secret", "name": metrics_store.user_secret(cluster)}
+    return ({**secret, "valuesKey": _PASSWORD, "targetPath": target},)

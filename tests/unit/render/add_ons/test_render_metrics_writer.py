@@ -1,0 +1,128 @@
+"""Agents that write the metrics of clusters to the store of the region: values, password and rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster_shape import facts
+from environment_data import reference
+
+from components.lookups.add_ons import add_ons, metrics_writer, of_cluster
+from components.lookups.pools import PlacedCluster, clusters
+from components.render.add_ons.add_on_values import VALUES
+from components.render.add_ons.metrics_writer import CHART, MetricsWriter, password
+from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.specs.add_ons.add_ons import Capability
+from components.specs.base import Address
+from components.specs.environment import Environment
+
+AGENT = MetricsWriter(address=Address("10.3.0.249"), agent=True, shards=3)
+SERVER = MetricsWriter(address=Address("10.3.0.249"), agent=False)
+
+
+def values(writer: MetricsWriter | None) -> dict[str, Any]:
+    return VALUES[CHART](facts(writer=writer))
+
+
+def placed(name: str) -> tuple[Environment, PlacedCluster]:
+    environment = reference("eu-south-03a")
+    [found] = [item for item in clusters(environment) if item.cluster.name == name]
+    return environment, found
+
+
+def rendered(name: str) -> list[Manifest]:
+    [made] = of_cluster(*placed(name))
+    return list(objects(made.render()))
+
+
+def test_an_agent_writes_to_the_store_and_keeps_nothing_else() -> None:
+    found = values(AGENT)
+    prometheus = found["prometheus"]
+
+    assert (prometheus["agentMode"], prometheus["prometheusSpec"]["shards"]) == (True, 3)
+    [target] = prometheus["prometheusSpec"]["remoteWrite"]
+    assert target["url"] == "http://10.3.0.249:8427/api/v1/write"
+    assert target["basicAuth"] == {
+        key: {"name": prometheus["extraSecret"]["name"], "key": key} for key in ("username", "password")
+    }
+    assert [found[part] for part in ("alertmanager", "grafana")] == [{"enabled": False}] * 2
+    assert found["defaultRules"] == {"create": False}
+
+
+def test_prometheus_of_a_tenant_also_writes_to_the_store() -> None:
+    found = values(SERVER)
+
+    assert "agentMode" not in found["prometheus"]
+    assert (
+        found["prometheus"]["prometheusSpec"]["remoteWrite"]
+        == (values(AGENT)["prometheus"]["prometheusSpec"]["remoteWrite"])
+    )
+    assert "shards" not in found["prometheus"]["prometheusSpec"]
+    assert "defaultRules" not in found
+
+
+def test_without_a_store_nothing_is_written() -> None:
+    found = values(None)
+
+    assert "extraSecret" not in found["prometheus"]
+    assert "remoteWrite" not in found["prometheus"]["prometheusSpec"]
+    assert password(None, CHART, "c1") == ()
+
+
+def test_flux_puts_the_password_beside_the_user_name() -> None:
+    [source] = password(AGENT, CHART, "c1")
+
+    assert source == {
+        "kind": "Secret",
+        "name": "vmuser-c1-metrics",
+        "valuesKey": "password",
+        "targetPath": "prometheus.extraSecret.data.password",
+    }
+    assert values(AGENT)["prometheus"]["extraSecret"]["data"] == {"username": "c1"}
+    assert password(AGENT, "gpu-operator", "c1") == ()
+
+
+def test_every_cluster_of_a_region_with_a_store_has_a_writer() -> None:
+    environment = reference("us-east-04a")
+
+    for item in clusters(environment):
+        providers = [entry for entry in add_ons(environment, item) if entry.gives is Capability.MONITORING]
+        writer = metrics_writer(environment, item)
+        assert len(providers) == 1, item.cluster.name
+        assert writer is not None
+        assert writer.agent
+
+
+def test_a_cluster_that_lists_the_add_on_keeps_its_prometheus_and_rules() -> None:
+    writer = metrics_writer(*placed("solstice-lab"))
+    kinds = {
+        (item.cluster, item.kind) for item in rendered("solstice-lab") if item.kind in {"PrometheusRule", "VMRule"}
+    }
+
+    assert writer is not None
+    assert not writer.agent
+    assert kinds == {("solstice-lab", "PrometheusRule")}
+
+
+def test_the_store_evaluates_the_rules_of_a_cluster_with_an_agent() -> None:
+    [rule] = [item for item in rendered("tessera-render") if item.kind == "VMRule"]
+    [group] = rule.body["spec"]["groups"]
+
+    assert (rule.cluster, rule.namespace) == (MANAGEMENT, "tessera-render")
+    assert group["params"] == {"extra_label": ["tenant=tessera", "cluster=tessera-render"]}
+    assert [entry["alert"] for entry in group["rules"]][:1] == ["ClusterMetricsMissing"]
+    for entry in group["rules"]:
+        assert {"tenant": "tessera", "cluster": "tessera-render"}.items() <= entry["labels"].items()
+
+
+def test_large_clusters_have_several_agents() -> None:
+    numbers = {}
+    for name in ("us-east-04a", "lab"):
+        environment = reference(name)
+        for item in clusters(environment):
+            writer = metrics_writer(environment, item)
+            assert writer is not None
+            numbers[item.cluster.name] = writer.shards
+
+    assert numbers["aurelia-train"] > 10
+    assert numbers["research"] == 1
