@@ -18,8 +18,8 @@ from jacquard.cli.console import print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, ENROLMENT, HEALTH, HOST_STATES, IMAGES = "capacity", "enrolment", "health", "host-states", "images"
-MAP, NETWORK, OFFERINGS, PREREQUISITES = "map", "network", "offerings", "prerequisites"
-UNIFORMITY, UPGRADES = "uniformity", "upgrades"
+MAP, NETWORK, OBSERVABILITY, OFFERINGS = "map", "network", "observability", "offerings"
+PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
 REPORTS = (
     CAPACITY,
     ENROLMENT,
@@ -28,6 +28,7 @@ REPORTS = (
     IMAGES,
     MAP,
     NETWORK,
+    OBSERVABILITY,
     OFFERINGS,
     PREREQUISITES,
     UNIFORMITY,

@@ -14,6 +14,7 @@ from components.reports.network.border import contract
 from components.reports.network.endpoints import UnknownEndError, UnknownPortError
 from components.reports.network.network import network
 from components.reports.network.partitions import partitions
+from components.reports.observability import observability
 from components.reports.offerings import offerings
 from components.reports.platform_images import platform_images
 from components.reports.prerequisites import prerequisites
@@ -30,6 +31,7 @@ from jacquard.cli.views.region import capacity_map, network_map
 from jacquard.cli.views.region import images as image_view
 from jacquard.cli.views.region import network as network_view
 from jacquard.cli.views.region import network_border as border_view
+from jacquard.cli.views.region import observability as observability_view
 from jacquard.cli.views.region import offerings as offering_view
 from jacquard.cli.views.region import prerequisites as prerequisite_view
 from jacquard.cli.views.region import resolved as show_view
@@ -41,6 +43,7 @@ _COMPARABLE = {
     show_reports.ENROLMENT,
     show_reports.IMAGES,
     show_reports.NETWORK,
+    show_reports.OBSERVABILITY,
     show_reports.PREREQUISITES,
     show_reports.UNIFORMITY,
 }
@@ -95,6 +98,9 @@ def show(
     --partitions the host ports in each InfiniBand partition, in the form that UFM accepts; with --path whether two ends
     can reach each other, the deciding rule and the devices between them.
 
+    observability: each component with its number of instances, monitor, alerts, dashboards and the receivers of the
+    alerts; in JSON also why a component has no monitor.
+
     offerings: sizes and images of VMs, nodes and storage that tenants can order, with free capacity; --html writes an
     HTML page, --example prints an order as a manifest, with --helm as chart values.
 
@@ -133,8 +139,8 @@ def show(
             _show_network(spec, output, svg, (*between, port) if between else None, border=border, members=members)
         case "offerings":
             _show_offerings(spec, output, html, example, helm=helm)
-        case "prerequisites":
-            _show_prerequisites(spec, output)
+        case "observability" | "prerequisites":
+            _show_objects(spec, path, output)
         case "upgrades":
             _show_upgrades(spec, output)
         case "health":
@@ -252,9 +258,14 @@ def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, he
         write_text(text(environment.name, example))
 
 
-def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
-    report = prerequisites(environment)
-    show_reports.answer(output, report, prerequisite_view.lines(report))
+def _show_objects(environment: Environment, path: str, output: ShowFormat) -> None:
+    """Show a report about all rendered objects."""
+    if path == show_reports.OBSERVABILITY:
+        observed = observability(environment)
+        show_reports.answer(output, observed, observability_view.lines(observed))
+    else:
+        required = prerequisites(environment)
+        show_reports.answer(output, required, prerequisite_view.lines(required))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
