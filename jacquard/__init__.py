@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from components.control_planes import ClusterAccess, ClusterNamespaces, HostedControlPlane, RequestPriority
     from components.hosts import Inventory
     from components.network import TenantNetwork
-    from components.pools import NodePool
+    from components.pools import ClusterAutoscaler, NodePool
     from components.region import ClusterDns, ExternalSecrets, Isolation, Region
     from components.render.add_ons.add_ons import AddOnsInput
     from components.render.add_ons.flux import FluxInput
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from components.render.hosts.inventory import InventoryInput
     from components.render.manifest import Manifest
     from components.render.network.tenant_network import TenantNetworkInput
+    from components.render.pools.cluster_autoscaler import ClusterAutoscalerInput
     from components.render.pools.node_pool import NodePoolInput
     from components.render.region.dns import ClusterDnsInput
     from components.render.region.external_secrets import ExternalSecretsInput
@@ -57,7 +58,7 @@ _HOMES = {
     "components.control_planes": ("ClusterAccess", "ClusterNamespaces", "HostedControlPlane", "RequestPriority"),
     "components.hosts": ("Inventory",),
     "components.network": ("TenantNetwork",),
-    "components.pools": ("NodePool",),
+    "components.pools": ("ClusterAutoscaler", "NodePool"),
     "components.region": ("ClusterDns", "ExternalSecrets", "Isolation", "Region"),
     "components.render.add_ons.add_ons": ("AddOnsInput",),
     "components.render.add_ons.flux": ("FluxInput",),
@@ -70,6 +71,7 @@ _HOMES = {
     "components.render.hosts.inventory": ("InventoryInput",),
     "components.render.manifest": ("Manifest",),
     "components.render.network.tenant_network": ("TenantNetworkInput",),
+    "components.render.pools.cluster_autoscaler": ("ClusterAutoscalerInput",),
     "components.render.pools.node_pool": ("NodePoolInput",),
     "components.render.region.dns": ("ClusterDnsInput",),
     "components.render.region.external_secrets": ("ExternalSecretsInput",),
@@ -100,6 +102,8 @@ __all__ = [
     "Cluster",
     "ClusterAccess",
     "ClusterAccessInput",
+    "ClusterAutoscaler",
+    "ClusterAutoscalerInput",
     "ClusterDns",
     "ClusterDnsInput",
     "ClusterNamespaces",

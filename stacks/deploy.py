@@ -18,7 +18,7 @@ from components.component import Component, ComponentArgs
 from components.control_planes import ClusterAccess, ClusterNamespaces, HostedControlPlane, RequestPriority
 from components.hosts import Inventory
 from components.network import TenantNetwork
-from components.pools import NodePool
+from components.pools import ClusterAutoscaler, NodePool
 from components.region import ClusterDns, ExternalSecrets, Isolation, Region
 from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
@@ -173,6 +173,7 @@ WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
     Buckets: _inside,
     VmOffering: _inside,
     ClusterDns: _inside,
+    ClusterAutoscaler: _inside,
     Flux: _inside,
     Extension: _all_reached,
 }

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from components.lookups.network.dns import has_names
 from components.lookups.network.dpus import uses_dpf
 from components.lookups.network.fabrics import connected, infiniband
-from components.lookups.pools import PlacedCluster, clusters
+from components.lookups.pools import PlacedCluster, clusters, has_autoscaling
 from components.render.control_planes.kamaji_etcd import endpoints
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.region.isolation import ControlPlanePlace, IsolationInput
@@ -54,6 +54,7 @@ def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
             saves=tuple(_saved(control_planes)) if own else (),
             fabrics=_fabrics(environment, placed),
             names=(dns.server, dns.port) if dns and has_names(environment, placed) else None,
+            autoscales=has_autoscaling(placed),
         )
 
 

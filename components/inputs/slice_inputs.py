@@ -6,6 +6,7 @@ from typing import TypeAlias, TypeVar, assert_never
 from components.inputs import (
     buckets,
     cluster_access,
+    cluster_autoscaler,
     cluster_namespaces,
     external_secrets,
     flux,
@@ -47,6 +48,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     buckets.of_cluster,
     vm_offering.of_cluster,
     dns.of_cluster,
+    cluster_autoscaler.of_cluster,
     flux.of_cluster,
 )
 """Functions that create the inputs of a cluster slice's components, in the order of application."""

@@ -8,7 +8,7 @@ from components.lookups.network.dpu_ports import load_balancer_port
 from components.lookups.network.fabrics import connected
 from components.lookups.node_checks import checks_by_type
 from components.lookups.node_tests import cluster_tests
-from components.lookups.pools import PlacedCluster, clusters, public_addresses
+from components.lookups.pools import PlacedCluster, clusters, has_autoscaling, public_addresses
 from components.render.add_ons.add_ons import AddOnsInput
 from components.render.add_ons.cluster_facts import ClusterFacts
 from components.render.add_ons.cni import DUAL_STACK, TAKE_MORE_PODS
@@ -196,6 +196,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         checks=checks_by_type(environment, (pool.instance_type for pool in cluster.pools)),
         hardware=hardware(environment, placed),
         writer=metrics_writer(environment, placed),
+        autoscaling=has_autoscaling(placed),
     )
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from components.lookups.add_ons import add_ons, brings_network
 from components.lookups.network.dpus import uses_dpf, uses_ovn
 from components.lookups.network.fabrics import cutting, handed_out
-from components.lookups.pools import DataPath, PlacedCluster, clusters, tenant_file
+from components.lookups.pools import DataPath, PlacedCluster, clusters, has_autoscaling, tenant_file
 from components.render.add_ons import flux
 from components.render.backends import CONTROL_PLANES, NETWORK_BACKENDS
 from components.render.control_planes import kamaji_etcd
 from components.render.network import kube_ovn, ovn_services, port_functions, rails
 from components.render.network.dpus import HBN_CHART
+from components.render.pools import cluster_autoscaler
 from components.render.region import secret_store
 from components.render.region.region import OPTIONAL, kamaji_data_stores, region_operators
 from components.render.storage.storage import storage_drivers
@@ -89,6 +90,8 @@ def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
             yield port_functions.CHART, (placed.file, placed.path)
         if cutting(environment, placed):
             yield rails.NV_IPAM.chart, (placed.file, placed.path)
+        if has_autoscaling(placed):
+            yield cluster_autoscaler.CHART, (placed.file, (*placed.path, "pools"))
         if placed.cluster.flux:
             yield flux.OPERATOR.chart, (placed.file, (*placed.path, "flux"))
         for entry in add_ons(environment, placed):

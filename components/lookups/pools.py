@@ -82,6 +82,11 @@ def vpc_of_host(environment: Environment) -> Callable[[HostSpec], str | None]:
     return lambda host: names.get(cluster_of(hosts.get(host.host, "")))
 
 
+def has_autoscaling(placed: PlacedCluster) -> bool:
+    """Return whether a pool of a cluster has autoscaling. A retired pool keeps no nodes."""
+    return any(pool.autoscaling and not pool.retire for pool in placed.cluster.pools)
+
+
 def tenant_file(tenant: TenantSpec) -> str:
     """Return the file of ``tenant``."""
     return f"tenants/{tenant.tenant}.yaml"

@@ -25,6 +25,8 @@ NAMES = [
     "Cluster",
     "ClusterAccess",
     "ClusterAccessInput",
+    "ClusterAutoscaler",
+    "ClusterAutoscalerInput",
     "ClusterDns",
     "ClusterDnsInput",
     "ClusterNamespaces",

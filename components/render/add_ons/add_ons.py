@@ -17,7 +17,7 @@ from components.render.add_ons.load_balancers import LoadBalancers, pools
 from components.render.add_ons.metrics_writer import password
 from components.render.health import quarantine
 from components.render.health.node_tests import NodeTests
-from components.render.manifest import Rendered
+from components.render.manifest import Manifest, Rendered
 from components.render.objects import namespace
 from components.render.overrides import Override, overridden, reasons
 from components.render.pools.gpu_sharing import configurations
@@ -69,7 +69,7 @@ class AddOnsInput:
                 for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
             *(without_agents(self.cluster) if mixed else ()),
-            *(declared_hardware(self.cluster, self.facts.hardware, self.facts.unlike_types) if verified else ()),
+            *(self._declared_hardware() if verified else ()),
             *(
                 item
                 for entry in self.add_ons
@@ -84,6 +84,10 @@ class AddOnsInput:
             ),
             *alerts(self.facts, self.add_ons),
         )
+
+    def _declared_hardware(self) -> Iterator[Manifest]:
+        facts = self.facts
+        return declared_hardware(self.cluster, facts.hardware, facts.unlike_types, autoscaling=facts.autoscaling)
 
 
 def operators(

@@ -45,6 +45,8 @@ class ClusterFacts:
     """GPU sharing settings of the cluster's pools, without duplicates."""
     hardware: tuple[InstanceType, ...] = ()
     """Instance types of the cluster's pools, without duplicates."""
+    autoscaling: bool = False
+    """Whether the cluster autoscaler scales a pool of the cluster."""
     checks: Mapping[str, tuple[NodeCheck, ...]] = field(default_factory=dict)
     """Checks of nodes, by instance type of the cluster."""
     writer: MetricsWriter | None = None

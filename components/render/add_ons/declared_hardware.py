@@ -65,15 +65,21 @@ def is_verified(add_ons: Iterable[AddOn], kinds: Iterable[InstanceType]) -> bool
     return any(entry.chart == CHART for entry in add_ons) and any(map(_counts, kinds))
 
 
-def declared_hardware(cluster: str, kinds: tuple[InstanceType, ...], action: HealthAction | None) -> Iterator[Manifest]:
-    """Yield the rule for all instance types of ``cluster``, with ``action`` on nodes unlike them; None has no taint."""
+def declared_hardware(
+    cluster: str, kinds: tuple[InstanceType, ...], action: HealthAction | None, *, autoscaling: bool
+) -> Iterator[Manifest]:
+    """Yield the rule for all instance types of ``cluster``, with ``action`` on nodes unlike them; None has no taint.
+
+    With ``autoscaling``, nodes with GPUs also get the label by which the cluster autoscaler counts GPUs in use.
+    """
     counts = {kind.name: counted for kind in kinds if (counted := _counts(kind))}
     with_gpus = [kind.name for kind in kinds if kind.gpu is not None]
+    marked = with_gpus if autoscaling else ()
     tainted = _EFFECTS.get(action) if action and with_gpus else None
     devices = dict.fromkeys(device for counted in counts.values() for device in counted)
     if tainted:
         devices |= {_EVERY_GPU: None}
-    rules = [*map(_count, devices), *(_type(name, counted) for name, counted in counts.items())]
+    rules = [*map(_count, devices), *(_type(name, counted, marked=name in marked) for name, counted in counts.items())]
     if tainted:
         rules.append(_unlike(with_gpus, tainted))
     yield manifest(API, KIND, NAME, cluster=cluster, spec={"rules": rules})
@@ -105,11 +111,11 @@ def _count(devices: _Devices) -> dict[str, Any]:
     }
 
 
-def _type(name: str, counts: Mapping[_Devices, int]) -> dict[str, Any]:
+def _type(name: str, counts: Mapping[_Devices, int], *, marked: bool) -> dict[str, Any]:
     expected = {devices.name: {"op": _IN, "value": [str(number)]} for devices, number in counts.items()}
     return {
         "name": f"hardware of {name}",
-        "labels": {label(name): keys.AS_DECLARED},
+        "labels": {label(name): keys.AS_DECLARED, **({keys.ACCELERATOR: name} if marked else {})},
         "matchFeatures": [{"feature": "rule.matched", "matchExpressions": expected}],
     }
 

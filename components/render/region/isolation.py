@@ -39,6 +39,7 @@ from components.render.network.network_peers import (
     within,
 )
 from components.render.objects import given, manifest
+from components.render.pools import cluster_autoscaler
 from components.render.region import dns
 from components.render.region.operator_places import OperatorPlace
 from components.specs.base import Address
@@ -75,6 +76,8 @@ class ControlPlanePlace:
     """Number of fabric managers that receive updates about pods of the cluster."""
     names: tuple[Address, int] | None = None
     """Address and port of the name server for DNS names of the cluster's Services; None without DNS names."""
+    autoscales: bool = False
+    """Whether the cluster has an autoscaler, which changes MachineDeployments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +173,9 @@ def _control_plane(place: ControlPlanePlace, region: IsolationInput) -> Iterator
         server, port = place.names
         rules = [outgoing(within(server), ports=(port,))]
         yield _policy("names", name, labels=labels, pods={"matchLabels": dns.PODS}, egress=rules)
+    if place.autoscales:
+        rules = [outgoing(within(networks.management), ports=(_API,))]
+        yield _policy("autoscaler", name, labels=labels, pods={"matchLabels": cluster_autoscaler.PODS}, egress=rules)
     yield _quota(place, labels, region.hosts)
     yield _defaults(name, labels)
 
@@ -220,7 +226,7 @@ def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Mani
     During an upgrade, all new replicas can exist before an old replica is deleted. The machine is sized for a cluster
     with all hosts. A quota derived from the pools would shrink with the pools and block the replacement of larger pods.
     """
-    additional = place.fabrics + (place.names is not None)
+    additional = place.fabrics + (place.names is not None) + place.autoscales
     pods, machine = 2 * place.replicas + place.members + additional, size_for(hosts)
     return manifest(
         "v1",

@@ -24,8 +24,8 @@ def laptop() -> Environment:
     return load_environment("laptop", ENVIRONMENTS)
 
 
-def rules(*kinds: InstanceType, action: HealthAction | None = None) -> list[dict[str, Any]]:
-    [rule] = declared_hardware("acme-train", kinds, action)
+def rules(*kinds: InstanceType, action: HealthAction | None = None, autoscaling: bool = False) -> list[dict[str, Any]]:
+    [rule] = declared_hardware("acme-train", kinds, action, autoscaling=autoscaling)
     found: list[dict[str, Any]] = rule.body["spec"]["rules"]
     return found
 
@@ -155,3 +155,12 @@ def test_each_cluster_with_the_add_on_has_one_rule_after_its_release(laptop: Env
         written = items[kinds.index("NodeFeatureRule")].body["spec"]["rules"]
         labels = {key for rule in written for key in rule.get("labels", {})}
         assert labels == {label(kind.name) for kind in hardware(laptop, placed)}
+
+
+def test_the_autoscaler_finds_a_label_on_nodes_with_all_their_gpus(laptop: Environment) -> None:
+    types = laptop.instance_types.by_name
+
+    *_, gpus, plain = rules(types["h100-ib-8"], types["cpu-gen4"], autoscaling=True)
+
+    assert gpus["labels"] == {label("h100-ib-8"): "as-declared", "cluster-api/accelerator": "h100-ib-8"}
+    assert plain["labels"].keys() == {label("cpu-gen4")}

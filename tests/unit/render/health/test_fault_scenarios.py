@@ -92,7 +92,7 @@ def taints(laptop: Environment, node: Node) -> set[str]:
 def _of_devices(laptop: Environment, node: Node) -> Iterator[dict[str, str]]:
     """Execute the rule for devices in order, as the master does (NFD:pkg/nfd-master, processNodeFeatureRule)."""
     kinds = tuple(laptop.instance_types.by_name[name] for name in (GPU_NODES, CPU_NODES))
-    [rule] = declared_hardware("c", kinds, HealthAction.QUARANTINE)
+    [rule] = declared_hardware("c", kinds, HealthAction.QUARANTINE, autoscaling=False)
     matched: dict[str, str] = {}
     for one in rule.body["spec"]["rules"]:
         [features] = one["matchFeatures"]

@@ -11,7 +11,7 @@ from pools import deployments, edited, of_kind, templates
 from components.render.manifest import objects
 from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
-from components.specs.pools.node_pool import NodePoolSpec, PoolRole
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:
@@ -106,4 +106,37 @@ def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(poo
         f"{capacity}/maxPods": "110",
         f"{capacity}/gpu-type": "nvidia.com/gpu",
         f"{capacity}/gpu-count": "8",
+        f"{capacity}/labels": ",".join(
+            (
+                "cluster-api/accelerator=h100-ib-8",
+                f"node-restriction.kubernetes.io/failure-domain={pool.groups[0].failure_domain}",
+                "node-restriction.kubernetes.io/instance-type=h100-ib-8",
+                "node-restriction.kubernetes.io/pool=train",
+                "node.cluster.x-k8s.io/workload=training",
+            )
+        ),
+        f"{capacity}/taints": "workload=training:NoSchedule",
     }
+
+
+@pytest.mark.parametrize(
+    ("scale_down", "used"),
+    [
+        (ScaleDown.PREFER_IDLE, {}),
+        (
+            ScaleDown.IDLE_ONLY,
+            {"scaledownutilizationthreshold": "0.001", "scaledowngpuutilizationthreshold": "0.001"},
+        ),
+    ],
+)
+def test_the_autoscaler_waits_for_new_hosts_and_removes_busy_nodes_only_if_asked_to(
+    pool: NodePoolInput, scale_down: ScaleDown, used: dict[str, str]
+) -> None:
+    bounds = {"min_nodes": 1, "max_nodes": 6, "autoscaling": True}
+    groups = of_kind(edited(pool, scale_down=scale_down, **bounds), "MachineDeployment")
+
+    prefix = "cluster.x-k8s.io/autoscaling-options-"
+    options = {"maxnodeprovisiontime": f"{pool.startup_seconds}s", **used}
+    for group in groups:
+        told = {key: value for key, value in group.body["metadata"]["annotations"].items() if key.startswith(prefix)}
+        assert told == {f"{prefix}{name}": value for name, value in options.items()}

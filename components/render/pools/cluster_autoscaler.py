@@ -1,0 +1,123 @@
+"""Cluster autoscaler of one tenant cluster, in the namespace of the control plane.
+
+It runs in the management cluster, so that no tenant has access to Machines, and reads pods and nodes of the cluster
+through its kubeconfig. Facts about cluster-autoscaler 1.35 (CA) and chart cluster-autoscaler 9.59 (CHART):
+
+- It scales a MachineDeployment with annotations for the bounds, and stops if the infrastructure templates cannot be
+  listed: it waits for their cache without a limit (CA:cloudprovider/clusterapi/clusterapi_controller.go). The role of
+  the chart has no access to templates (CHART:templates/role.yaml).
+- Before a group has its first node, it knows only what annotations say of labels and taints of nodes, and schedules
+  other pods on them otherwise (CA:cloudprovider/clusterapi/clusterapi_unstructured.go, Labels and Taints).
+- A node that is not registered after ``max-node-provision-time``, by default 15 minutes, counts as failed, and the
+  group shrinks again. A host needs longer. Groups therefore have their startup timeout as an annotation
+  (CA:cloudprovider/clusterapi/clusterapi_nodegroup.go, GetOptions).
+- GPUs count as use of a node only if the node has a label for its accelerator (CA:FAQ.md,
+  scale-down-gpu-utilization-threshold). A job with eight GPUs and few CPUs would otherwise be an idle node.
+- By default, unready nodes are removed. Health checks reboot and replace such nodes, so this is disabled.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from components.render import labels as keys
+from components.render.backends import BARE_METAL
+from components.render.health.quarantine import BURN_IN
+from components.render.manifest import Manifest
+from components.render.objects import SERVICES_PRIORITY
+from components.render.region.monitors import INTERVAL, Audience, alert, prometheus_rule, relabelled
+from components.render.region.operators import Operator, cluster_release
+from components.render.workloads import HARDENED
+from components.specs.hosts.bare_metal import BareMetalBackend
+
+CHART = "cluster-autoscaler"
+PODS = {"app.kubernetes.io/name": CHART}
+"""Labels of the pods of each release."""
+_STARTUP_TAINTS = (BURN_IN["key"], "node.cilium.io/agent-not-ready")
+"""Taints that new nodes lose by themselves: an empty group has none of them."""
+_USER = 65534
+_PENDING_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAutoscalerInput:
+    """Autoscaler of one cluster with autoscaling pools."""
+
+    name: str
+    cluster: str
+    tenant: str
+    bare_metal: BareMetalBackend
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the release, in the namespace of the cluster, and its alerts. The release is not awaited."""
+        operator = Operator(chart=CHART, namespace=self.cluster, values=self._values(), awaited=False)
+        labels = {keys.TENANT: self.tenant, keys.CLUSTER: self.cluster}
+        rules = prometheus_rule(
+            f"{self.cluster}-autoscaler",
+            "autoscaler",
+            list(_alerts(self.cluster)),
+            {"cluster": self.cluster, "tenant": self.tenant},
+            namespace=self.cluster,
+            labels=labels,
+        )
+        return (cluster_release(operator, self.cluster, protect=False), rules)
+
+    def _values(self) -> dict[str, Any]:
+        # The chart removes the underscore and what follows, so that a flag can be repeated.
+        taints = {f"startup-taint_{number}": key for number, key in enumerate(_STARTUP_TAINTS)}
+        return {
+            "nameOverride": CHART,
+            "cloudProvider": "clusterapi",
+            "clusterAPIMode": "kubeconfig-incluster",
+            "clusterAPIKubeconfigSecret": f"{self.cluster}-kubeconfig",
+            "autoDiscovery": {"namespace": self.cluster, "clusterName": self.cluster},
+            "rbac": {"clusterScoped": False, "additionalRules": [self._templates()]},
+            "extraArgs": {
+                "v": 2,
+                # Bounds that are raised in the data otherwise apply only when pods are pending.
+                "enforce-node-group-min-size": True,
+                "ignore-daemonsets-utilization": True,
+                "scale-down-unready-enabled": False,
+                **taints,
+            },
+            "priorityClassName": SERVICES_PRIORITY,
+            "securityContext": {
+                "runAsNonRoot": True,
+                "runAsUser": _USER,
+                "runAsGroup": _USER,
+                "fsGroup": _USER,
+                "seccompProfile": {"type": "RuntimeDefault"},
+            },
+            "containerSecurityContext": dict(HARDENED),
+            "resources": {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"memory": "4Gi"}},
+            "serviceMonitor": {
+                "enabled": True,
+                "namespace": self.cluster,
+                "interval": INTERVAL,
+                "relabelings": relabelled(self.cluster, CHART),
+            },
+        }
+
+    def _templates(self) -> dict[str, Any]:
+        """Return the rule of a role that permits reading the templates of hosts."""
+        version, kind = BARE_METAL[self.bare_metal].machine_template
+        group, resource = version.partition("/")[0], f"{kind.lower()}s"
+        return {"apiGroups": [group], "resources": [resource], "verbs": ["get", "list", "watch"]}
+
+
+def _alerts(cluster: str) -> Iterator[dict[str, Any]]:
+    of = f'job="{CHART}",cluster="{cluster}"'
+    yield alert(
+        "AutoscalerDown",
+        "warning",
+        f"absent(up{{{of}}} == 1)",
+        "The cluster autoscaler is down: the sizes of the cluster's autoscaling pools do not change.",
+    )
+    pending = f"min_over_time(cluster_autoscaler_unschedulable_pods_count{{{of}}}[{_PENDING_SECONDS}s]) > 0"
+    yield alert(
+        "PodsNotScheduled",
+        "warning",
+        pending,
+        "Pods have been pending for an hour although pools may grow: pools are at max_nodes, or no pool fits the pods.",
+        audience=Audience.TENANT,
+    )
