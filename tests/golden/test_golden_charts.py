@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chart_values import UNRECORDED, chart_of, record, releases, values_of
+from chart_values import chart_of, record, releases, values_of
 from cluster_shape import facts
 from environment_data import ENVIRONMENTS
 from golden import UPDATE
@@ -122,7 +122,7 @@ def test_a_chart_of_upstreams_is_called_what_upstream_calls_it() -> None:
         chart.name: (chart.url.rpartition("/")[2], record(chart.name)) for chart in pinned() if not chart.made_from
     }
 
-    assert {name for name, (_, found) in names.items() if found is None} == UNRECORDED
+    assert {name for name, (_, found) in names.items() if found is None} == set()
     # The record of this one has no name; that of upstream is in DPF:dpuservices/ovnvpc/vpc/chart/README.md.
     assert {name for name, (called, found) in names.items() if found and found.name != called} == {"dpf-vpc-ovn"}
 

@@ -37,8 +37,6 @@ _SCHEMA_TYPES: Mapping[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
-UNRECORDED = {"cluster-autoscaler"}
-"""Charts without a record of their values: their values were read in upstream's files, and no test compares them."""
 
 
 class Record:
