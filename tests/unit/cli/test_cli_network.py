@@ -49,7 +49,7 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
     ) in text
     assert "fabrics.ib-east-1.pkeys      0x10-0x7f0 " in text
     assert (
-        "networks are counted in addresses; reserved: 8,192 of networks.asn, 3 of networks.control_plane_vips,"
+        "networks are counted in addresses; reserved: 8,192 of networks.asn, 4 of networks.control_plane_vips,"
         " 2 of networks.public\n"
     ) in text
 
