@@ -138,11 +138,11 @@ def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
                 **metrics_writer.prometheus_values(facts.writer),
             },
         },
-        "alertmanager": {"alertmanagerSpec": placed},
-        "grafana": placed,
+        "alertmanager": {"alertmanagerSpec": placed, **metrics_writer.without(facts.writer)},
+        "grafana": {**placed, **metrics_writer.without(facts.writer)},
         "kube-state-metrics": placed,
         "prometheus-node-exporter": {"tolerations": EVERY_NODE},
-        **metrics_writer.unused_parts(facts.writer),
+        **metrics_writer.rules(facts.writer),
     }
 
 

@@ -56,15 +56,14 @@ def prometheus_values(writer: MetricsWriter | None) -> dict[str, Any]:
     }
 
 
-def unused_parts(writer: MetricsWriter | None) -> dict[str, Any]:
-    """Return the values that omit the parts of the chart which an agent cannot use; empty without an agent."""
-    if writer is None or not writer.agent:
-        return {}
-    return {
-        "alertmanager": {"enabled": False},
-        "grafana": {"enabled": False},
-        "defaultRules": {"create": False},
-    }
+def without(writer: MetricsWriter | None) -> dict[str, Any]:
+    """Return the values below a part of the chart that an agent does not use: Alertmanager, Grafana."""
+    return {"enabled": False} if writer and writer.agent else {}
+
+
+def rules(writer: MetricsWriter | None) -> dict[str, Any]:
+    """Return the values that omit the rules of the chart, which an agent does not evaluate; empty without an agent."""
+    return {"defaultRules": {"create": False}} if writer and writer.agent else {}
 
 
 def password(writer: MetricsWriter | None, chart: str, cluster: str) -> tuple[dict[str, str], ...]:

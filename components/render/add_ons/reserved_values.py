@@ -106,6 +106,20 @@ _RESERVED: Mapping[str, Mapping[str, str]] = {
     "kube-prometheus-stack": {
         **dict.fromkeys(("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler"), _ELSEWHERE),
         "prometheus.prometheusSpec.externalLabels": "they identify the cluster in alerts and metrics",
+        **dict.fromkeys(
+            (
+                "prometheus.agentMode",
+                "prometheus.extraSecret",
+                "prometheus.prometheusSpec.prometheusExternalLabelNameClear",
+                "prometheus.prometheusSpec.remoteWrite",
+                "prometheus.prometheusSpec.replicaExternalLabelNameClear",
+            ),
+            "it connects the cluster to the store of metrics",
+        ),
+        "prometheus.prometheusSpec.shards": "it is derived from the number of series",
+        **dict.fromkeys(
+            ("alertmanager.enabled", "defaultRules.create"), "an agent evaluates no rules, and the store sends alerts"
+        ),
         "prometheus.prometheusSpec.podMonitorSelectorNilUsesHelmValues": _EVERYTHING,
         "prometheus.prometheusSpec.ruleSelectorNilUsesHelmValues": _EVERYTHING,
         "prometheus.prometheusSpec.serviceMonitorSelectorNilUsesHelmValues": _EVERYTHING,

@@ -14,9 +14,11 @@ from components.lookups.add_ons import overrides
 from components.render.add_ons.add_on_monitors import MONITORED
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.metrics_writer import CHART, MetricsWriter
 from components.render.add_ons.reserved_values import nested_paths, reservation_reason
 from components.render.overrides import Override, overridden
 from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
+from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.pools.gpu_sharing import GpuSharingSpec
 
@@ -82,13 +84,17 @@ def test_a_release_says_what_was_set_and_why_and_others_say_nothing(inputs_of: A
     }
 
 
+@pytest.mark.parametrize("writer", [None, MetricsWriter(address=Address("10.3.0.249"), agent=True)])
 @pytest.mark.parametrize("system_pool", [False, True])
 @pytest.mark.parametrize("chart", VALUES)
-def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool) -> None:
+def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool, writer: MetricsWriter | None) -> None:
     monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
-    written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool))), *leaves(monitored)]
+    written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool, writer=writer))), *leaves(monitored)]
 
-    assert [path for path in written if not reservation_reason(chart, path)] == []
+    # Grafana is not installed beside an agent, but tunable.
+    assert [path for path in written if not reservation_reason(chart, path)] == (
+        ["grafana.enabled"] if writer and chart == CHART else []
+    )
 
 
 def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() -> None:

@@ -10,7 +10,7 @@ from environment_data import REFERENCES, reference
 from components.inputs.manifests import everything
 from components.inputs.tenant_network import services
 from components.render.manifest import Manifest, objects
-from components.render.region import metrics_store, monitoring
+from components.render.region import metrics_monitors, metrics_store, monitoring
 from components.render.region.metrics_store import render, user
 from components.specs.base import Address
 from components.specs.region.observability import MetricsStoreSpec
@@ -141,6 +141,22 @@ def test_rules_are_sent_to_both_replicas_of_alertmanager() -> None:
 
     assert len(alerts["notifiers"]) == values["alertmanager"]["alertmanagerSpec"]["replicas"]
     assert alerts["externalLabels"] == {"region": "laptop"}
+
+
+def test_each_component_of_the_store_is_monitored_at_a_port_that_serves_its_metrics() -> None:
+    store = metrics_store.store_of(region(storage_pods=4))
+    assert store is not None
+    parts, proxy, rule = metrics_monitors.render(store)
+    components = spec_of("VMCluster", region()).keys() & {"vminsert", "vmselect", "vmstorage"}
+
+    [expression] = parts.body["spec"]["selector"]["matchExpressions"]
+    assert set(expression["values"]) == components
+    assert proxy.body["spec"]["selector"] == {"matchLabels": {"app.kubernetes.io/name": "vmauth"}}
+    ports = [item.body["spec"]["podMetricsEndpoints"][0]["port"] for item in (parts, proxy)]
+    assert ports == ["http", "internal"]
+    alerts = {entry["alert"]: entry["expr"] for entry in rule.body["spec"]["groups"][0]["rules"]}
+    assert alerts["MetricsStoreDegraded"].endswith("< 4")
+    assert all(f'job="{part}"' in alerts["MetricsStoreDown"] for part in (*components, "vmauth"))
 
 
 def test_a_region_without_an_address_has_no_store() -> None:

@@ -1,0 +1,66 @@
+"""Monitors and alerts of the store of metrics, evaluated by Prometheus of the management cluster.
+
+Prometheus of the management cluster keeps its own data, so that these alerts fire while the store is down.
+"""
+
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+from components.render.region.metrics_size import FREE_PERCENT
+from components.render.region.metrics_store import NAMESPACE
+from components.render.region.monitors import API_GROUP, INTERVAL, alert, prometheus_rule
+from components.specs.region.observability import MetricsStoreSpec
+
+_NAME = "metrics-store"
+_COMPONENT = "app.kubernetes.io/name"
+_PROXY = "vmauth"
+_PARTS = ("vminsert", "vmselect", "vmstorage")
+_INTERNAL = "internal"
+"""Port of the proxy with its own metrics (VMO:internal/controller/operator/factory/vmauth/vmauth.go)."""
+
+
+def render(store: MetricsStoreSpec) -> tuple[Manifest, ...]:
+    """Return the monitors of the pods of ``store``, whose job is the name of the component, and the alerts."""
+    return (
+        _monitor(_NAME, {"matchExpressions": [{"key": _COMPONENT, "operator": "In", "values": list(_PARTS)}]}, "http"),
+        _monitor(f"{_NAME}-proxy", {"matchLabels": {_COMPONENT: _PROXY}}, _INTERNAL),
+        prometheus_rule(_NAME, _NAME, [*_alerts(store)], {}, namespace=NAMESPACE, labels={}),
+    )
+
+
+def _monitor(name: str, selector: dict[str, Any], port: str) -> Manifest:
+    labelled = "__meta_kubernetes_pod_label_" + _COMPONENT.replace(".", "_").replace("/", "_")
+    relabelings = [{"sourceLabels": [labelled], "targetLabel": "job"}]
+    endpoint = {"port": port, "interval": INTERVAL, "relabelings": relabelings}
+    spec = {"selector": selector, "podMetricsEndpoints": [endpoint]}
+    return manifest(API_GROUP, "PodMonitor", name, namespace=NAMESPACE, spec=spec)
+
+
+def _alerts(store: MetricsStoreSpec) -> tuple[dict[str, Any], ...]:
+    def of(job: str) -> str:
+        return f'{{namespace="{NAMESPACE}",job="{job}"}}'
+
+    storage = of("vmstorage")
+    free = f"min by (instance) (vm_free_disk_space_bytes{storage})"
+    down = " or ".join(f"absent(up{of(job)} == 1)" for job in (_PROXY, *_PARTS))
+    return (
+        alert(
+            "MetricsStoreDown",
+            "critical",
+            down,
+            "A part of the store of metrics is down: it stores no metrics of clusters, or cannot answer queries.",
+        ),
+        alert(
+            "MetricsStoreDegraded",
+            "warning",
+            f"(sum(up{storage}) or vector(0)) < {store.storage_pods}",
+            "Storage pods of the store of metrics are down; the failure of another one loses metrics.",
+        ),
+        alert(
+            "MetricsStoreNearlyFull",
+            "warning",
+            f"{free} / ({free} + sum by (instance) (vm_data_size_bytes{storage})) < {FREE_PERCENT / 100}",
+            f"Less than {FREE_PERCENT} % of a volume of the store is free; it rejects writes when it is full.",
+        ),
+    )
