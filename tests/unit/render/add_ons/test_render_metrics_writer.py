@@ -7,11 +7,12 @@ from typing import Any
 from cluster_shape import facts
 from environment_data import reference
 
-from components.lookups.add_ons import add_ons, metrics_writer, of_cluster
+from components.lookups.add_ons import add_ons, left_out, metrics_writer, of_cluster
 from components.lookups.pools import PlacedCluster, clusters
 from components.render.add_ons.add_on_values import VALUES
 from components.render.add_ons.metrics_writer import CHART, MetricsWriter, password
 from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.rules.add_ons.add_ons import without_in_vain
 from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Address
 from components.specs.environment import Environment
@@ -91,6 +92,21 @@ def test_every_cluster_of_a_region_with_a_store_has_a_writer() -> None:
         assert len(providers) == 1, item.cluster.name
         assert writer is not None
         assert writer.agent
+
+
+def test_a_cluster_may_leave_out_the_agent_with_a_reason() -> None:
+    environment = reference("lab")
+    [tenant] = environment.tenants
+    [cluster] = tenant.clusters
+    without = cluster.model_copy(update={"without_add_ons": {"monitoring": "OPS-7"}})
+    changed = environment.model_copy(update={"tenants": (tenant.model_copy(update={"clusters": (without,)}),)})
+
+    [item] = clusters(changed)
+    assert Capability.MONITORING not in {entry.gives for entry in add_ons(changed, item)}
+    assert left_out(changed) == {
+        "research": ("monitoring is left out (OPS-7), so problems of add-ons and nodes are not reported",)
+    }
+    assert [*without_in_vain(changed)] == []
 
 
 def test_a_cluster_that_lists_the_add_on_keeps_its_prometheus_and_rules() -> None:
