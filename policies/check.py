@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from components.inputs.manifests import manifests
 from components.lookups.monitor_targets import MONITORS, Target, targets
+from components.lookups.observed_components import RELEASES, selected
 from components.lookups.slices import slices
-from components.render.manifest import created, patched
+from components.render.manifest import Manifest, created, patched
 from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.problems import Problem
@@ -17,6 +18,8 @@ from policies.facts import PROVIDER, RESOURCE, STACK, WAIVER, Context, Fact, obj
 from policies.judging import Judge, Violation
 from policies.rules.deployments import change_in_freeze
 
+_LAST = MONITORS | RELEASES
+"""Kinds of objects that are compared with all other objects."""
 _ENGINE_ONLY = frozenset({PROVIDER, RESOURCE, STACK})
 """Kinds of facts that exist only in a deployment."""
 
@@ -52,23 +55,26 @@ def judge(environment: Environment, now: dt.datetime) -> Judgement:
     facts: list[Fact] = []
     resources: dict[str, int] = {}
     found: list[Target] = []
-    monitors: list[Fact] = []
+    last: list[Fact] = []
+    monitors: list[Manifest] = []
     for piece in slices(environment):
         rendered = manifests(environment, piece)
         resources[piece.name] = len(rendered)
         source = f"slice {piece.name}"
         new = tuple(created(rendered))
         found += targets(new)
+        monitors += [item for item in new if item.kind in MONITORS]
         known = [object_fact(item.body, item.cluster, source=source) for item in new]
         parts = [object_fact(item.body, item.cluster) for item in patched(rendered)]
         count += len(known) + len(parts)
-        monitors += [fact for fact in known if fact.kind in MONITORS]
-        at_once = [fact for fact in (*known, *parts) if fact.kind in judged and fact.kind not in MONITORS]
+        last += [fact for fact in known if fact.kind in _LAST]
+        at_once = [fact for fact in (*known, *parts) if fact.kind in judged and fact.kind not in _LAST]
         violations += [item for fact in at_once for item in evaluator.violations(fact)]
         facts += known
     violations += evaluator.stack_violations(facts)
-    evaluator = Judge(extensions.rules(), replace(context, targets=tuple(found)))
-    violations += [item for monitor in monitors for item in evaluator.violations(monitor)]
+    everywhere = replace(context, targets=tuple(found), monitored=selected(monitors, found))
+    evaluator = Judge(extensions.rules(), everywhere)
+    violations += [item for fact in last for item in evaluator.violations(fact)]
     violations += [item for fact in _waiver_facts(environment) for item in evaluator.violations(fact)]
     waived_checks = checks.waived(environment)
     used = {id(violation.waiver) for violation in violations} | {id(waiver) for _, waiver in waived_checks}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from components.intents.time_slicing import turns_on_fabrics
-from components.lookups.add_ons import left_out, own_values
+from components.lookups.add_ons import gives, left_out, own_values
 from components.lookups.bmcs import unverified_bmcs
 from components.lookups.monitor_targets import Target
 from components.lookups.network.closed_ports import closed_ports
@@ -18,6 +18,7 @@ from components.lookups.slices import SliceKind, slices
 from components.render.hosts.bare_metal_hosts import MACHINES, root_device_hints
 from components.render.manifest import Json
 from components.render.region.operator_places import privileged_namespaces
+from components.specs.add_ons.add_ons import Capability
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.region.catalog import Channel, GoldenImage
@@ -133,6 +134,10 @@ class Context:
     """All objects of the stack, for stack-wide rules; None for other rules."""
     targets: tuple[Target, ...] | None = None
     """Services and pods that monitors can select; None in a deployment, which evaluates one object at a time."""
+    monitored: frozenset[tuple[str, str]] | None = None
+    """Clusters and namespaces with a Service or pod that a monitor selects; None in a deployment."""
+    scraped: frozenset[str] = frozenset()
+    """Clusters with an add-on that provides monitoring."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies; None stands for objects shared by all tenants."""
 
@@ -175,6 +180,7 @@ class Context:
             admins=_admins(environment),
             host_namespaces=privileged_namespaces(environment.region.bare_metal),
             rolling=frozenset(environment.image_pins.rollouts),
+            scraped=_scraped(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 
@@ -194,6 +200,11 @@ def _admins(environment: Environment) -> dict[str, str]:
         for placed in clusters(environment)
         if placed.cluster.oidc and placed.cluster.oidc.admins
     }
+
+
+def _scraped(environment: Environment) -> frozenset[str]:
+    every = clusters(environment)
+    return frozenset(placed.cluster.name for placed in every if gives(environment, placed, Capability.MONITORING))
 
 
 def _declared(environment: Environment) -> dict[str, dict[str, Any]]:

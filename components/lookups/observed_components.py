@@ -75,13 +75,15 @@ class Release:
     values: Mapping[str, Any]
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> "Release":
-        """Return the release that a HelmRelease or Kustomization describes. A tenant's release is in its namespace."""
-        spec = body["spec"]
+    def of(cls, spec: Mapping[str, Any], namespace: str) -> "Release":
+        """Return the release that a HelmRelease or Kustomization in ``namespace`` describes.
+
+        Objects for a tenant cluster are in the namespace with the name of the cluster.
+        """
         source = spec.get("chartRef") or spec["sourceRef"]
         return cls(
             name=source["name"],
-            cluster=body["metadata"]["namespace"] if "kubeConfig" in spec else MANAGEMENT,
+            cluster=namespace if "kubeConfig" in spec else MANAGEMENT,
             namespace=spec.get("targetNamespace", ""),
             values=spec.get("values", {}),
         )

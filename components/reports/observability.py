@@ -99,7 +99,7 @@ def _releases(items: Iterable[Manifest], found: "_Found") -> Iterator[ObservedRo
     places = selected((item for item in items if item.kind in MONITORS), targets(items))
     counted: dict[tuple[str, str], _Instances] = {}
     rows: dict[tuple[str, str], ObservedComponent | None] = {}
-    for release in (Release.of(item.body) for item in items if item.kind in RELEASES):
+    for release in (Release.of(item.body["spec"], str(item.namespace)) for item in items if item.kind in RELEASES):
         key = (MANAGEMENT if release.cluster == MANAGEMENT else CLUSTERS, release.name)
         entry, rows[key] = counted.setdefault(key, _Instances(alerts=dict.fromkeys(_OF_RELEASES))), release.row
         entry.instances += 1

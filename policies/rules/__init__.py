@@ -11,6 +11,7 @@ from policies.rules.clusters import (
     shared_control_plane_host,
     turns_on_fabric,
     unmatched_monitor,
+    unmonitored_component,
     unsized_vm,
 )
 from policies.rules.deployments import (
@@ -63,6 +64,7 @@ MODULES = (
     excessive_binding,
     privileged_namespace,
     unmatched_monitor,
+    unmonitored_component,
     left_out_add_on,
     overridden_add_on,
     closed_vm_port,

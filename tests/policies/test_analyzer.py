@@ -62,6 +62,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("excessive-binding", MANDATORY),
         ("privileged-namespace", MANDATORY),
         ("unmatched-monitor", MANDATORY),
+        ("unmonitored-component", MANDATORY),
         ("left-out-add-on", ADVISORY),
         ("overridden-add-on", ADVISORY),
         ("closed-vm-port", ADVISORY),

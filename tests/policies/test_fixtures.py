@@ -41,6 +41,7 @@ _TARGETS = tuple(
     )
 )
 """Services and pods that monitors can select."""
+_MONITORED, _SCRAPED = frozenset({(MANAGEMENT, "data-stores"), ("globex-lab", "tools")}), frozenset({"globex-lab"})
 _REGISTRIES = ("registry.cloud.example", "ghcr.io/nvidia")
 _VERDICTS = {"advice": Verdict.VIOLATION, "waived": Verdict.VIOLATION}
 
@@ -59,7 +60,9 @@ class RecordingFact(Fact):
 @pytest.fixture(scope="module")
 def context(laptop: Environment, now: dt.datetime) -> Context:
     """Return the context of laptop with listed registries, and with targets of monitors."""
-    return replace(Context.of(laptop, now), registries=_REGISTRIES, targets=_TARGETS)
+    return replace(
+        Context.of(laptop, now), registries=_REGISTRIES, targets=_TARGETS, monitored=_MONITORED, scraped=_SCRAPED
+    )
 
 
 def _fact(case: Any) -> Fact:

@@ -66,6 +66,8 @@ class RuleId(StrEnum):
     """Namespaces must enforce the Pod Security Standard restricted or baseline."""
     UNMATCHED_MONITOR = "unmatched-monitor"
     """Monitors must select a Service or pods."""
+    UNMONITORED_COMPONENT = "unmonitored-component"
+    """Charts and manifest artefacts must have a monitor, or a reason why they have none."""
     LEFT_OUT_ADD_ON = "left-out-add-on"
     """Clusters must not omit default add-ons."""
     OVERRIDDEN_ADD_ON = "overridden-add-on"
