@@ -109,14 +109,18 @@ def _use(selector: promql.VectorSelector, labels: frozenset[str]) -> Use:
     return Use(pattern=pattern, labels=labels | ({*matchers} - {_NAME}), jobs=frozenset(exact))
 
 
-def problems(expression: str) -> Iterator[str]:
-    """Yield the metrics and labels of ``expression`` that no recorded exporter has."""
+def problems(expression: str, *, stored: bool = False) -> Iterator[str]:
+    """Yield the metrics and labels of ``expression`` that no recorded exporter has.
+
+    Series that are ``stored`` also have the labels of the store.
+    """
+    added = frozenset(RECORD["store_labels"]) if stored else frozenset()
     for use in uses(expression):
         metrics = use.metrics()
         if not metrics:
             yield f"no exporter has the metric {use.pattern}"
         for name, metric in metrics.items():
-            if unknown := use.labels - metric.labels:
+            if unknown := use.labels - metric.labels - added:
                 yield f"{name} has no label {', '.join(sorted(unknown))}"
             if metric.jobs and use.jobs - metric.jobs:
                 yield f"{name} has the job {' or '.join(sorted(metric.jobs))}, not {', '.join(use.jobs)}"

@@ -4,7 +4,7 @@ A cluster with a separate store for events has two etcds. Both trust the same CA
 client certificate for all its etcds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +97,7 @@ def endpoints(name: str, members: int) -> tuple[str, ...]:
 
 
 def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
-    """Yield the etcd of a shared data store with its monitoring and backup.
+    """Yield the etcd of a shared data store with its monitor and backup.
 
     The names of the objects have a suffix to the name of the data store, because a release named ``default`` would take
     over the ServiceAccount ``default`` of the namespace.
@@ -115,7 +115,12 @@ def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
         protect=True,
     )
     yield from _etcd(release, store.name)
-    yield etcd_rules(name, NAMESPACE, store.name)
+
+
+def shared_rules(stores: Iterable[SharedDataStore]) -> Iterator[Manifest]:
+    """Yield the alerts of all shared data stores as one object; nothing without a shared data store."""
+    if names := [store.name for store in stores]:
+        yield etcd_rules("data-stores", NAMESPACE, names)
 
 
 def _etcd(release: _EtcdRelease, cluster_label: str) -> Iterator[Manifest]:

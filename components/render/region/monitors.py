@@ -4,7 +4,7 @@ All series of a control plane have the labels ``cluster`` and ``job`` (``apiserv
 ``kube-scheduler``, ``etcd``) that the dashboards of kube-prometheus-stack expect.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -105,10 +105,12 @@ def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
     )
 
 
-def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
-    """Return the alerts of a shared etcd. Its series have the label ``cluster`` with the value ``data_store``."""
-    common = {"cluster": data_store}
-    return prometheus_rule(name, "data-store", _etcd(data_store), common, namespace=namespace, labels={})
+def etcd_rules(name: str, namespace: str, data_stores: Iterable[str]) -> Manifest:
+    """Return the alerts of shared etcds. Series have the label ``cluster`` with the name of the data store."""
+    alerts = [
+        {**entry, "labels": {**entry["labels"], "cluster": store}} for store in data_stores for entry in _etcd(store)
+    ]
+    return prometheus_rule(name, "data-store", alerts, {}, namespace=namespace, labels={})
 
 
 def secret_rules(name: str, namespace: str) -> Manifest:

@@ -25,6 +25,7 @@ from components.render.pools import ironcore_metal, join_service
 from components.render.pools.failed_repairs import FailedRepairs
 from components.render.region import (
     cluster_api,
+    dashboards,
     dns,
     kustomizations,
     metrics_monitors,
@@ -124,11 +125,13 @@ class RegionInput:
             platform_objects.rules(monitoring.NAMESPACE),
             *metrics_store.render(self.spec, self.clusters),
             *(metrics_monitors.render(store) if (store := metrics_store.store_of(self.spec)) else ()),
+            *((dashboards.render(monitoring.NAMESPACE, self.release),) if self.spec.observability else ()),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),
             *(release(driver) for driver in storage_drivers(self.spec)),
             *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
             *(item for store in self.data_stores for item in _data_store(store)),
+            *kamaji_etcd.shared_rules(store for store in self.data_stores if isinstance(store, SharedDataStore)),
             *render(self.spec, metallb=METALLB),
             *(ironcore_metal.services(netboot, metallb=METALLB) if (netboot := self.spec.bare_metal.netboot) else ()),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),

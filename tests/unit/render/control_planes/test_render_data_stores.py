@@ -40,18 +40,26 @@ def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> No
         ("PodMonitor", "shared-a-etcd"),
         ("PodDisruptionBudget", "shared-a-etcd"),
         ("CronJob", "shared-a-etcd-defrag"),
-        ("PrometheusRule", "shared-a-etcd"),
     ]
     release = made[1]
     values = release.body["spec"]["values"]
     assert release.protect
     assert (values["replicas"], values["datastore"]) == (3, {"enabled": True, "name": "shared-a"})
     assert values["persistentVolumeClaim"] == {"size": "20Gi", "storageClassName": "local-nvme"}
-    alerts = made[5].body["spec"]["groups"][0]["rules"]
-    assert {alert["alert"]: alert["labels"]["cluster"] for alert in alerts} == {
-        "EtcdWithoutLeader": "shared-a",
-        "EtcdNearlyFull": "shared-a",
-    }
+
+
+def test_one_rule_has_the_alerts_of_all_shared_data_stores(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+
+    [rule] = [item for item in objects_of(region) if item.kind == "PrometheusRule" and item.namespace == NAMESPACE]
+
+    assert rule.name == "data-stores"
+    assert [(alert["alert"], alert["labels"]["cluster"]) for alert in rule.body["spec"]["groups"][0]["rules"]] == [
+        ("EtcdWithoutLeader", "shared-a"),
+        ("EtcdNearlyFull", "shared-a"),
+        ("EtcdWithoutLeader", "default"),
+        ("EtcdNearlyFull", "default"),
+    ]
 
 
 def test_dpus_have_the_data_store_that_dpf_names_and_no_object_takes_the_name_of_a_service_account(

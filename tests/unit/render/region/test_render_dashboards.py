@@ -1,0 +1,115 @@
+"""Dashboards as Grafana's SDK writes them, and the metrics of their panels."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from environment_data import LAPTOP, STARTER, reference
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models.dashboard import Dashboard
+from recorded_metrics import RECORD, problems
+
+from components.inputs.manifests import manifests
+from components.lookups.observed_components import table
+from components.lookups.slices import SliceKind, slices
+from components.render.manifest import Manifest, objects
+from components.render.region import dashboards
+from components.render.region.monitoring import NAMESPACE
+from jacquard.lab.dashboards import dashboards as written
+
+_LABEL_VALUES = re.compile(r"label_values\((?P<expression>.+), (?P<label>\w+)\)")
+_NAMES = ["control-planes", "fabric", "gpus", "nodes", "pools", "region", "storage", "tenant"]
+_FILES = pytest.mark.parametrize("name", _NAMES)
+_MOST_BYTES = 1 << 20
+
+
+def _dashboard(name: str) -> dict[str, Any]:
+    return dict(json.loads((dashboards.FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def test_the_files_are_those_that_the_sdk_writes() -> None:
+    assert dashboards.files() == written(), "run python -m jacquard.lab.dashboards"
+    assert list(dashboards.files()) == [f"{name}.json" for name in _NAMES]
+
+
+@_FILES
+def test_the_model_of_grafana_reads_a_dashboard_without_loss(name: str) -> None:
+    content = _dashboard(name)
+
+    assert json.loads(JSONEncoder().encode(Dashboard.from_json(content))) == content
+
+
+@_FILES
+def test_panels_only_use_metrics_and_labels_that_exporters_have(name: str) -> None:
+    content = _dashboard(name)
+    expressions = [target["expr"] for panel in content["panels"] for target in panel["targets"]]
+
+    assert expressions
+    assert [problem for expression in expressions for problem in problems(expression, stored=True)] == []
+
+
+@_FILES
+def test_variables_are_defined_and_used(name: str) -> None:
+    content = _dashboard(name)
+    defined = {entry["name"] for entry in content["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(content["panels"])))
+
+    assert used == defined
+    for query in _queries(content):
+        found = _LABEL_VALUES.fullmatch(query)
+        assert found
+        by_label = f"count by ({found['label']}) ({found['expression']})"
+        assert list(problems(by_label, stored=True)) == []
+
+
+def _queries(content: dict[str, Any]) -> Iterator[str]:
+    yield from (entry["query"] for entry in content["templating"]["list"] if entry["type"] == "query")
+
+
+def test_only_dashboards_use_the_labels_of_the_store() -> None:
+    assert list(problems('DCGM_FI_DEV_GPU_UTIL{cluster="a"}')) == ["DCGM_FI_DEV_GPU_UTIL has no label cluster"]
+    assert list(problems('DCGM_FI_DEV_GPU_UTIL{cluster="a"}', stored=True)) == []
+    assert RECORD["store_labels"] == ["region", "tenant", "cluster"]
+
+
+def test_the_config_map_has_the_label_of_the_sidecar_and_the_version_of_the_data() -> None:
+    release = reference(LAPTOP.name).versions.release
+    item = dashboards.render(NAMESPACE, release)
+
+    assert (item.kind, item.namespace, item.name) == ("ConfigMap", "monitoring", "dashboards")
+    assert item.body["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert item.body["metadata"]["annotations"]["jacquard.dev/versions"] == release
+    assert item.body["data"] == written()
+    assert len(json.dumps(item.body)) < _MOST_BYTES
+
+
+def test_a_region_without_observability_has_no_dashboards() -> None:
+    rendered = {name: {item.name for item in _config_maps(name)} for name in (LAPTOP.name, STARTER)}
+
+    assert "dashboards" in rendered[LAPTOP.name]
+    assert "dashboards" not in rendered[STARTER]
+
+
+def _config_maps(name: str) -> list[Manifest]:
+    [foundation] = [part for part in slices(reference(name)) if part.kind is SliceKind.FOUNDATION]
+    return [item for item in objects(manifests(reference(name), foundation)) if item.kind == "ConfigMap"]
+
+
+def test_identifiers_and_titles_are_unique() -> None:
+    contents = [_dashboard(name) for name in _NAMES]
+
+    assert (
+        len({content["uid"] for content in contents}) == len({content["title"] for content in contents}) == len(_NAMES)
+    )
+
+
+def test_observed_components_name_existing_dashboards() -> None:
+    rows = (*table().concepts, *table().management, *table().clusters)
+    named = {title for row in rows for title in row.dashboards if not title.startswith("kube-prometheus-stack ")}
+
+    assert named <= set(dashboards.titles())
+    assert named
