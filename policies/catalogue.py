@@ -78,6 +78,17 @@ def rules_of(tag: str) -> tuple[str, ...]:
     return next((row.rules for row in catalogue().rows if row.id == tag.upper()), ())
 
 
+def rules_of_area(area: str) -> tuple[str, ...]:
+    """Return the names of the rules of all ids of ``area`` in any case, such as ``SEC``; empty for an unknown area."""
+    rows = (row for row in catalogue().rows if row.id.partition("-")[0] == area.upper())
+    return tuple(dict.fromkeys(name for row in rows for name in row.rules))
+
+
+def areas() -> list[str]:
+    """Return the areas of all ids."""
+    return list(dict.fromkeys(row.id.partition("-")[0] for row in catalogue().rows))
+
+
 def is_field(name: str) -> bool:
     """Return whether ``name`` is a field of a model; names of rules are lower-case."""
     return name[0].isupper()

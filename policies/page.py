@@ -33,6 +33,8 @@ Levels are reviewed data of the environment. The command line can only make them
 - `rules:` in `policy.yaml` sets the level of a policy: `mandatory` (a violation blocks the deployment) or `advisory`
   (a violation is reported). The default is the level of the stage in the table below. A policy without a level is not
   evaluated in that stage. In `production` a critical policy is always mandatory; waive each exception individually.
+- `jacquard show ENV policies` lists the level of each policy with its origin, limits, violations, and all waivers with
+  the remaining days, also unused ones.
 - `freezes:` in `policy.yaml`: see `change-in-freeze`.
 - `waivers.yaml` permits violations of one policy by one subject until the day `expires`, with a reason, an owner and a
   ticket.

@@ -144,9 +144,18 @@ def waivable(*, compared: bool = True) -> list[str]:
 
 def descriptions() -> dict[str, str]:
     """Return the docstring of each rule by rule name."""
+    return {rule_name(rule): inspect.getdoc(rule) or "" for rule in _every_rule()}
+
+
+def rooms() -> dict[str, str]:
+    """Return the room of each rule by rule name, such as ``network``; ``region`` for rules outside the rooms."""
+    names = {rule_name(rule): rule.__module__.removeprefix("components.rules.") for rule in _every_rule()}
+    return {name: module.partition(".")[0] if "." in module else "region" for name, module in names.items()}
+
+
+def _every_rule() -> tuple[Callable[..., object], ...]:
     rules: tuple[Callable[..., object], ...] = (*ALL.identity, *ALL.references, *ALL.data, *ALL.belonging, *ALL.locks)
-    rules += (*fleet.RULES, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
-    return {rule_name(rule): inspect.getdoc(rule) or "" for rule in rules}
+    return (*rules, *fleet.RULES, *CHANGES, *ADVISED_CHANGES, *ALL.edits, *shared_values.RULES)
 
 
 def _run(rules: Iterable[Rule], environment: Environment) -> dict[Rule, Sequence[Problem]]:

@@ -18,7 +18,7 @@ from jacquard.cli.console import print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
 
 CAPACITY, ENROLMENT, HEALTH, HOST_STATES, IMAGES = "capacity", "enrolment", "health", "host-states", "images"
-MAP, NETWORK, OBSERVABILITY, OFFERINGS = "map", "network", "observability", "offerings"
+MAP, NETWORK, OBSERVABILITY, OFFERINGS, POLICIES = "map", "network", "observability", "offerings", "policies"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
 REPORTS = (
     CAPACITY,
@@ -30,6 +30,7 @@ REPORTS = (
     NETWORK,
     OBSERVABILITY,
     OFFERINGS,
+    POLICIES,
     PREREQUISITES,
     UNIFORMITY,
     UPGRADES,

@@ -11,34 +11,38 @@ from components.specs.reading.problems import suggestion
 from jacquard.cli import arguments
 from jacquard.cli.console import Format, print_json, stdout
 from jacquard.cli.errors import ExitCode, Stop
-from jacquard.cli.views.rules import rules
+from jacquard.cli.views.rules import filters, matching, rules
 from policies import extensions
-from policies.catalogue import rules_of
 
 
 def _complete(incomplete: str) -> list[str]:
-    return [name for name in rules() if name.startswith(incomplete)]
+    return [name for name in (*rules(), *filters()) if name.startswith(incomplete)]
 
 
 def explain(
     rule: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RULE]",
-            help="Rule name, or id of the catalogue such as SEC-03. Omit to list all rules.",
+            metavar="[RULE|FILTER]",
+            help="Rule name; or an id of the catalogue (SEC-03), an area of ids (SEC) or a room (network), to list its"
+            " rules. Omit to list all rules.",
             autocompletion=_complete,
         ),
     ] = None,
     *,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Describe a rule: its findings, reason and level, and whether it can be waived."""
+    """Describe a rule: its findings, reason and level, and whether it can be waived.
+
+    With a filter, lists the matching rules with their summaries. Rooms of cross-checks are the directories of the data
+    model, such as network and pools; policies have the rooms access, clusters, deployments, hosts and images.
+    """
     if wrong := extensions.problem_lines():
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
     known = rules()
-    tagged = [known[name] for name in rules_of(rule or "") if name in known]
+    tagged = [known[name] for name in matching(rule)] if rule is not None and rule not in known else []
     if rule is not None and rule not in known and not tagged:
-        hint = suggestion(rule, known) or "; 'jacquard explain' lists all rules"
+        hint = suggestion(rule, [*known, *filters()]) or "; 'jacquard explain' lists all rules"
         msg = f"rule '{rule}' is unknown{hint}"
         raise Stop(msg, ExitCode.BAD_DATA)
     chosen = tagged or (list(known.values()) if rule is None else [known[rule]])

@@ -44,6 +44,7 @@ _COMPARABLE = {
     show_reports.IMAGES,
     show_reports.NETWORK,
     show_reports.OBSERVABILITY,
+    show_reports.POLICIES,
     show_reports.PREREQUISITES,
     show_reports.UNIFORMITY,
 }
@@ -104,6 +105,9 @@ def show(
     offerings: sizes and images of VMs, nodes and storage that tenants can order, with free capacity; --html writes an
     HTML page, --example prints an order as a manifest, with --helm as chart values.
 
+    policies: the level of each policy and its origin, limits, judged objects and violations; waivers with the remaining
+    days and the number of violations that they permit, also unused and expired waivers.
+
     prerequisites: objects that the region references but nothing renders, such as Secrets, images and networks, with
     their users, purpose, form and how to create them.
 
@@ -141,6 +145,8 @@ def show(
             _show_offerings(spec, output, html, example, helm=helm)
         case "observability" | "prerequisites":
             _show_objects(spec, path, output)
+        case "policies":
+            _show_policies(spec, output, today.replace(tzinfo=dt.UTC) if today else settings.now())
         case "upgrades":
             _show_upgrades(spec, output)
         case "health":
@@ -266,6 +272,15 @@ def _show_objects(environment: Environment, path: str, output: ShowFormat) -> No
     else:
         required = prerequisites(environment)
         show_reports.answer(output, required, prerequisite_view.lines(required))
+
+
+def _show_policies(environment: Environment, output: ShowFormat, now: dt.datetime) -> None:
+    # These modules load the policies, which no other report needs.
+    from jacquard.cli.views.region import policies as view  # noqa: PLC0415
+    from policies.report import policy_report  # noqa: PLC0415
+
+    report = policy_report(environment, now)
+    show_reports.answer(output, report, view.lines(report))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:

@@ -8,7 +8,8 @@ from components.rules.consequences import explanations
 from components.specs.base import Stage
 from components.specs.reading.problems import FORM
 from components.specs.reading.secret_finds import RULE as FOUND
-from policies import extensions, levels
+from policies import catalogue, extensions, levels
+from policies.rules import MODULES
 from policies.verdict import Rule
 
 _FORM = """A data file does not match its schema: wrong type, value out of bounds, invalid format or unknown key.
@@ -65,6 +66,29 @@ def rules() -> dict[str, Explained]:
         for name, text in texts.items()
     ]
     return {rule.name: rule for rule in (*checked, *map(_policy, extensions.rules()))}
+
+
+def matching(text: str) -> list[str]:
+    """Return the names of the rules that ``text`` selects; empty if it selects none.
+
+    A text selects by an id of the catalogue (``SEC-03``), an area of ids (``SEC``), a room (``network``), or the first
+    part of the names of cross-checks (``networks``). Rules of ids are in the order of the catalogue.
+    """
+    known, rooms = rules(), _rooms()
+    of_ids = (*catalogue.rules_of(text), *catalogue.rules_of_area(text))
+    others = (name for name in known if rooms.get(name) == text or name.startswith(f"{text}."))
+    return [name for name in dict.fromkeys((*of_ids, *others)) if name in known]
+
+
+def filters() -> list[str]:
+    """Return the rooms and the areas of ids that select rules."""
+    return [*sorted({*_rooms().values()}), *catalogue.areas()]
+
+
+def _rooms() -> dict[str, str]:
+    """Return the room of each cross-check and of each of Jacquard's policies."""
+    policies = {module.RULE.name: module.__name__.split(".")[-2] for module in MODULES}
+    return checks.rooms() | policies
 
 
 def _policy(rule: Rule) -> Explained:

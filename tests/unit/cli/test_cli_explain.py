@@ -12,7 +12,9 @@ from typer.testing import Result
 from components.rules import checks
 from components.specs.reading.problems import FORM
 from components.specs.reading.secret_finds import RULE as FOUND
+from jacquard.cli.views.rules import filters
 from policies import levels
+from policies.catalogue import catalogue
 from policies.rules import RULES
 
 Invoke = Callable[..., Result]
@@ -65,6 +67,7 @@ def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
     ("name", "told"),
     [
         ("unpined-image", "error: rule 'unpined-image' is unknown; did you mean 'unpinned-image'?\n"),
+        ("networ", "error: rule 'networ' is unknown; did you mean 'network'?\n"),
         ("qqq", "error: rule 'qqq' is unknown; 'jacquard explain' lists all rules\n"),
     ],
 )
@@ -82,6 +85,43 @@ def test_an_id_of_the_catalogue_lists_its_rules(invoke: Invoke) -> None:
         "ignored-changes",
         *["The", "engine", "ignores", "no", "changes", "of", "objects."],
     ]
+
+
+def names(result: Result) -> list[str]:
+    return [one["name"] for one in json.loads(result.stdout)]
+
+
+def test_an_area_of_ids_lists_the_rules_of_all_its_ids(invoke: Invoke) -> None:
+    area = names(invoke("explain", "sec", "--format", "json"))
+    ids = [names(invoke("explain", row.id, "--format", "json")) for row in catalogue().rows if row.id[:4] == "SEC-"]
+
+    assert len(ids) > 1
+    assert set(area) == {name for of_one in ids for name in of_one}
+    assert len(area) == len(set(area))
+
+
+@pytest.mark.parametrize(
+    ("room", "rule", "other"),
+    [
+        ("network", "networks.vpc-sizes", "images.drivers"),
+        ("pools", "images.drivers", "networks.vpc-sizes"),
+        ("access", "escalating-role", "unpinned-image"),
+        ("deployments", "ignored-changes", "escalating-role"),
+        ("vm-nodes", "vm-nodes.needs", "vms.vm-room"),
+        ("region", "references.charts", "vms.vm-room"),
+    ],
+)
+def test_a_room_lists_its_rules(invoke: Invoke, room: str, rule: str, other: str) -> None:
+    listed = names(invoke("explain", room, "--format", "json"))
+
+    assert rule in listed
+    assert other not in listed
+
+
+def test_each_rule_has_a_room(invoke: Invoke) -> None:
+    listed = {name for text in filters() for name in names(invoke("explain", text, "--format", "json"))}
+
+    assert {*checks.descriptions(), *(rule.name for rule in RULES)} <= listed
 
 
 def test_check_names_the_rules_behind_its_problems(

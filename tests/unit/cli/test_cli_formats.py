@@ -44,6 +44,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
         "network.schema.json",
         "offerings.schema.json",
         "platform-images.schema.json",
+        "policies.schema.json",
         "prerequisites.schema.json",
         "preview.schema.json",
         "rendered-diff.schema.json",
@@ -55,7 +56,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
         "policy-catalogue.md",
     }
     headed = sum(not kind.locked for _, kind in data_files(data_folder))
-    assert second.output == f"{len(KINDS) + len(reference.pages()) + 17 + headed} files current\n"
+    assert second.output == f"{len(KINDS) + len(reference.pages()) + 18 + headed} files current\n"
 
 
 def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:

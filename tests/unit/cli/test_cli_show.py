@@ -123,7 +123,8 @@ def test_yaml_of_a_whole_region_is_yaml(invoke: Invoke, laptop: Environment) -> 
             "networks",
             (
                 f"'networks' is unknown in a region (known: {SECTIONS}; reports: capacity, enrolment, health,"
-                " host-states, images, map, network, observability, offerings, prerequisites, uniformity, upgrades);"
+                " host-states, images, map, network, observability, offerings, policies, prerequisites, uniformity,"
+                " upgrades);"
                 " did you mean 'network'?"
             ),
         ),

@@ -35,6 +35,7 @@ from jacquard.previews.impacts.impact import Impact
 from jacquard.previews.preview import Preview
 from jacquard.previews.rendered_diff import RenderedDiff
 from policies import catalogue, page
+from policies.report import PolicyReport
 
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "impact": ("Effects of a change", Impact),
@@ -48,6 +49,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "network-path": ("Reachability between two ends of a network", NetworkPath),
     "offerings": ("Offerings of a region", Offerings),
     "platform-images": ("Charts, providers and images of the platform", PlatformImages),
+    "policies": ("Policies and waivers of a region", PolicyReport),
     "prerequisites": ("Prerequisites of a region", Prerequisites),
     "rendered-diff": ("Rendered differences between base and head", RenderedDiff),
 }
