@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.specs.environment import Environment
@@ -24,6 +24,8 @@ class Audit:
     """Stacks of the data that were never applied."""
     live: int | None = None
     """Number of judged live objects; None if clusters were not read."""
+    nodes: int | None = None
+    """Number of inspected nodes; None if clusters were not read."""
     unread: tuple[str, ...] = ()
     """Clusters and kinds that could not be read, each with the reason."""
     results: tuple[Result, ...] = ()
@@ -36,9 +38,15 @@ class Audit:
             "stacks": dict(self.stacks),
             "missing": list(self.missing),
             "live": self.live,
+            "nodes": self.nodes,
             "unread": list(self.unread),
             "results": [result.to_json() for result in self.results],
         }
+
+    def with_nodes(self, nodes: int, results: Iterable[Result], unread: Iterable[str]) -> "Audit":
+        """Return this audit with the results about live nodes, and the clusters whose nodes could not be read."""
+        every = (*self.results, *results)
+        return replace(self, nodes=nodes, results=_sorted(every), unread=tuple(dict.fromkeys((*self.unread, *unread))))
 
 
 class Auditor:
@@ -84,5 +92,9 @@ class Auditor:
             missing=tuple(stack for stack, facts in recorded.items() if facts is None),
             live=None if live is None else len(live.objects),
             unread=() if live is None else live.unread,
-            results=tuple(sorted(results, key=lambda item: (not item.blocks, item.rule, item.subject, item.source))),
+            results=_sorted(results),
         )
+
+
+def _sorted(results: Iterable[Result]) -> tuple[Result, ...]:
+    return tuple(sorted(results, key=lambda item: (not item.blocks, item.rule, item.subject, item.source)))

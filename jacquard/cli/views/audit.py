@@ -21,6 +21,7 @@ def lines(audit: Audit) -> Iterator[str]:
     parts = [plural(len(refused), "policy violation") if refused else "ok"]
     parts.append(f"{plural(sum(audit.stacks.values()), 'recorded object')} in {plural(len(audit.stacks), 'stack')}")
     parts += [] if audit.live is None else [plural(audit.live, "live object")]
+    parts += [] if audit.nodes is None else [plural(audit.nodes, "node")]
     parts += [f"{count} waived"] if (count := sum(result.waiver is not None for result in audit.results)) else []
     yield f"{audit.environment}: {', '.join(parts)}"
     for result in refused:

@@ -18,7 +18,8 @@ from typer.testing import Result
 
 from components.specs.environment import Environment
 from jacquard.cli.errors import ExitCode
-from jacquard.observe import live_declared
+from jacquard.observe import live_declared, observation
+from jacquard.observe.observation import Observation
 from jacquard.providers.kube import ApiError, KubeconfigError
 from policies.rules import RULES
 
@@ -177,9 +178,10 @@ def test_wrong_policy_settings_are_data_errors(invoke: Invoke, data_folder: Path
 
 
 @pytest.fixture
-def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
+def servers(laptop: Environment, seen: Observation, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
     """API servers that have all declared objects; a cluster that a test removes is unreachable."""
     found = answering(laptop)
+    monkeypatch.setattr(observation, "observe", lambda *_, **__: seen)
 
     def connect(_: Environment, cluster: str) -> Answering:
         if cluster not in found:
@@ -200,7 +202,7 @@ def test_live_objects_as_declared_pass(invoke: Invoke, servers: dict[str, Answer
 
     assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
     assert result.stdout.startswith("laptop: ok, 409 recorded objects in 1 stack, ")
-    assert result.stdout.endswith(" live objects\n")
+    assert result.stdout.endswith(" live objects, 0 nodes\n")
 
 
 def live_host(servers: dict[str, Answering]) -> dict[str, Any]:
@@ -246,6 +248,47 @@ def test_what_cannot_be_read_is_unknown_and_no_success(invoke: Invoke, servers: 
     assert result.exit_code == ExitCode.UNREACHABLE
     assert "  not read: cluster globex-lab: no route\n" in result.stdout
     assert "  not read: cluster management, BareMetalHost: " in result.stdout
+
+
+NODE = {
+    "metadata": {
+        "name": "x1",
+        "labels": {
+            "node-restriction.kubernetes.io/pool": "train",
+            "node-restriction.kubernetes.io/failure-domain": "a01",
+        },
+    },
+    "spec": {},
+    "status": {"nodeInfo": {"kernelVersion": "6.8.0-1-generic"}},
+}
+WAIVER = """
+  - {rule: uniformity, subject: acme-train/x1, reason: a test, owner: ops, ticket: OPS-1, expires: EXPIRES}
+"""
+
+
+@pytest.mark.usefixtures("recorded", "servers")
+@pytest.mark.parametrize(("expires", "level"), [("", "warning"), ("2026-12-01", "notice"), ("2026-11-20", "warning")])
+def test_a_node_that_differs_from_its_pool_is_advice_unless_it_is_waived(
+    invoke: Invoke, data_folder: Path, seen: Observation, expires: str, level: str
+) -> None:
+    seen.objects["acme-train", "Node"] = [NODE]
+    if expires:
+        waivers = data_folder / "laptop" / "waivers.yaml"
+        waivers.write_text(waivers.read_text().rstrip("\n") + WAIVER.replace("EXPIRES", expires))
+
+    text, notes = (
+        invoke("audit", "laptop", *DAY, "--live"),
+        invoke("audit", "laptop", *DAY, "--live", "--format", "github"),
+    )
+
+    assert (text.exit_code, notes.exit_code) == (ExitCode.OK, ExitCode.OK)
+    assert ", 1 node" in text.stdout
+    [noted] = annotations(notes.stdout)
+    assert (noted.level, noted.title, noted.file) == (level, "uniformity", "environments/laptop/tenants/acme.yaml")
+    assert noted.message.endswith(
+        "acme-train/x1 of pool acme-train/train: kernel is 6.8.0-1, but the data require 6.8.0-84; replace or repair the"
+        " node"
+    )
 
 
 POLICY = "schema_version: 1\nregistries: [registry.elsewhere.example]\n"
