@@ -276,19 +276,15 @@ def test_a_node_that_differs_from_its_pool_is_advice_unless_it_is_waived(
         waivers = data_folder / "laptop" / "waivers.yaml"
         waivers.write_text(waivers.read_text().rstrip("\n") + WAIVER.replace("EXPIRES", expires))
 
-    text, notes = (
-        invoke("audit", "laptop", *DAY, "--live"),
-        invoke("audit", "laptop", *DAY, "--live", "--format", "github"),
-    )
+    command = ("audit", "laptop", *DAY, "--live", "--format")
+    text, notes = invoke(*command, "text"), invoke(*command, "github")
 
     assert (text.exit_code, notes.exit_code) == (ExitCode.OK, ExitCode.OK)
     assert ", 1 node" in text.stdout
     [noted] = annotations(notes.stdout)
     assert (noted.level, noted.title, noted.file) == (level, "uniformity", "environments/laptop/tenants/acme.yaml")
-    assert noted.message.endswith(
-        "acme-train/x1 of pool acme-train/train: kernel is 6.8.0-1, but the data require 6.8.0-84; replace or repair the"
-        " node"
-    )
+    value = "kernel is 6.8.0-1, but the data require 6.8.0-84"
+    assert noted.message.endswith(f"acme-train/x1 of pool acme-train/train: {value}; replace or repair the node")
 
 
 POLICY = "schema_version: 1\nregistries: [registry.elsewhere.example]\n"
