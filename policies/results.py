@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from components.lookups.pools import clusters
 from components.rules import checks
 from components.specs.environment import Environment
 from components.specs.reading.loader import REGION, WAIVERS
 from components.specs.reading.problems import Problem
 from components.specs.region.policy import Enforcement, WaiverSpec
 from policies.check import Judgement
-from policies.facts import Fact
 from policies.judging import Violation
+from policies.places import Places
 from policies.verdict import Severity
 from policies.waivers import subjects
 
@@ -170,20 +169,17 @@ def of_advice(environment: str, problem: Problem, source: Source = Source.DATA) 
     return replace(of_problem(environment, problem, source), level=Enforcement.ADVISORY, critical=False)
 
 
-def of_violation(
-    violation: Violation, environment: Environment | None, name: str, source: Source = Source.OBJECTS
-) -> Result:
-    """Return the result of a violation of a policy in the environment ``name``, at the cluster of its object.
+def of_violation(violation: Violation, places: Places, source: Source = Source.OBJECTS) -> Result:
+    """Return the result of a violation of a policy, at the entry of the data from which its object is rendered.
 
     Args:
         violation: violation of a policy.
-        environment: data of the environment; None if they cannot be read.
-        name: name of the environment.
-        source: what was judged.
+        places: positions in the data of the environment.
+        source: subject of the judgement.
     """
-    file, line = _place(violation.fact, environment)
+    file, line = places.of(violation.fact)
     return Result(
-        environment=name,
+        environment=places.environment,
         rule=violation.rule.name,
         source=source,
         subject=violation.fact.title,
@@ -199,9 +195,9 @@ def of_violation(
 
 def of_judgement(judgement: Judgement, environment: Environment) -> Iterator[Result]:
     """Yield the violations of policies, waived problems of cross-checks, and unused waivers of ``environment``."""
-    name = environment.name
+    name, places = environment.name, Places(environment)
     for violation in (*judgement.refused, *judgement.advised, *judgement.waived):
-        yield of_violation(violation, environment, name)
+        yield of_violation(violation, places)
     for problem, waiver in judgement.waived_checks:
         yield replace(of_problem(name, problem), waiver=waiver)
     for index, waiver in enumerate(environment.waivers.waivers):
@@ -215,12 +211,3 @@ def of_judgement(judgement: Judgement, environment: Environment) -> Iterator[Res
 def idle(waiver: WaiverSpec) -> str:
     """Return the message about an unused waiver."""
     return f"the waiver of {waiver.rule} for {waiver.subject} matches no violation"
-
-
-def _place(fact: Fact, environment: Environment | None) -> tuple[str, int]:
-    """Return file and line of the cluster of an object, else the first line of the region's file."""
-    names = {fact.at("metadata", key) for key in ("namespace", "name") if isinstance(fact.at("metadata", key), str)}
-    for placed in clusters(environment) if environment and names else ():
-        if placed.cluster.name in names:
-            return placed.file, max(1, environment.positions.line(placed.file, placed.path)) if environment else 1
-    return REGION, 1

@@ -10,6 +10,7 @@ from jacquard.observe.live_declared import LiveObjects
 from policies import extensions
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge
+from policies.places import Places
 from policies.results import Result, Source, decision, of_violation
 
 
@@ -58,7 +59,7 @@ class Auditor:
     """
 
     def __init__(self, environment: Environment, now: dt.datetime) -> None:
-        self._environment = environment
+        self._places = Places(environment)
         self._judge = Judge(extensions.rules(), Context.of(environment, now))
 
     @property
@@ -68,9 +69,8 @@ class Auditor:
 
     def judged(self, facts: Iterable[Fact], source: Source) -> list[Result]:
         """Return the violations of ``facts``."""
-        environment = self._environment
         return [
-            of_violation(violation, environment, environment.name, source)
+            of_violation(violation, self._places, source)
             for fact in facts
             for violation in self._judge.violations(fact)
         ]
@@ -87,7 +87,7 @@ class Auditor:
         if live is not None:
             results += self.judged((object_fact(item.body, item.cluster) for item in live.objects), Source.LIVE)
         return Audit(
-            environment=self._environment.name,
+            environment=self._places.environment,
             stacks={stack: len(facts) for stack, facts in known.items()},
             missing=tuple(stack for stack, facts in recorded.items() if facts is None),
             live=None if live is None else len(live.objects),

@@ -15,6 +15,7 @@ from jacquard.engine.driver import Engine, Run
 from jacquard.engine.freezes import FrozenStack, frozen_stacks
 from jacquard.engine.missing_stacks import previewing
 from policies import Judgement, judge, levels
+from policies.places import Places
 from policies.results import Decision, Source, decision, of_judgement, of_violation
 
 
@@ -54,7 +55,7 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
         violations = [violation for item in frozen if item.changes for violation in item.violations]
         raise Refusal(
             "\n".join([msg, *refused]),
-            (of_violation(item, environment, environment.name, Source.CHANGE) for item in violations),
+            (of_violation(item, Places(environment), Source.CHANGE) for item in violations),
         )
     return frozenset(item.stack for item in frozen)
 
