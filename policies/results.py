@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from components.rules import checks
@@ -159,9 +160,15 @@ def of_problem(environment: str, problem: Problem, source: Source = Source.DATA)
         level=Enforcement.MANDATORY,
         file=problem.file,
         line=max(1, problem.line),
-        critical=problem.rule not in checks.waivable(),
+        critical=problem.rule not in _waivable(),
         identity=problem.text,
     )
+
+
+@cache
+def _waivable() -> frozenset[str]:
+    """Return `checks.waivable`, which is needed for each of up to thousands of problems."""
+    return frozenset(checks.waivable())
 
 
 def of_advice(environment: str, problem: Problem, source: Source = Source.DATA) -> Result:

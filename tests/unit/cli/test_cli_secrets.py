@@ -19,6 +19,7 @@ from components.specs.locks import LockFile
 from components.specs.reading.kinds import data_files
 from components.specs.reading.loader import load_environment
 from jacquard.cli import data
+from jacquard.cli.console import ImpactFormat
 from jacquard.cli.errors import ExitCode
 
 Invoke = Callable[..., Result]
@@ -88,9 +89,9 @@ def test_no_output_shows_a_secret(
     monkeypatch.setattr(checks, "CHANGES", ())  # The texts include versions, whose digests stay the same.
     page = tmp_path / "page.html"
     runs = [
-        *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif")),
+        *(("check", "laptop", "--format", form) for form in ("text", "json", "sarif", "junit", "github")),
         ("check", "laptop", "--diff"),
-        *(("impact", "laptop", "--html", str(page), "--format", form) for form in ("text", "json", "markdown")),
+        *(("impact", "laptop", "--html", str(page), "--format", form) for form in ImpactFormat),
         *(("render", "laptop", "--base", "HEAD", "--format", form) for form in ("text", "json", "markdown")),
         *(("show", "laptop", name) for name in (*TREES, *REPORTS)),
         *(("show", "laptop", name, "--format", "json") for name in (*TREES, *REPORTS) if name != "map"),
